@@ -1,0 +1,14 @@
+"""recframe: precision@k, recall@k and R-precision of pandas DataFrames, as ``df.rec``."""
+
+from importlib.metadata import version
+
+import pandas as pd
+
+from recframe.accessor import RecAccessor
+from recframe.errors import MissingColumnError, RecframeError
+from recframe.evaluate import evaluate
+
+__all__ = ["MissingColumnError", "RecAccessor", "RecframeError", "evaluate"]
+__version__ = version("recframe")
+
+pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)

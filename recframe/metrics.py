@@ -1,0 +1,384 @@
+"""The definitions: each metric with its formula and source, and the parsing of its name.
+
+NumPy only. A metric divides what `kernel.count` has counted; it knows nothing of frames.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from recframe.errors import RecframeError
+from recframe.kernel import Array, Counts, Rankings, count
+
+
+class Metric(NamedTuple):
+    """A metric as asked for: its label, its name and its cut-off (None where it takes none)."""
+
+    label: str
+    name: str
+    k: int | None
+
+
+class Policy(NamedTuple):
+    """What a metric does at its edges: `short` and `zero_division`, as in `recframe.evaluate`."""
+
+    short: str
+    zero_division: float
+
+
+def expected_hits(counts: Counts, cutoff: int | Array) -> tuple[Array, Array]:
+    """Return the expected relevant rows in the first positions, as numerator and denominator.
+
+    A tie group wholly above the cut counts fully; of the one group across it, (cutoff - above) of
+    its `tied` rows come first in expectation [1]_. Numerator and denominator are whole numbers, so
+    that a metric divides once and its value is the nearest float to the exact one.
+
+    Parameters
+    ----------
+    counts : Counts
+        What was counted.
+    cutoff : int or ndarray of shape (n_users,), int
+        How many positions to look at.
+
+    Returns
+    -------
+    tuple of two ndarrays of shape (n_users,), int
+        Numerator and denominator (the size of the group across the cut, or 1).
+
+    References
+    ----------
+    .. [1] F. McSherry and M. Najork, "Computing information retrieval performance measures
+       efficiently in the presence of tied scores", ECIR 2008.
+    """
+    user, above, tied = counts.user, counts.above, counts.tied
+    n_users = len(counts.n_ranked)
+    cut = cutoff[user] if isinstance(cutoff, np.ndarray) else cutoff
+    starts_inside = above < cut
+    user, above, tied = user[starts_inside], above[starts_inside], tied[starts_inside]
+    cut = cut[starts_inside] if isinstance(cut, np.ndarray) else cut
+    across = np.flatnonzero(above + tied > cut)
+    hits = np.bincount(user, minlength=n_users)
+    size = np.ones(n_users, np.int64)
+    if len(across):
+        cut = cut[across] if isinstance(cut, np.ndarray) else cut
+        user = user[across]
+        n_across = np.bincount(user, minlength=n_users)
+        room = np.zeros(n_users, np.int64)
+        room[user] = cut - above[across]  # one group crosses the cut, so one value per user
+        size[user] = tied[across]
+        hits = (hits - n_across) * size + n_across * room
+    return hits, size
+
+
+def precision(counts: Counts, k: int, policy: Policy) -> Array:
+    """Return precision@k = hits@k / k of each user.
+
+    Under ``short="shrink"`` a user with n < k ranked rows is divided by n; with n = 0 the value is
+    `zero_division`. A user without relevant items scores 0. As in trec_eval (``P_k``); LensKit
+    and evidently shrink.
+    """
+    hits, size = expected_hits(counts, k)
+    depth = np.minimum(k, counts.n_ranked) if policy.short == "shrink" else k
+    return _ratio(hits, size * depth, policy.zero_division)
+
+
+def recall(counts: Counts, k: int, policy: Policy) -> Array:
+    """Return recall@k = hits@k / R of each user; `zero_division` where R = 0.
+
+    As in trec_eval (``recall_k``); LensKit divides by min(R, k).
+    """
+    hits, size = expected_hits(counts, k)
+    return _ratio(hits, size * counts.n_relevant, policy.zero_division)
+
+
+def precision_at_n_relevant(counts: Counts, k: None, policy: Policy) -> Array:
+    """Return R-precision = hits@R / R of each user; `zero_division` where R = 0.
+
+    As in trec_eval (``Rprec``); what RecTools calls R-precision divides hits@k by min(R, k).
+    """
+    hits, size = expected_hits(counts, counts.n_relevant)
+    return _ratio(hits, size * counts.n_relevant, policy.zero_division)
+
+
+def _ratio(numerator: Array, denominator: Array, zero_division: float) -> Array:
+    """Return the quotients, `zero_division` where the denominator is 0."""
+    quotient = np.full(len(numerator), zero_division)
+    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    return quotient
+
+
+# name: (formula, whether it takes a cut-off). The order is that of help texts and messages.
+FORMULAS: dict[str, tuple[Callable[..., Array], bool]] = {
+    "precision": (precision, True),
+    "recall": (recall, True),
+    "r_precision": (precision_at_n_relevant, False),
+}
+
+DEFAULT_METRICS = ("precision@10", "recall@10", "r_precision")
+
+
+def measure(counts: Counts, metric: Metric, policy: Policy) -> Array:
+    """Return the metric of each user, a float array of shape (n_users,)."""
+    formula, takes_k = FORMULAS[metric.name]
+    values = formula(counts, metric.k, policy)
+    if takes_k and policy.short == "nan":
+        values[counts.n_ranked < metric.k] = np.nan
+    return values
+
+
+def check_k(k: object) -> int:
+    """Return the cut-off as an int, or raise `RecframeError` unless it is an integer >= 1."""
+    if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 1:
+        raise RecframeError(f"k must be an integer of 1 or more, found {k!r}")
+    return int(k)
+
+
+def make_metric(name: str, k: object = None) -> Metric:
+    """Return the metric of this name, labelled; raise `RecframeError` where k is not valid."""
+    if not FORMULAS[name][1]:
+        return Metric(name, name, None)
+    k = check_k(k)
+    return Metric(f"{name}@{k}", name, k)
+
+
+def parse_metric(label: object) -> Metric:
+    """Return the metric a label such as "recall@4" names, or raise `RecframeError`."""
+    if isinstance(label, Metric):
+        return label
+    name, at, k = label.partition("@") if isinstance(label, str) else ("", "", "")
+    if name not in FORMULAS:
+        raise RecframeError(
+            f"unknown metric {label!r}{_suggestion(label)}; metrics are {_metric_names()}"
+        )
+    if not FORMULAS[name][1]:
+        if at:
+            raise RecframeError(f"{label!r}: {name} takes no cut-off, pass {name!r}")
+        return make_metric(name)
+    if not re.fullmatch(r"[1-9][0-9]*", k):
+        found = f"found {k!r}" if at else "found none"
+        raise RecframeError(
+            f"{label!r}: {name} needs a cut-off, an integer of 1 or more as in '{name}@10', {found}"
+        )
+    return make_metric(name, int(k))
+
+
+def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
+    """Return the metrics that labels name, or raise `RecframeError` for none or a repeated one."""
+    if isinstance(labels, str):
+        labels = [labels]
+    elif not isinstance(labels, Iterable):
+        raise RecframeError(
+            f"metrics must be a name such as 'recall@4' or a list of names, found {labels!r}"
+        )
+    metrics = [parse_metric(label) for label in labels]
+    if not metrics:
+        raise RecframeError(f"metrics must name at least one metric: {_metric_names()}")
+    seen: set[str] = set()
+    for metric in metrics:
+        if metric.label in seen:
+            raise RecframeError(f"metrics must differ, found {metric.label!r} more than once")
+        seen.add(metric.label)
+    return metrics
+
+
+def describe_metrics() -> str:
+    """Return a line on each metric: its name and its definition."""
+    lines = [
+        (f"{name}@k" if takes_k else name, (formula.__doc__ or "").splitlines()[0])
+        for name, (formula, takes_k) in FORMULAS.items()
+    ]
+    width = max(len(name) for name, _ in lines)
+    texts = [f"  {name:{width}}  {line.removeprefix('Return ')}" for name, line in lines]
+    return "\n".join(["metrics, with hits@c the relevant rows among the first c:", *texts])
+
+
+def _metric_names() -> str:
+    """Return the names of all metrics as a sentence part."""
+    return ", ".join(f"{name}@k" if takes_k else name for name, (_, takes_k) in FORMULAS.items())
+
+
+def _suggestion(label: object) -> str:
+    """Return a question naming the metric most like the label, or nothing."""
+    if not isinstance(label, str):
+        return ""
+    name, _, k = label.partition("@")
+    near = difflib.get_close_matches(name.lower().replace("-", "_"), FORMULAS, n=1)
+    if not near:
+        return ""
+    ending = f"@{k if k.isdigit() else 'k'}" if FORMULAS[near[0]][1] else ""
+    return f", did you mean '{near[0]}{ending}'?"
+
+
+def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
+    """
+    Return precision@k of one ranking.
+
+    precision@k = hits@k / k, where hits@k is the number of relevant observations among the k
+    with the highest scores. Tied scores count with their exact expectation.
+
+    Parameters
+    ----------
+    relevant : array_like of shape (n,), bool or 0/1
+        Whether each observation is relevant.
+    score : array_like of shape (n,), real
+        The score of each observation, higher first; no NaN.
+    k : int
+        The cut-off, in [1, n].
+
+    Returns
+    -------
+    float
+        The precision, in [0, 1].
+
+    Raises
+    ------
+    RecframeError
+        A `ValueError`: the lengths differ, k is not in [1, n], `relevant` is not 0/1, or a score
+        is NaN or not a number.
+
+    See Also
+    --------
+    recall_at_k : The same hits divided by the number of relevant observations.
+    recframe.evaluate : The metrics of every user of a frame.
+
+    Notes
+    -----
+    The definition is trec_eval's ``P_k`` [1]_.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval",
+       ch. 8, 2008.
+
+    Examples
+    --------
+    >>> from recframe.metrics import precision_at_k
+    >>> round(precision_at_k([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3], k=3), 4)
+    0.6667
+    """
+    return _measure_one(relevant, score, make_metric("precision", k))
+
+
+def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
+    """
+    Return recall@k of one ranking.
+
+    recall@k = hits@k / R, where hits@k is the number of relevant observations among the k with
+    the highest scores and R the number of all relevant ones. Tied scores count with their exact
+    expectation.
+
+    Parameters
+    ----------
+    relevant : array_like of shape (n,), bool or 0/1
+        Whether each observation is relevant.
+    score : array_like of shape (n,), real
+        The score of each observation, higher first; no NaN.
+    k : int
+        The cut-off, in [1, n].
+
+    Returns
+    -------
+    float
+        The recall, in [0, 1]; NaN where nothing is relevant.
+
+    Raises
+    ------
+    RecframeError
+        A `ValueError`: the lengths differ, k is not in [1, n], `relevant` is not 0/1, or a score
+        is NaN or not a number.
+
+    See Also
+    --------
+    precision_at_k : The same hits divided by k.
+    recframe.evaluate : The metrics of every user of a frame.
+
+    Notes
+    -----
+    The definition is trec_eval's ``recall_k`` [1]_; LensKit divides by min(R, k) instead.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval",
+       ch. 8, 2008.
+
+    Examples
+    --------
+    >>> from recframe.metrics import recall_at_k
+    >>> round(recall_at_k([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3], k=3), 4)
+    0.6667
+    """
+    return _measure_one(relevant, score, make_metric("recall", k))
+
+
+def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
+    """
+    Return the R-precision of one ranking.
+
+    R-precision = hits@R / R, where R is the number of relevant observations: precision and recall
+    at the cut-off where they are equal. Tied scores count with their exact expectation.
+
+    Parameters
+    ----------
+    relevant : array_like of shape (n,), bool or 0/1
+        Whether each observation is relevant.
+    score : array_like of shape (n,), real
+        The score of each observation, higher first; no NaN.
+
+    Returns
+    -------
+    float
+        The R-precision, in [0, 1]; NaN where nothing is relevant.
+
+    Raises
+    ------
+    RecframeError
+        A `ValueError`: the lengths differ, `relevant` is not 0/1, or a score is NaN or not a
+        number.
+
+    See Also
+    --------
+    precision_at_k : The precision at a cut-off of one's choice.
+    recframe.evaluate : The metrics of every user of a frame.
+
+    Notes
+    -----
+    The definition is trec_eval's ``Rprec`` [1]_.
+
+    References
+    ----------
+    .. [1] C. Buckley and E. M. Voorhees, "Retrieval System Evaluation", in "TREC: Experiment and
+       Evaluation in Information Retrieval", 2005.
+
+    Examples
+    --------
+    >>> from recframe.metrics import r_precision
+    >>> round(r_precision([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3]), 4)
+    0.6667
+    """
+    return _measure_one(relevant, score, make_metric("r_precision"))
+
+
+def _measure_one(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
+    """Return a metric of one ranking given as arrays."""
+    relevant, score = np.asarray(relevant), np.asarray(score)
+    if relevant.ndim != 1 or score.ndim != 1 or len(relevant) != len(score):
+        raise RecframeError(
+            "relevant and score must be one-dimensional and of one length, "
+            f"found shapes {relevant.shape} and {score.shape}"
+        )
+    if len(score) and score.dtype.kind not in "iuf":
+        raise RecframeError(f"score must be numbers, found dtype {score.dtype}")
+    if score.dtype.kind == "f" and np.isnan(score).any():
+        raise RecframeError(f"score must not be NaN, found {int(np.isnan(score).sum())}")
+    if not np.isin(relevant, (0, 1)).all():
+        raise RecframeError("relevant must be boolean or 0/1")
+    if metric.k is not None and metric.k > len(score):
+        raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
+    rankings = Rankings(score, relevant == 1, np.array([0, len(score)]), np.zeros(1, np.int64))
+    policy = Policy(short="raise", zero_division=np.nan)
+    return float(measure(count(rankings, "expected"), metric, policy)[0])

@@ -1,0 +1,66 @@
+"""Rows in ranked order: the position of every row, and the first rows of every user."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from recframe.columns import find_columns
+from recframe.errors import RecframeError
+from recframe.frames import Interactions, read_interactions, sort_users
+from recframe.kernel import Array, map_chunks, rank_rows
+from recframe.metrics import check_k
+from recframe.options import Options
+
+
+def rank_table(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return the position of every row in its user's ranking, for each score column."""
+    interactions = _read(frame, options)
+    positions = np.full((len(interactions.scores), len(frame)), np.nan)
+    for number, score in enumerate(interactions.scores):
+        rows, places = _places(interactions, score, options)
+        positions[number, rows] = places[1]
+    labels = pd.Index(list(interactions.scores), name="score", tupleize_cols=False)
+    return pd.DataFrame(positions.T, index=frame.index, columns=labels, copy=False)
+
+
+def top_table(
+    frame: pd.DataFrame, k: object, score: Hashable | None, options: Options
+) -> pd.DataFrame:
+    """Return the rows of the first k places of every user in ranked order, with their rank."""
+    k = check_k(k)
+    if "rank" in frame.columns:
+        raise RecframeError("top adds a column 'rank', which the frame has; rename that column")
+    interactions = _read(frame, options if score is None else replace(options, score=score))
+    scores = list(interactions.scores)
+    if len(scores) > 1:
+        raise RecframeError(f"top takes one score column, found {scores}; pass score= one of them")
+    rows, (first, mean) = _places(interactions, scores[0], options)
+    # The rows are grouped: place them by the rank of their user, then by their own.
+    users = interactions.groups.users
+    user_rank = np.empty(len(users), np.int64)
+    user_rank[np.arange(len(users))[sort_users(users)[0]]] = np.arange(len(users))
+    user = np.repeat(user_rank, np.diff(interactions.rankings(scores[0]).offsets))
+    kept = np.flatnonzero(first <= k)
+    kept = kept[np.lexsort((rows[kept], first[kept], user[kept]))]
+    return frame.iloc[rows[kept]].assign(rank=mean[kept])
+
+
+def _read(frame: pd.DataFrame, options: Options) -> Interactions:
+    """Return the arrays of a frame; relevance only where the tie rule reads it."""
+    with_relevant = options.ties in ("best", "worst")
+    columns = find_columns(frame, options, with_relevant=with_relevant)
+    return read_interactions(frame, columns, options)
+
+
+def _places(interactions: Interactions, score: Hashable, options: Options) -> tuple[Array, Array]:
+    """Return the positions in the frame of the ranked rows, and their first and mean places."""
+    rankings = interactions.rankings(score)
+    places = map_chunks(lambda chunk: rank_rows(chunk, options.ties), rankings)
+    rows, order = interactions.rows, interactions.groups.order
+    if rows is None:
+        rows = np.arange(len(interactions.relevant))
+    rows = rows if order is None else rows[order]
+    ranked = interactions.scores[score][1]
+    return rows if ranked is None else rows[ranked], np.concatenate(places, axis=1)

@@ -1,0 +1,81 @@
+"""The generated frames: users of log-normal or equal size, long-tailed items, a rare relevance."""
+
+import string
+
+import numpy as np
+import pandas as pd
+
+MEAN_SIZE = 100  # rows per user, unless the number of users is given
+
+
+def make(
+    rows,
+    users=None,
+    *,
+    sizes="lognormal",
+    ids="int",
+    scores="float64",
+    relevant=0.1,
+    shuffled=False,
+    score_columns=1,
+):
+    """Return a frame of columns user, item, score (b_score, ...), relevant.
+
+    Users are grouped but not sorted, unless rows are shuffled. `relevant` is the share of relevant
+    rows, or "one" for one relevant row per user.
+    """
+    rng = np.random.default_rng(0)
+    users = users or max(1, rows // MEAN_SIZE)
+    per_user = user_sizes(rng, rows, users, sizes)
+    columns = {
+        "user": user_column(rng, per_user, ids),
+        "item": (users * rng.random(rows) ** 3).astype(np.int32),
+    }
+    for name in score_names(score_columns):
+        columns[name] = score_column(rng, rows, scores)
+    columns["relevant"] = relevance(rng, per_user, relevant)
+    frame = pd.DataFrame(columns)
+    return frame.sample(frac=1, random_state=0, ignore_index=True) if shuffled else frame
+
+
+def score_names(n_columns):
+    """Return "score", "b_score", "c_score", ..."""
+    return ["score", *(f"{letter}_score" for letter in string.ascii_lowercase[1:n_columns])]
+
+
+def user_sizes(rng, rows, users, sizes):
+    """Return the number of rows of each user: at least one, `rows` in all."""
+    weights = rng.lognormal(0, 1, users) if sizes == "lognormal" else np.ones(users)
+    per_user = 1 + (weights / weights.sum() * (rows - users)).astype(np.int64)
+    per_user[: rows - per_user.sum()] += 1  # what rounding down left over, fewer than `users`
+    return per_user
+
+
+def user_column(rng, per_user, ids):
+    """Return the user of every row: scattered int64 ids, `str` ids or categories."""
+    users = len(per_user)
+    numbers = rng.permutation(10 * users)[:users]
+    codes = np.repeat(np.arange(users), per_user)
+    if ids == "int":
+        return numbers[codes]
+    names = pd.array([f"user{number}" for number in numbers], dtype="str")
+    if ids == "str":
+        return names.take(codes)
+    return pd.Categorical.from_codes(codes, categories=names)
+
+
+def score_column(rng, rows, scores):
+    """Return random scores: as good as untied floats, or ratings from 1 to 5."""
+    if scores == "ratings":
+        return rng.integers(1, 6, rows, dtype=np.int8)
+    return rng.random(rows, dtype=scores)
+
+
+def relevance(rng, per_user, relevant):
+    """Return 0 or 1 per row, as int8."""
+    if relevant != "one":
+        return (rng.random(per_user.sum()) < relevant).astype(np.int8)
+    flags = np.zeros(per_user.sum(), np.int8)
+    starts = per_user.cumsum() - per_user
+    flags[starts + (rng.random(len(per_user)) * per_user).astype(np.int64)] = 1
+    return flags

@@ -1,0 +1,53 @@
+"""Recframe against a plain read, Polars, DuckDB and pandas, on one frame and in one run.
+
+python -m tests.benchmarks.peers --rows 10000000 --users 100000 --repeat 5
+"""
+
+import argparse
+import os
+
+
+def main():
+    """Read the arguments, set the number of threads before anything counts cores, and print."""
+    options = arguments()
+    os.environ["POLARS_MAX_THREADS"] = str(options.threads)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+    from tests.benchmarks import tables  # Polars reads its number of threads when imported
+
+    if options.growth:
+        tables.print_growth(options.repeat)
+        return
+    if options.case in ("all", "peers"):
+        tables.print_peers(options)
+    if options.case in ("all", "cases"):
+        tables.print_cases(options.rows, options.repeat, options.threads)
+
+
+def arguments():
+    """Return the command line's arguments."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.peers", description=__doc__)
+    add = parser.add_argument
+    add("--rows", type=int, default=10_000_000)
+    add("--users", type=int, help="default: one for every 100 rows")
+    add("--repeat", type=int, default=5, help="the median of so many interleaved runs")
+    add("--threads", type=int, default=2, help="for every engine, recframe included")
+    add("--shuffled", action="store_true", help="rows in random order, not grouped by user")
+    add("--sizes", choices=["lognormal", "equal"], default="lognormal", help="rows per user")
+    add("--ids", choices=["int", "str", "category"], default="int")
+    add("--scores", choices=["float64", "float32", "ratings"], default="float64")
+    add("--score-columns", type=int, default=1, help="for recframe only")
+    add("--cutoffs", type=int, default=1, help="1: k = 4; n: k = 1 to n, for recframe only")
+    add("--relevant", type=share, default=0.1, help='share of relevant rows, or "one" per user')
+    add("--case", choices=["all", "peers", "cases"], default="peers", help="which tables")
+    add("--growth", action="store_true", help="instead: recframe from 1M to 30M rows")
+    return parser.parse_args()
+
+
+def share(text):
+    """Return the share of relevant rows, or "one"."""
+    return text if text == "one" else float(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""Named frames and Hypothesis profiles."""
+
+import os
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture
+def frame():
+    """Three users: one with a tie across the cut at 2, one without a hit, one without relevance."""
+    return pd.DataFrame(
+        {
+            "user": ["ann", "ann", "ann", "bob", "bob", "bob", "cat", "cat"],
+            "item": [1, 2, 3, 1, 2, 3, 1, 2],
+            "score": [0.9, 0.5, 0.5, 0.9, 0.8, 0.1, 0.2, 0.1],
+            "relevant": [1, 1, 0, 0, 0, 1, 0, 0],
+        }
+    )

@@ -1,0 +1,123 @@
+"""Hypothesis strategies: small interaction frames as lists of rows, and options for them.
+
+Values come from small pools, so that ties, users with several rows and awkward numbers are common.
+"""
+
+import math
+from datetime import datetime
+from typing import NamedTuple
+
+import pandas as pd
+from hypothesis import strategies as st
+
+TINY, HUGE = 5e-324, 1.7976931348623157e308
+TINY_32, HUGE_32 = 2.0**-149, (2 - 2.0**-23) * 2.0**127
+JUST_ABOVE_1 = 1 + 2.0**-52
+
+
+class Kind(NamedTuple):
+    """What a column can hold: its dtype, its dtype when it has nulls, and its cells."""
+
+    dtype: object
+    nullable: object
+    cells: st.SearchStrategy
+
+
+CATEGORIES = pd.CategoricalDtype(["unused", "b", "a", "c"])
+
+USERS = {
+    "int": Kind("int64", "Int64", st.sampled_from([0, 3, -7, 2**53, 2**53 + 1])),
+    "str": Kind("str", "str", st.sampled_from(["", "a", "B", "b", "é"])),
+    "datetime": Kind(
+        "datetime64[us]",
+        "datetime64[us]",
+        st.sampled_from([datetime(2020, 1, d) for d in (1, 2, 3)]),
+    ),
+    "category": Kind(CATEGORIES, CATEGORIES, st.sampled_from(["a", "b", "c"])),
+}
+SCORES = {
+    "float64": Kind(
+        "float64",
+        "Float64",
+        st.sampled_from(
+            [-math.inf, -HUGE, -1.0, -TINY, -0.0, 0.0, TINY, 1.0, JUST_ABOVE_1, HUGE, math.inf]
+        )
+        | st.floats(allow_nan=False),
+    ),
+    "float32": Kind(
+        "float32",
+        "Float32",
+        st.sampled_from(
+            [-math.inf, -HUGE_32, -1.0, -TINY_32, -0.0, 0.0, TINY_32, 1.0, HUGE_32, math.inf]
+        )
+        | st.floats(allow_nan=False, width=32),
+    ),
+    "int": Kind(
+        "int64", "Int64", st.sampled_from([-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1])
+    ),
+    "ratings": Kind("int8", "Int8", st.integers(1, 5)),
+}
+RELEVANCE = {
+    "bool": Kind("bool", "boolean", st.booleans()),
+    "binary": Kind("int8", "Int8", st.integers(0, 1)),
+    "graded": Kind("float64", "Float64", st.sampled_from([0.0, 1.0, 1.5, 2.0, 4.0])),
+}
+
+TIES = ("expected", "first", "last", "best", "worst")
+SHORT = ("raise", "pad", "shrink", "nan")
+MISSING = ("raise", "unranked", "drop")
+METRICS = ("precision", "recall", "r_precision")
+
+
+def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=0, max_rows=16):
+    """Return a strategy of lists of (user, score, relevant); columns in `nulls` may hold None."""
+
+    def column(name, kind):
+        return kind.cells | st.none() if name in nulls else kind.cells
+
+    row = st.tuples(
+        column("user", USERS[users]),
+        column("score", SCORES[scores]),
+        column("relevant", RELEVANCE[relevance]),
+    )
+    return st.lists(row, min_size=min_rows, max_size=max_rows)
+
+
+def frame(rows, users="int", scores="float64", relevance="bool"):
+    """Return the rows as a DataFrame; a column that holds None gets its kind's nullable dtype."""
+    kinds = {"user": USERS[users], "score": SCORES[scores], "relevant": RELEVANCE[relevance]}
+    columns = {}
+    for place, (name, kind) in enumerate(kinds.items()):
+        values = [row[place] for row in rows]
+        columns[name] = pd.Series(values, dtype=kind.nullable if None in values else kind.dtype)
+    return pd.DataFrame(columns)
+
+
+def kinds():
+    """Return a strategy of keyword arguments for `rows` and `frame`: the kinds of the columns."""
+    return st.fixed_dictionaries(
+        {
+            "users": st.sampled_from(sorted(USERS)),
+            "scores": st.sampled_from(sorted(SCORES)),
+            "relevance": st.sampled_from(sorted(RELEVANCE)),
+        }
+    )
+
+
+def options(**fixed):
+    """Return a strategy of the options of one evaluation; keyword arguments fix some of them."""
+    choices = {
+        "ties": st.sampled_from(TIES),
+        "short": st.sampled_from(SHORT),
+        "missing": st.sampled_from(MISSING),
+        "zero_division": st.sampled_from([math.nan, 0.0, 1.0]),
+        "min_relevance": st.sampled_from([None, 1, 2.0]),
+        "min_score": st.sampled_from([None, 0, 1.0]),
+    }
+    return st.fixed_dictionaries(choices | {name: st.just(value) for name, value in fixed.items()})
+
+
+def metrics():
+    """Return a strategy of (metric, k); k may exceed any ranking, and R-precision has none."""
+    cut_offs = st.tuples(st.sampled_from(["precision", "recall"]), st.integers(1, 20))
+    return cut_offs | st.just(("r_precision", None))

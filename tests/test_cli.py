@@ -1,0 +1,234 @@
+"""The command line: output compared with golden files, exit status, and errors in one line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.cli import main
+from recframe.options import MEANINGS
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "example.parquet"
+GOLDEN = Path(__file__).parent / "golden"
+METRICS = ["--metric", "precision@4", "--metric", "recall@4", "--metric", "r_precision"]
+COMMANDS = {
+    "table": METRICS,
+    "csv": [*METRICS, "--format", "csv"],
+    "json": [*METRICS, "--format", "json"],
+    "defaults": [],
+    "options": [
+        *["--metric", "precision@40", "--score", "KNN scores", "--user", "object"],
+        *["--relevant", "relevant", "--item", "item", "--ties", "worst", "--short", "shrink"],
+        *["--missing", "unranked", "--zero-division", "0", "--min-relevance", "1"],
+        *["--min-score", "0.5"],
+    ],
+    "one_ranking": ["--no-user", "--metric", "r_precision"],
+    "no_value": ["--min-relevance", "2", "--metric", "recall@4", "--format", "json"],
+}
+
+
+def test_every_golden_file_has_its_command():
+    """No golden file lies unopened."""
+    assert set(COMMANDS) == {path.stem for path in GOLDEN.iterdir()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output(name, capsys):
+    """The output on the example is the golden file, byte for byte; nothing else is printed."""
+    status = main(["evaluate", str(EXAMPLE), *COMMANDS[name]])
+
+    assert 0 == status
+    assert ((GOLDEN / f"{name}.txt").read_text("utf-8"), "") == capsys.readouterr()
+
+
+@pytest.mark.parametrize("program", [["recframe"], [sys.executable, "-m", "recframe"]])
+def test_both_programs(program):
+    """The installed program and `python -m recframe` are one."""
+    if program == ["recframe"]:
+        program = [str(Path(sys.executable).with_name("recframe"))]
+    command = [*program, "evaluate", str(EXAMPLE), *COMMANDS["table"]]
+    run = subprocess.run(command, capture_output=True, check=True)
+
+    assert (GOLDEN / "table.txt").read_bytes() == run.stdout.replace(b"\r\n", b"\n")
+    assert b"" == run.stderr
+
+
+def test_every_option_has_a_flag(capsys):
+    """The help names every option in kebab-case and every metric with its definition."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", "--help"])
+    text = capsys.readouterr().out
+
+    assert 0 == stopped.value.code
+    assert all(f"--{name.replace('_', '-')} " in text for name in MEANINGS)
+    assert "precision@k = hits@k / k" in text
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_per_user_file(tmp_path, ending, capsys):
+    """The values of every user are written as plain columns, the same bits as in memory."""
+    path = tmp_path / f"users.{ending}"
+    assert 0 == main(["evaluate", str(EXAMPLE), *METRICS, "--per-user", str(path)])
+    written = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path)
+    table = pd.read_parquet(EXAMPLE).rec.evaluate(METRICS[1::2])
+
+    assert ["object", "score", *METRICS[1::2]] == list(written.columns)
+    for score in ("Random scores", "KNN scores"):
+        part = written[written["score"] == score].drop(columns="score").set_index("object")
+        pd.testing.assert_frame_equal(table[score], part, check_names=False, check_exact=True)
+    assert (GOLDEN / "table.txt").read_text("utf-8") == capsys.readouterr().out
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_per_user_of_one_ranking(tmp_path):
+    """Without a user column the one ranking is named in a column called user."""
+    path = tmp_path / "users.csv"
+    main(["evaluate", str(EXAMPLE), "--no-user", "--metric", "recall@1", "--per-user", str(path)])
+
+    assert ["user", "score", "recall@1"] == list(pd.read_csv(path).columns)
+    assert ["all", "all"] == pd.read_csv(path)["user"].tolist()
+
+
+USAGE = {
+    "unknown metric": (["--metric", "recal@4"], "did you mean 'recall@4'"),
+    "k of 0": (["--metric", "recall@0"], "needs a cut-off, an integer of 1 or more"),
+    "unknown rule": (["--ties", "random"], "invalid choice: 'random'"),
+    "zero division": (["--zero-division", "2"], "zero_division must be NaN, 0.0 or 1.0"),
+    "no number": (["--min-score", "high"], "could not convert string to float: 'high'"),
+    "no table": (["--per-user", "x.txt"], "must end in .parquet or .csv, found 'x.txt'"),
+    "no such flag": (["--k", "4"], "unrecognized arguments: --k"),
+}
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_wrong_usage(case, capsys):
+    """What is wrong on the command line itself ends with status 2 and says so."""
+    arguments, message = USAGE[case]
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", str(EXAMPLE), *arguments])
+    printed = capsys.readouterr()
+
+    assert 2 == stopped.value.code
+    assert message in printed.err
+    assert "" == printed.out
+
+
+REFUSED = {
+    "missing column": (["--user", "usr"], "user='usr': no such column"),
+    "long k": (["--metric", "recall@31"], "k=31 is more than the ranked rows"),
+    "text": (["--score", "object", "--user", "item", "--relevant", "KNN scores"], "0/1"),
+    "no folder": (["--per-user", "no/folder/x.csv"], "cannot write no/folder/x.csv: No such file"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_data(case, capsys):
+    """Data that is refused ends with status 1 and one line, without a traceback."""
+    arguments, message = REFUSED[case]
+    status = main(["evaluate", str(EXAMPLE), *arguments])
+    printed = capsys.readouterr()
+
+    assert 1 == status
+    assert printed.err.startswith("recframe: ")
+    assert message in printed.err
+    assert 1 == printed.err.count("\n")
+    assert "" == printed.out
+
+
+def test_refused_file(tmp_path, capsys):
+    """A file that is not parquet is refused like data."""
+    path = tmp_path / "x.parquet"
+    path.write_text("user,score")
+
+    assert 1 == main(["evaluate", str(path)])
+    assert "not a parquet file" in capsys.readouterr().err
+
+
+def test_an_old_file_survives_a_refusal(tmp_path):
+    """Output appears whole or not at all: a refused run leaves the old file and nothing else."""
+    path = tmp_path / "users.csv"
+    path.write_text("old")
+    main(["evaluate", str(EXAMPLE), "--metric", "recall@31", "--per-user", str(path)])
+
+    assert "old" == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_a_failing_write_leaves_nothing(tmp_path, monkeypatch, capsys):
+    """A full disk is reported in one line; no part of a file is left."""
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
+    path = tmp_path / "users.csv"
+
+    assert 1 == main(["evaluate", str(EXAMPLE), *METRICS, "--per-user", str(path)])
+    assert f"cannot write {path}: No space left on device" in capsys.readouterr().err
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_folder_is_not_overwritten(tmp_path, capsys):
+    """A folder named as the output is refused before any work."""
+    path = tmp_path / "users.csv"
+    path.mkdir()
+
+    assert 1 == main(["evaluate", str(EXAMPLE), "--per-user", str(path)])
+    assert "it is a folder" in capsys.readouterr().err
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_interrupted(tmp_path, monkeypatch, capsys):
+    """Ctrl-C ends with status 130 and leaves no part of a file."""
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recframe.cli.evaluate", interrupt)
+
+    assert 130 == main(["evaluate", str(EXAMPLE), "--per-user", str(tmp_path / "users.csv")])
+    assert "recframe: interrupted\n" == capsys.readouterr().err
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_closed_pipe():
+    """A reader that closes the pipe early is no error."""
+    code = (
+        "import sys; from recframe.cli import main; sys.stdin.read(); "
+        f"sys.exit(main(['evaluate', {str(EXAMPLE)!r}]))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    child.stdout.close()
+    child.stdin.close()
+    errors = child.stderr.read()
+    child.stderr.close()
+
+    assert (0, b"") == (child.wait(), errors)
+
+
+def test_a_result_never_hides_the_users(tmp_path, capsys):
+    """A user column named like a result is refused, not overwritten."""
+    frame = pd.DataFrame({"recall@1": [1], "score": [0.5], "relevant": [1]})
+    frame.to_parquet(tmp_path / "run.parquet")
+    arguments = ["evaluate", str(tmp_path / "run.parquet"), "--user", "recall@1"]
+    output = ["--metric", "recall@1", "--per-user", str(tmp_path / "users.csv")]
+
+    assert 1 == main([*arguments, *output])
+    assert "the user column 'recall@1' has the name of a result" in capsys.readouterr().err
+
+
+def test_python_gives_what_the_command_line_prints(capsys):
+    """`recframe.evaluate(path)` and the command line agree."""
+    main(["evaluate", str(EXAMPLE), "--metric", "recall@4", "--format", "csv"])
+    table = recframe.evaluate(EXAMPLE, "recall@4")
+    lines = [f"{score},{value!r}" for (score, _), value in table.mean().items()]
+
+    assert ["score,recall@4", *lines] == capsys.readouterr().out.splitlines()

@@ -1,0 +1,74 @@
+"""README and examples: what they show is what happens."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recframe.cli import main
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+SET_UP = [
+    "pip install . && recframe evaluate examples/example.parquet "
+    "--metric precision@4 --metric recall@4 --metric r_precision",
+    "pip install '.[test]' && pytest",
+]
+
+
+def blocks(language):
+    """Return the README's blocks in a language."""
+    return [text for name, text in BLOCKS if name == language]
+
+
+def test_readme_is_short():
+    """The README is at most about 120 lines."""
+    assert README.count("\n") <= 120
+
+
+def test_set_up_commands():
+    """The first two shell blocks are the commands for a fresh machine, one line each."""
+    assert SET_UP == [text.strip() for text in blocks("sh")]
+
+
+def test_first_output(monkeypatch, capsys):
+    """The first command prints what the block after it shows."""
+    monkeypatch.chdir(ROOT)
+    main(shlex.split(SET_UP[0].split(" && ")[1])[1:])
+
+    assert blocks("text")[0] == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("block", blocks("text")[1:])
+def test_text_blocks(block, monkeypatch, capsys):
+    """The other text blocks show a command and its output."""
+    monkeypatch.chdir(ROOT)
+    command, _, output = block.partition("\n")
+    main(shlex.split(command.removeprefix("$ recframe ")))
+
+    assert output == capsys.readouterr().out
+
+
+def test_python_blocks(monkeypatch):
+    """The Python blocks, read in order, print what they show."""
+    monkeypatch.chdir(ROOT)
+    example = doctest.DocTestParser().get_doctest("".join(blocks("python")), {}, "README", None, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    with pd.option_context("display.width", 120):
+        runner.run(example)
+
+    assert (0, True) == (runner.failures, runner.tries > 3)
+
+
+def test_example_is_what_its_script_makes(tmp_path):
+    """examples/example.parquet holds what examples/make_example.py makes."""
+    code = (ROOT / "examples" / "make_example.py").read_text("utf-8")
+    script = {"__name__": "make_example", "__file__": str(ROOT / "examples" / "make_example.py")}
+    exec(compile(code, "make_example.py", "exec"), script)
+    saved = pd.read_parquet(ROOT / "examples" / "example.parquet")
+
+    pd.testing.assert_frame_equal(saved, script["make_example"]())

@@ -1,0 +1,114 @@
+"""evaluate() against the slow reference, on everything Hypothesis thinks of."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe
+import reference
+import strategies
+from recframe.metrics import make_metric
+
+COLUMNS = st.sets(st.sampled_from(["user", "score", "relevant"]))
+
+
+def same_float(a, b):
+    """Return whether two floats are the same number, or both NaN."""
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
+def expected_table(rows, asked, options):
+    """Return the reference's values: {label: {user: value}}."""
+    return {
+        make_metric(name, k).label: reference.evaluate(rows, name, k, **options)
+        for name, k in asked
+    }
+
+
+@given(st.data())
+def test_evaluate_equals_the_reference(data):
+    """Every value is the float nearest to the exact one, or both refuse."""
+    kinds = data.draw(strategies.kinds())
+    rows = data.draw(strategies.rows(**kinds, nulls=data.draw(COLUMNS)))
+    options = data.draw(strategies.options())
+    asked = data.draw(st.lists(strategies.metrics(), min_size=1, max_size=3, unique=True))
+    frame = strategies.frame(rows, **kinds)
+    labels = [make_metric(name, k).label for name, k in asked]
+    try:
+        expected = expected_table(rows, asked, options)
+    except reference.Refused:
+        with pytest.raises(
+            recframe.RecframeError, match=r"null|must be boolean or 0/1|ranked rows"
+        ):
+            recframe.evaluate(frame, labels, **options)
+        return
+    table = recframe.evaluate(frame, labels, **options)
+    for label in labels:
+        actual = table["score", label]
+
+        assert set(expected[label]) == set(actual.index)
+        for user, value in actual.items():
+            assert same_float(expected[label][user], value)
+
+
+@given(st.data())
+def test_rank_equals_the_reference(data):
+    """Every row's position is the reference's; rows that share one have the mean of theirs."""
+    kinds = data.draw(strategies.kinds()) | {"relevance": "binary"}
+    rows = data.draw(strategies.rows(**kinds, nulls={"score"}))
+    ties = data.draw(st.sampled_from(strategies.TIES))
+    frame = strategies.frame(rows, **kinds)
+    positions = reference.ranks(rows, ties)
+    if ties in ("best", "worst"):
+        groups = pd.DataFrame(rows, columns=["user", "score", "relevant"], dtype=object)
+        groups["position"] = [math.nan if p is None else float(p) for p in positions]
+        positions = groups.groupby(["user", "score", "relevant"], dropna=False)["position"]
+        positions = positions.transform("mean").tolist() if rows else []
+
+    actual = frame.rec(ties=ties, missing="unranked").rank()["score"]
+
+    expected = [math.nan if position is None else float(position) for position in positions]
+    pd.testing.assert_series_equal(
+        pd.Series(expected, name="score", dtype=float), actual, check_names=False
+    )
+
+
+@pytest.mark.parametrize("ties", strategies.TIES)
+@pytest.mark.parametrize("scores", ["float64", "float32", "ratings", "wide"])
+def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
+    """Splitting the rows into chunks, blocks and threads changes no bit of the result."""
+    rng = np.random.default_rng(3)
+    n_rows = 6_000
+    values = {
+        "float64": rng.normal(size=n_rows).round(1) * math.pi,
+        "float32": rng.normal(size=n_rows).astype(np.float32).round(1),
+        "ratings": rng.integers(1, 6, n_rows),
+        "wide": rng.choice([1e300, -1e300, 1e-300, -1e-300, 3e-310, 0.0, -0.0, math.inf], n_rows),
+    }[scores]
+    frame = pd.DataFrame(
+        {
+            "user": (rng.pareto(1, n_rows) * 3).astype(int),
+            "score": values,
+            "relevant": rng.random(n_rows) < 0.3,
+        }
+    )
+    labels = ["precision@3", "recall@7", "r_precision"]
+    whole = frame.rec(ties=ties, short="pad").evaluate(labels)
+    ranks = frame.rec(ties=ties).rank()
+    monkeypatch.setattr("recframe.kernel.ROWS_PER_CHUNK", 500)
+    monkeypatch.setattr("recframe.kernel.CELLS_PER_BLOCK", 64)
+
+    pd.testing.assert_frame_equal(whole, frame.rec(ties=ties, short="pad").evaluate(labels))
+    pd.testing.assert_frame_equal(ranks, frame.rec(ties=ties).rank())
+    rows = list(frame.itertuples(index=False, name=None))
+    options = {"short": "pad", "missing": "raise", "zero_division": math.nan}
+    for name, k in [("precision", 3), ("recall", 7), ("r_precision", None)]:
+        expected = reference.evaluate(
+            rows, name, k, ties=ties, min_relevance=None, min_score=None, **options
+        )
+        actual = whole["score", make_metric(name, k).label]
+        assert all(same_float(expected[user], value) for user, value in actual.items())

@@ -1,0 +1,170 @@
+"""Identities that hold for every frame, whatever the values."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import strategies
+from recframe.metrics import FORMULAS, make_metric
+
+LABELS = [make_metric(name, 3).label for name in FORMULAS]
+ROWS = strategies.rows(relevance="bool", min_rows=1)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def evaluate(frame, labels=LABELS, **options):
+    """Return the table of a frame, short lists padded."""
+    return frame.rec(short="pad", **options).evaluate(labels)["score"]
+
+
+@given(ROWS, SEEDS)
+def test_row_order_changes_nothing(rows, seed):
+    """The result depends on the values only, to the last bit."""
+    frame = strategies.frame(rows)
+    shuffled = frame.sample(frac=1, random_state=seed)
+    for ties in ("expected", "best", "worst"):
+        pd.testing.assert_frame_equal(
+            evaluate(frame, ties=ties), evaluate(shuffled, ties=ties), check_exact=True
+        )
+
+
+@given(ROWS, st.sampled_from(strategies.TIES))
+def test_renaming_users_changes_nothing(rows, ties):
+    """Ids are names: another name, another place in the table, the same values."""
+    frame = strategies.frame(rows)
+    codes, users = pd.factorize(frame["user"])
+    renamed = frame.assign(user=[f"u{99 - code}" for code in codes])
+    expected = evaluate(frame, ties=ties).loc[users].to_numpy()
+    actual = evaluate(renamed, ties=ties).loc[[f"u{99 - n}" for n in range(len(users))]].to_numpy()
+
+    np.testing.assert_array_equal(expected, actual)
+
+
+@given(strategies.rows(scores="ratings", min_rows=1), st.sampled_from(strategies.TIES))
+def test_increasing_maps_of_scores_change_nothing(rows, ties):
+    """Only the order of scores counts."""
+    frame = strategies.frame(rows, scores="ratings")
+    for change in (np.exp, np.arctan, lambda x: x**3 - 1e9, lambda x: x.astype("float32") / 7):
+        mapped = frame.assign(score=change(frame["score"].astype(float)))
+        pd.testing.assert_frame_equal(evaluate(frame, ties=ties), evaluate(mapped, ties=ties))
+
+
+@given(ROWS, ROWS, st.sampled_from(strategies.TIES))
+def test_other_users_change_nothing(rows, others, ties):
+    """Adding users changes no other user's row."""
+    frame = strategies.frame(rows)
+    added = strategies.frame(others)
+    added = added[~added["user"].isin(frame["user"])]
+    both = evaluate(pd.concat([added, frame], ignore_index=True), ties=ties)
+
+    expected = evaluate(frame, ties=ties)
+    pd.testing.assert_frame_equal(expected, both.loc[expected.index])
+
+
+@given(ROWS, st.integers(1, 20), st.sampled_from(strategies.TIES))
+def test_hits_agree(rows, k, ties):
+    """hits@k = k · precision@k = R · recall@k, and every value is in [0, 1]."""
+    frame = strategies.frame(rows)
+    table = evaluate(frame, [f"precision@{k}", f"recall@{k}"], ties=ties, zero_division=0.0)
+    n_relevant = frame.groupby("user")["relevant"].sum()
+
+    assert table.min(axis=None) >= 0
+    assert table.max(axis=None) <= 1
+    np.testing.assert_allclose(
+        k * table[f"precision@{k}"], n_relevant * table[f"recall@{k}"], rtol=1e-14
+    )
+
+
+@given(ROWS, st.sampled_from(strategies.TIES))
+def test_r_precision_is_precision_and_recall_at_r(rows, ties):
+    """R-precision = precision@R = recall@R, exactly."""
+    frame = strategies.frame(rows)
+    for user, n_relevant in frame.groupby("user")["relevant"].sum().items():
+        if n_relevant == 0:
+            continue
+        labels = ["r_precision", f"precision@{n_relevant}", f"recall@{n_relevant}"]
+        values = evaluate(frame[frame["user"] == user], labels, ties=ties).loc[user]
+        assert 1 == values.nunique()
+
+
+@given(ROWS, st.sampled_from(strategies.TIES))
+def test_recall_never_falls_as_k_grows(rows, ties):
+    """A longer list finds no fewer; the whole list finds all."""
+    labels = [f"recall@{k}" for k in range(1, len(rows) + 1)]
+    table = evaluate(strategies.frame(rows), labels, ties=ties, zero_division=1.0)
+
+    assert (table.diff(axis=1).iloc[:, 1:] >= -1e-15).all(axis=None)
+    assert (table[labels[-1]] == 1).all()
+
+
+@given(ROWS)
+def test_expected_lies_between_worst_and_best(rows):
+    """Every order of tied rows lies between the worst and the best; so does their mean."""
+    frame = strategies.frame(rows)
+    tables = {ties: evaluate(frame, ties=ties, zero_division=0.0) for ties in strategies.TIES}
+
+    for ties in ("expected", "first", "last"):
+        assert (tables[ties] >= tables["worst"]).all(axis=None)
+        assert (tables[ties] <= tables["best"]).all(axis=None)
+
+
+@given(ROWS)
+def test_last_is_first_of_the_reversed_frame(rows):
+    """Reverse row order is row order read backwards."""
+    frame = strategies.frame(rows)
+
+    pd.testing.assert_frame_equal(evaluate(frame, ties="last"), evaluate(frame[::-1], ties="first"))
+
+
+@given(ROWS)
+def test_several_scores_are_evaluated_apart(rows):
+    """Each score column gives what it gives alone."""
+    frame = strategies.frame(rows)
+    second = frame.assign(score=frame["score"].iloc[::-1].to_numpy())
+    both = frame.assign(b_score=second["score"])
+    table = both.rec(short="pad").evaluate(LABELS)
+
+    pd.testing.assert_frame_equal(evaluate(frame), table["score"])
+    pd.testing.assert_frame_equal(evaluate(second), table["b_score"])
+
+
+@given(ROWS)
+def test_mean_is_the_mean_of_the_table(rows):
+    """The mean is taken from the per-user table, NaN left out."""
+    frame = strategies.frame(rows)
+    means = frame.rec(short="pad").mean(LABELS).loc["score"]
+    for label in LABELS:
+        values = [value for value in evaluate(frame)[label] if not math.isnan(value)]
+        expected = math.fsum(values) / len(values) if values else math.nan
+        assert expected == pytest.approx(means[label], rel=1e-14, nan_ok=True)
+
+
+@given(ROWS, st.sampled_from(strategies.TIES))
+def test_top_agrees_with_rank(rows, ties):
+    """The top k are the rows ranked up to k, in the order of their ranks."""
+    frame = strategies.frame(rows)
+    ranks = frame.rec(ties=ties).rank()["score"]
+    top = frame.rec(ties=ties).top(k=2)
+    assume(len(top))
+
+    assert set(ranks.index[ranks <= 2]) <= set(top.index)
+    assert ranks.loc[top.index].tolist() == top["rank"].tolist()
+    assert top["user"].is_monotonic_increasing
+    assert top.groupby("user")["rank"].is_monotonic_increasing.all()
+    if ties in ("first", "last"):
+        assert set(ranks.index[ranks <= 2]) == set(top.index)
+
+
+def test_a_user_without_hits_counts_in_the_mean():
+    """A user with relevant rows and no hit is averaged as 0, beside users with hits."""
+    frame = pd.DataFrame(
+        {"user": [1, 1, 2, 2], "score": [0.9, 0.1, 0.9, 0.1], "relevant": [1, 0, 0, 1]}
+    )
+
+    assert [0.5, 0.5, 0.5] == frame.rec.mean(["precision@1", "recall@1", "r_precision"]).iloc[
+        0
+    ].tolist()
