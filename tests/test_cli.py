@@ -72,7 +72,8 @@ def test_per_user_file(tmp_path, ending, capsys):
     """The values of every user are written as plain columns, the same bits as in memory."""
     path = tmp_path / f"users.{ending}"
     assert 0 == main(["evaluate", str(EXAMPLE), *METRICS, "--per-user", str(path)])
-    written = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path)
+    # Of the csv readers only pyarrow's is exact to the last bit on every pandas.
+    written = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path, engine="pyarrow")
     table = pd.read_parquet(EXAMPLE).rec.evaluate(METRICS[1::2])
 
     assert ["object", "score", *METRICS[1::2]] == list(written.columns)
