@@ -11,7 +11,15 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.columns import Columns, get_column
 from recframe.errors import RecframeError
-from recframe.kernel import Array, Rankings, group_offsets, group_rows, sum_by_user
+from recframe.kernel import (
+    Array,
+    Rankings,
+    any_nan,
+    group_offsets,
+    group_rows,
+    run_starts,
+    sum_by_user,
+)
 from recframe.metrics import Metric
 from recframe.options import Options
 
@@ -113,9 +121,12 @@ def _in_order(values: Array, groups: Groups) -> Array:
 
 def group_users(user: pd.Series, label: Hashable) -> Groups:
     """Return the rows of each user, or raise where an id is null."""
-    starts = _run_starts(user)
+    values = _plain_ids(user)
+    starts = np.arange(len(user)) if values is None else run_starts(values)
     # Ids usually come in runs; then only the first of each run is looked at.
     in_runs = 2 * len(starts) <= len(user)
+    if in_runs and values is not None and _all_differ(values[starts]):
+        return Groups(pd.Index(user.iloc[starts], name=label), None, np.append(starts, len(user)))
     codes, found = pd.factorize(user.iloc[starts] if in_runs else user)
     if len(codes) and codes.min() < 0:
         nulls = _nulls(user)
@@ -125,31 +136,32 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
             "remove those rows or pass missing='drop'"
         )
     users = pd.Index(found, name=label)
-    if in_runs and len(users) == len(starts):
-        return Groups(users, None, np.append(starts, len(user)))
     if in_runs:
         codes = np.repeat(codes, np.diff(starts, append=len(user)))
     order, offsets = group_rows(codes, len(users))
     return Groups(users, order, offsets)
 
 
-def _run_starts(user: pd.Series) -> Array:
-    """Return the rows where an id differs from the one before; all where that is not looked for."""
+def _all_differ(values: Array) -> bool:
+    """Return whether values are not null and no two are the same."""
+    ordered = np.sort(values)
+    return bool((ordered[1:] != ordered[:-1]).all()) and not pd.isna(ordered[-1:]).any()
+
+
+def _plain_ids(user: pd.Series) -> Array | None:
+    """Return user ids as numbers, equal where the ids are, or None where there are none at hand."""
     if isinstance(user.dtype, pd.CategoricalDtype):
-        values = user.cat.codes.to_numpy()
-    elif isinstance(user.dtype, np.dtype) and user.dtype.kind in "iufbmM":
-        values = user.to_numpy()
-    else:
-        return np.arange(len(user))
-    changes = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=changes[1:])
-    return np.flatnonzero(changes)
+        codes = user.cat.codes.to_numpy()
+        return None if (codes < 0).any() else codes
+    if isinstance(user.dtype, np.dtype) and user.dtype.kind in "iufbmM":
+        return user.to_numpy()
+    return None
 
 
 def relevant_flags(relevant: pd.Series, label: Hashable, options: Options) -> Array:
     """Return which rows are relevant, or raise where the column does not say so."""
-    nulls = _nulls(relevant)
-    if nulls.any():
+    if _has_nulls(relevant):
+        nulls = _nulls(relevant)
         raise RecframeError(
             f"relevant={label!r}: must not be null, found {int(nulls.sum())} null of "
             f"{len(relevant)} rows (the first in row {int(nulls.argmax())}); "
@@ -179,9 +191,7 @@ def score_values(
     score: pd.Series, label: Hashable, options: Options, groups: Groups
 ) -> tuple[Array, Array | None]:
     """Return the values of a score column in grouped order and which of them are ranked."""
-    nulls = _nulls(score) if score.hasnans or score.dtype.kind == "f" else None
-    if nulls is not None and not nulls.any():
-        nulls = None
+    nulls = _nulls(score) if _has_nulls(score) else None
     if nulls is not None and options.missing == "raise":
         raise RecframeError(
             f"score={label!r}: must not be null, found {int(nulls.sum())} null of {len(score)} "
@@ -199,6 +209,13 @@ def score_values(
         recommended = values >= options.min_score
         ranked = recommended if ranked is None else ranked & recommended
     return _in_order(values, groups), None if ranked is None else _in_order(ranked, groups)
+
+
+def _has_nulls(column: pd.Series) -> bool:
+    """Return whether any value of a column is null."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        return any_nan(column.to_numpy())
+    return bool(_nulls(column).any())
 
 
 def _nulls(column: pd.Series) -> Array:
@@ -251,6 +268,9 @@ def sort_users(users: pd.Index[Any]) -> tuple[Array | slice, pd.Index[Any]]:
     """Return what picks users in sorted order, and the users sorted."""
     if users.is_monotonic_increasing:
         return slice(None), users
+    if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
+        order = np.argsort(users.to_numpy())
+        return order, users[order]
     ranks, in_order = pd.factorize(users, sort=True)
     order = np.empty(len(ranks), np.int64)
     order[ranks] = np.arange(len(ranks))

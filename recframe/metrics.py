@@ -58,9 +58,9 @@ def expected_hits(counts: Counts, cutoff: int | Array) -> tuple[Array, Array]:
     user, above, tied = counts.user, counts.above, counts.tied
     n_users = len(counts.n_ranked)
     cut = cutoff[user] if isinstance(cutoff, np.ndarray) else cutoff
-    starts_inside = above < cut
-    user, above, tied = user[starts_inside], above[starts_inside], tied[starts_inside]
-    cut = cut[starts_inside] if isinstance(cut, np.ndarray) else cut
+    inside = np.flatnonzero(above < cut)
+    user, above, tied = user[inside], above[inside], tied[inside]
+    cut = cut[inside] if isinstance(cut, np.ndarray) else cut
     across = np.flatnonzero(above + tied > cut)
     hits = np.bincount(user, minlength=n_users)
     size = np.ones(n_users, np.int64)
