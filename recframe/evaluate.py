@@ -10,7 +10,8 @@ import pandas as pd
 from recframe.columns import Columns, find_columns
 from recframe.errors import RecframeError
 from recframe.frames import check_lengths, read_interactions, to_table
-from recframe.kernel import Array, Rankings, count, map_chunks
+from recframe.groups import Array
+from recframe.kernel import Rankings, count, map_chunks
 from recframe.metrics import DEFAULT_METRICS, Metric, measure, parse_metrics
 from recframe.options import INFER, Missing, Options, Short, Ties
 from recframe.parquet import PathLike, read_frame
@@ -160,7 +161,7 @@ def per_user_table(
         if options.short == "raise":
             check_lengths(rankings, interactions.groups.users, score, metrics)
         values[score] = measure_all(rankings, metrics, options)
-    return to_table(values, interactions.groups.users, [metric.label for metric in metrics])
+    return to_table(values, interactions.groups, [metric.label for metric in metrics])
 
 
 def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> Array:

@@ -11,15 +11,16 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.columns import Columns, get_column
 from recframe.errors import RecframeError
-from recframe.kernel import (
+from recframe.groups import (
     Array,
-    Rankings,
     any_nan,
+    argsort,
     group_offsets,
     group_rows,
     run_starts,
     sum_by_user,
 )
+from recframe.kernel import Rankings
 from recframe.metrics import Metric
 from recframe.options import Options
 
@@ -38,11 +39,14 @@ class Groups(NamedTuple):
         The rows in grouped order; None where they are grouped as they stand.
     offsets : ndarray of shape (n_users + 1,), int
         The bounds of the groups in that order.
+    sorted_by : ndarray of shape (n_users,), int, or None
+        The order that sorts the users, where it is known already.
     """
 
     users: pd.Index[Any]
     order: Array | None
     offsets: Array
+    sorted_by: Array | None = None
 
 
 class Interactions(NamedTuple):
@@ -125,8 +129,11 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
     starts = np.arange(len(user)) if values is None else run_starts(values)
     # Ids usually come in runs; then only the first of each run is looked at.
     in_runs = 2 * len(starts) <= len(user)
-    if in_runs and values is not None and _all_differ(values[starts]):
-        return Groups(pd.Index(user.iloc[starts], name=label), None, np.append(starts, len(user)))
+    if values is not None and in_runs:
+        sorted_by = argsort(values[starts])
+        if _all_differ(values[starts[sorted_by]]):
+            users = pd.Index(user.iloc[starts], name=label)
+            return Groups(users, None, np.append(starts, len(user)), sorted_by)
     codes, found = pd.factorize(user.iloc[starts] if in_runs else user)
     if len(codes) and codes.min() < 0:
         nulls = _nulls(user)
@@ -142,9 +149,8 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
     return Groups(users, order, offsets)
 
 
-def _all_differ(values: Array) -> bool:
-    """Return whether values are not null and no two are the same."""
-    ordered = np.sort(values)
+def _all_differ(ordered: Array) -> bool:
+    """Return whether no two of the sorted values are the same, and none is null."""
     return bool((ordered[1:] != ordered[:-1]).all()) and not pd.isna(ordered[-1:]).any()
 
 
@@ -264,28 +270,27 @@ def check_lengths(
         )
 
 
-def sort_users(users: pd.Index[Any]) -> tuple[Array | slice, pd.Index[Any]]:
-    """Return what picks users in sorted order, and the users sorted."""
-    if users.is_monotonic_increasing:
-        return slice(None), users
+def sort_users(groups: Groups) -> Array:
+    """Return the order that sorts the users."""
+    if groups.sorted_by is not None:
+        return groups.sorted_by
+    users = groups.users
     if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
-        order = np.argsort(users.to_numpy())
-        return order, users[order]
-    ranks, in_order = pd.factorize(users, sort=True)
-    order = np.empty(len(ranks), np.int64)
-    order[ranks] = np.arange(len(ranks))
-    return order, pd.Index(in_order, name=users.name)
+        return argsort(users.to_numpy())
+    # Sorts ids of several types too, numbers before texts.
+    return argsort(pd.factorize(users, sort=True)[0])
 
 
-def to_table(
-    values: dict[Hashable, Array], users: pd.Index[Any], metrics: Sequence[str]
-) -> pd.DataFrame:
+def to_table(values: dict[Hashable, Array], groups: Groups, metrics: Sequence[str]) -> pd.DataFrame:
     """Return the per-user table of values of shape (n_metrics, n_users) for each score."""
-    order, index = sort_users(users)
+    order = sort_users(groups)
     scores = pd.Index(list(values), tupleize_cols=False)
     columns = pd.MultiIndex.from_product([scores, metrics], names=["score", "metric"])
-    cells = np.concatenate(list(values.values()))[:, order]
-    return pd.DataFrame(cells.T, index=index, columns=columns, copy=False)
+    rows = [row for table in values.values() for row in table]
+    cells = np.empty((len(rows), len(order)))
+    for row, cell_row in zip(rows, cells, strict=True):
+        np.take(row, order, out=cell_row)
+    return pd.DataFrame(cells.T, index=groups.users[order], columns=columns, copy=False)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:

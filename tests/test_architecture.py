@@ -12,20 +12,31 @@ import recframe
 # module: the modules of recframe it may import. NumPy-only modules never see pandas.
 ALLOWED = {
     "errors": set(),
-    "kernel": set(),
-    "metrics": {"errors", "kernel"},
+    "groups": set(),
+    "places": {"groups"},
+    "kernel": {"groups", "places"},
+    "metrics": {"errors", "groups", "kernel"},
     "options": {"errors", "metrics"},
     "columns": {"errors", "options"},
-    "frames": {"columns", "errors", "kernel", "metrics", "options"},
+    "frames": {"columns", "errors", "groups", "kernel", "metrics", "options"},
     "parquet": {"columns", "errors", "options"},
-    "evaluate": {"columns", "errors", "frames", "kernel", "metrics", "options", "parquet"},
-    "ranking": {"columns", "errors", "frames", "kernel", "metrics", "options"},
+    "evaluate": {
+        "columns",
+        "errors",
+        "frames",
+        "groups",
+        "kernel",
+        "metrics",
+        "options",
+        "parquet",
+    },
+    "ranking": {"columns", "errors", "frames", "groups", "kernel", "metrics", "options"},
     "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking"},
     "cli": {"errors", "evaluate", "frames", "metrics", "options"},
     "__main__": {"cli"},
     "__init__": {"accessor", "errors", "evaluate"},
 }
-NUMPY_ONLY = ("errors", "kernel", "metrics")
+NUMPY_ONLY = ("errors", "groups", "kernel", "metrics", "places")
 OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "scipy", "torch")
 
 

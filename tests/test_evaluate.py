@@ -99,7 +99,7 @@ def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
     labels = ["precision@3", "recall@7", "r_precision"]
     whole = frame.rec(ties=ties, short="pad").evaluate(labels)
     ranks = frame.rec(ties=ties).rank()
-    monkeypatch.setattr("recframe.kernel.ROWS_PER_CHUNK", 500)
+    monkeypatch.setattr("recframe.groups.ROWS_PER_CHUNK", 500)
     monkeypatch.setattr("recframe.kernel.CELLS_PER_BLOCK", 64)
 
     pd.testing.assert_frame_equal(whole, frame.rec(ties=ties, short="pad").evaluate(labels))
