@@ -11,42 +11,14 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.columns import Columns, get_column
 from recframe.errors import RecframeError
-from recframe.groups import (
-    Array,
-    any_nan,
-    argsort,
-    group_offsets,
-    group_rows,
-    run_starts,
-    sum_by_user,
-)
+from recframe.groups import Array, any_nan, group_offsets, sum_by_user, take
 from recframe.kernel import Rankings
 from recframe.metrics import Metric
 from recframe.options import Options
+from recframe.users import Groups, group_users, sort_users
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")
-
-
-class Groups(NamedTuple):
-    """The rows of each user.
-
-    Parameters
-    ----------
-    users : Index of length n_users
-        The user ids, each once, in the order the groups are counted in.
-    order : ndarray of shape (n_rows,), int, or None
-        The rows in grouped order; None where they are grouped as they stand.
-    offsets : ndarray of shape (n_users + 1,), int
-        The bounds of the groups in that order.
-    sorted_by : ndarray of shape (n_users,), int, or None
-        The order that sorts the users, where it is known already.
-    """
-
-    users: pd.Index[Any]
-    order: Array | None
-    offsets: Array
-    sorted_by: Array | None = None
 
 
 class Interactions(NamedTuple):
@@ -120,48 +92,7 @@ def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -
 
 def _in_order(values: Array, groups: Groups) -> Array:
     """Return values of rows in grouped order."""
-    return values if groups.order is None else values[groups.order]
-
-
-def group_users(user: pd.Series, label: Hashable) -> Groups:
-    """Return the rows of each user, or raise where an id is null."""
-    values = _plain_ids(user)
-    starts = np.arange(len(user)) if values is None else run_starts(values)
-    # Ids usually come in runs; then only the first of each run is looked at.
-    in_runs = 2 * len(starts) <= len(user)
-    if values is not None and in_runs:
-        sorted_by = argsort(values[starts])
-        if _all_differ(values[starts[sorted_by]]):
-            users = pd.Index(user.iloc[starts], name=label)
-            return Groups(users, None, np.append(starts, len(user)), sorted_by)
-    codes, found = pd.factorize(user.iloc[starts] if in_runs else user)
-    if len(codes) and codes.min() < 0:
-        nulls = _nulls(user)
-        raise RecframeError(
-            f"user={label!r}: ids must not be null, found {int(nulls.sum())} null of "
-            f"{len(user)} rows (the first in row {int(nulls.argmax())}); "
-            "remove those rows or pass missing='drop'"
-        )
-    users = pd.Index(found, name=label)
-    if in_runs:
-        codes = np.repeat(codes, np.diff(starts, append=len(user)))
-    order, offsets = group_rows(codes, len(users))
-    return Groups(users, order, offsets)
-
-
-def _all_differ(ordered: Array) -> bool:
-    """Return whether no two of the sorted values are the same, and none is null."""
-    return bool((ordered[1:] != ordered[:-1]).all()) and not pd.isna(ordered[-1:]).any()
-
-
-def _plain_ids(user: pd.Series) -> Array | None:
-    """Return user ids as numbers, equal where the ids are, or None where there are none at hand."""
-    if isinstance(user.dtype, pd.CategoricalDtype):
-        codes = user.cat.codes.to_numpy()
-        return None if (codes < 0).any() else codes
-    if isinstance(user.dtype, np.dtype) and user.dtype.kind in "iufbmM":
-        return user.to_numpy()
-    return None
+    return values if groups.order is None else take(values, groups.order)
 
 
 def relevant_flags(relevant: pd.Series, label: Hashable, options: Options) -> Array:
@@ -270,22 +201,13 @@ def check_lengths(
         )
 
 
-def sort_users(groups: Groups) -> Array:
-    """Return the order that sorts the users."""
-    if groups.sorted_by is not None:
-        return groups.sorted_by
-    users = groups.users
-    if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
-        return argsort(users.to_numpy())
-    # Sorts ids of several types too, numbers before texts.
-    return argsort(pd.factorize(users, sort=True)[0])
-
-
 def to_table(values: dict[Hashable, Array], groups: Groups, metrics: Sequence[str]) -> pd.DataFrame:
     """Return the per-user table of values of shape (n_metrics, n_users) for each score."""
     order = sort_users(groups)
-    scores = pd.Index(list(values), tupleize_cols=False)
-    columns = pd.MultiIndex.from_product([scores, metrics], names=["score", "metric"])
+    levels: list[Any] = [pd.Index(list(values), tupleize_cols=False), pd.Index(metrics)]
+    codes = np.indices((len(values), len(metrics))).reshape(2, -1).tolist()
+    # from_product gives the same, but sorts its levels by way of categoricals.
+    columns = pd.MultiIndex(levels, codes, names=["score", "metric"])
     rows = [row for table in values.values() for row in table]
     cells = np.empty((len(rows), len(order)))
     for row, cell_row in zip(rows, cells, strict=True):

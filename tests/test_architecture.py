@@ -18,7 +18,8 @@ ALLOWED = {
     "metrics": {"errors", "groups", "kernel"},
     "options": {"errors", "metrics"},
     "columns": {"errors", "options"},
-    "frames": {"columns", "errors", "groups", "kernel", "metrics", "options"},
+    "users": {"errors", "groups"},
+    "frames": {"columns", "errors", "groups", "kernel", "metrics", "options", "users"},
     "parquet": {"columns", "errors", "options"},
     "evaluate": {
         "columns",
@@ -30,7 +31,9 @@ ALLOWED = {
         "options",
         "parquet",
     },
-    "ranking": {"columns", "errors", "frames", "groups", "kernel", "metrics", "options"},
+    "ranking": {
+        *("columns", "errors", "frames", "groups", "kernel", "metrics", "options", "users"),
+    },
     "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking"},
     "cli": {"errors", "evaluate", "frames", "metrics", "options"},
     "__main__": {"cli"},
