@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from recframe.groups import Array, Result, in_threads, user_bounds
+from recframe.groups import Array, Result, in_threads, sum_by_user, user_bounds
 from recframe.places import break_ties, rankable, ranks, to_places
 
 CELLS_PER_BLOCK = 1 << 16  # a padded matrix of this size stays in the cache while it is sorted
@@ -94,6 +94,11 @@ def count(rankings: Rankings, ties: str) -> Counts:
     place of its own, so that `above` is its position and `tied` is 1.
     """
     sizes = np.diff(rankings.offsets)
+    if np.count_nonzero(rankings.relevant[: rankings.offsets[-1]]) <= len(sizes):
+        found = np.flatnonzero(rankings.relevant[: rankings.offsets[-1]])
+        user = np.searchsorted(rankings.offsets, found, side="right") - 1
+        if (user[1:] != user[:-1]).all():
+            return _count_single(rankings, sizes, found, user, ties)
     try:
         pieces = list(_count_blocks(rankings, sizes, ties))
     except FloatingPointError:  # no one scale holds these scores, see _float_places
@@ -101,6 +106,30 @@ def count(rankings: Rankings, ties: str) -> Counts:
         pieces = list(_count_blocks(ranked, sizes, ties))
     none = (np.empty(0, np.int64),) * 3
     user, above, tied = (np.concatenate(part) for part in zip(none, *pieces, strict=True))
+    n_relevant = np.bincount(user, minlength=len(sizes)) + rankings.n_unranked
+    return Counts(sizes, n_relevant, user, above, tied)
+
+
+def _count_single(rankings: Rankings, sizes: Array, found: Array, user: Array, ties: str) -> Counts:
+    """Return the counts where no user has more than one relevant row, found at these positions.
+
+    Then a user's rows are compared with that one row's score, and nothing is sorted.
+    """
+    offsets = rankings.offsets
+    scores = rankings.scores[: offsets[-1]]
+    own = np.zeros(len(sizes), scores.dtype)
+    own[user] = scores[found]
+    own = np.repeat(own, sizes)
+    above = sum_by_user(scores > own, offsets)[user]
+    is_tied = scores == own
+    tied = sum_by_user(is_tied, offsets)[user]
+    if ties in ("first", "last"):
+        before = sum_by_user(is_tied, np.stack([offsets[user], found]).T.ravel())[::2]
+        above += before if ties == "first" else tied - 1 - before
+    elif ties == "worst":
+        above += tied - 1
+    if ties != "expected":
+        tied[:] = 1
     n_relevant = np.bincount(user, minlength=len(sizes)) + rankings.n_unranked
     return Counts(sizes, n_relevant, user, above, tied)
 
