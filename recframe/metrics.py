@@ -25,10 +25,14 @@ class Metric(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What a metric does at its edges: `short` and `zero_division`, as in `recframe.evaluate`."""
+    """What a metric does at its edges: the options of these names in `recframe.evaluate`.
+
+    `absent` is None where there is no truth that a user could be absent from.
+    """
 
     short: str
     zero_division: float
+    absent: str | None = None
 
 
 def expected_hits(counts: Counts, cutoff: int | Array) -> tuple[Array, Array]:
@@ -128,6 +132,11 @@ def measure(counts: Counts, metric: Metric, policy: Policy) -> Array:
     values = formula(counts, metric.k, policy)
     if takes_k and policy.short == "nan":
         values[counts.n_ranked < metric.k] = np.nan
+    if policy.absent is not None:
+        nothing = counts.n_ranked == 0
+        if policy.absent == "zero":
+            padded = formula(counts, metric.k, policy._replace(short="pad"))
+        values[nothing] = padded[nothing] if policy.absent == "zero" else np.nan
     return values
 
 

@@ -8,10 +8,11 @@ import pandas as pd
 
 from recframe.columns import find_columns
 from recframe.errors import RecframeError
-from recframe.frames import Interactions, read_interactions, sort_users
+from recframe.frames import Interactions, sort_users
 from recframe.kernel import Array, map_chunks, rank_rows
 from recframe.metrics import check_k
 from recframe.options import Options
+from recframe.truth import read_interactions
 
 
 def rank_table(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
