@@ -27,7 +27,6 @@ KINDS = {
     "timedelta": "duration",
     "timedelta64": "duration",
 }
-CODED_RANGE = 1 << 28  # integers in a range of this size are codes without a table
 
 
 class Coded(NamedTuple):
@@ -36,34 +35,27 @@ class Coded(NamedTuple):
     Parameters
     ----------
     codes : ndarray of shape (n_rows,), int
-        A number for each row, equal where ids are equal; -1 where the id is null.
-    known : ndarray of shape (n_known,), int
-        The code of each id that was asked for, -1 where no row has it.
-    n_codes : int
-        A number above all codes.
+        The position of each row's id in `ids`, -1 where it is null.
+    ids : Index
+        Distinct ids; for integers close together a range, which may hold more than the column.
     """
 
     codes: Array
-    known: Array
-    n_codes: int
+    ids: pd.Index[Any]
 
 
-def encode(column: pd.Series, known: pd.Index[Any], role: str) -> Coded:
-    """Return a column of ids as integers, with the integers of distinct ids known."""
+def encode(column: pd.Series, widest: int) -> Coded:
+    """Return a column of ids as integers; a range of integers is at most that wide."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        categories = column.cat.categories
-        return Coded(
-            column.cat.codes.to_numpy(), match(known, categories, role), len(categories)
-        )
-    integers, wanted = _integers(column), _integers(plain(known))
-    if integers is not None and wanted is not None and len(integers):
-        low, high = integers.min(), integers.max()
-        if int(high) - int(low) < CODED_RANGE:
-            within = (wanted >= low) & (wanted <= high)
-            codes = np.where(within, wanted - low, -1)
-            return Coded(integers - low, codes, int(high - low) + 1)
+        return Coded(column.cat.codes.to_numpy(), column.cat.categories)
+    integers = _integers(column)
+    if integers is not None and len(integers):
+        low, high = int(integers.min()), int(integers.max())
+        low = low if low < 0 or high >= widest else 0  # integers from 0 on are codes as they are
+        if high - low < widest:
+            return Coded(integers - low if low else integers, pd.RangeIndex(low, high + 1))
     codes, distinct = pd.factorize(column)
-    return Coded(codes, match(known, pd.Index(distinct), role), len(distinct))
+    return Coded(codes, pd.Index(distinct))
 
 
 def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
@@ -78,6 +70,8 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
             f"{role}: ids of different kinds are never equal; {shown(among, ids)}; convert one, "
             f"for example with astype({'str' if 'text' in kinds else 'int'!r})"
         )
+    if isinstance(others, pd.RangeIndex) and isinstance(own, pd.RangeIndex):
+        return np.asarray(others.get_indexer(own))
     integers = _integers(own), _integers(others)
     if integers[0] is not None and integers[1] is not None:
         own, others = pd.Index(integers[0]), pd.Index(integers[1])
@@ -131,7 +125,7 @@ def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:
     dtype = ids.dtype
     if not isinstance(dtype, np.dtype) or dtype.kind not in "iu":
         return None
-    return ids.to_numpy().astype(np.int64) if np.can_cast(dtype, np.int64) else None
+    return ids.to_numpy().astype(np.int64, copy=False) if np.can_cast(dtype, np.int64) else None
 
 
 def shown(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
@@ -141,4 +135,5 @@ def shown(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
 
 def _example(ids: pd.Index[Any]) -> str:
     """Return the dtype of ids and one of them."""
-    return f"{ids.dtype} (such as {ids[[0]].tolist()[0]!r})" if len(ids) else "no rows"
+    # A range of integers may begin with one that is not there; it ends with one that is.
+    return f"{ids.dtype} (such as {ids[[-1]].tolist()[0]!r})" if len(ids) else "no rows"

@@ -17,6 +17,8 @@ from recframe.join import find_pairs
 from recframe.kernel import Array
 from recframe.options import Options, TruthLike
 
+WIDEST = 1 << 28  # integer item ids in a range of this width need no table of them
+
 
 class Pairs(NamedTuple):
     """The rows of truth, distinct pairs of a user and an item.
@@ -90,15 +92,14 @@ def read_pairs(truth: pd.DataFrame, columns: Columns, options: Options) -> Pairs
         if offsets[-1] == 0:
             raise RecframeError("there are no rows, so no item is relevant to anyone")
         items = _items(truth, columns, rows)
-        codes, distinct = pd.factorize(items)
-        item = _check_codes(codes, items, rows.groups, columns)
+        coded = _encode(items, rows.groups, columns, max(4 * len(items), 1 << 16))
         none = np.empty(0, np.int64)
-        _find_rows(Coded(item, none, len(distinct)), items, rows.groups, columns, none)
+        _find_rows(coded, items, rows.groups, columns, none, none)
     except RecframeError as error:
         raise type(error)(f"truth: {error}") from None
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = np.ones(len(user), bool) if columns.relevant is None else rows.relevant
-    return Pairs(users, pd.Index(distinct), user, item, relevant)
+    return Pairs(users, coded.ids, user, coded.codes, relevant)
 
 
 def locate(
@@ -113,10 +114,9 @@ def locate(
         )
     user = users[pairs.user]
     items = _items(frame, columns, interactions)
-    coded = encode(items, pairs.items, "item")
-    coded = coded._replace(codes=_check_codes(coded.codes, items, groups, columns))
-    coded = coded._replace(known=coded.known[pairs.item])
-    return Places(user, _find_rows(coded, items, groups, columns, user))
+    coded = _encode(items, groups, columns, WIDEST)
+    item = match(pairs.items, coded.ids, "item")[pairs.item]
+    return Places(user, _find_rows(coded, items, groups, columns, user, item))
 
 
 def judge_rows(interactions: Interactions, pairs: Pairs, places: Places) -> Interactions:
@@ -202,30 +202,31 @@ def _items(frame: pd.DataFrame, columns: Columns, rows: Interactions) -> pd.Seri
     return items if rows.rows is None else items.iloc[rows.rows]
 
 
-def _check_codes(codes: Array, items: pd.Series, groups: Groups, columns: Columns) -> Array:
-    """Return the codes of items in grouped order, or raise where an id is null."""
+def _encode(items: pd.Series, groups: Groups, columns: Columns, widest: int) -> Coded:
+    """Return items as integers in grouped order, or raise where an id is null."""
+    codes, distinct = encode(items, widest)
     if len(codes) and codes.min() < 0:
         raise RecframeError(
             f"item={columns.item!r}: ids must not be null, found {int((codes < 0).sum())} null of "
             f"{len(codes)} rows (the first in row {int((codes < 0).argmax())}); "
             "remove those rows or pass missing='drop'"
         )
-    return codes if groups.order is None else codes[groups.order]
+    return Coded(codes if groups.order is None else codes[groups.order], distinct)
 
 
 def _find_rows(
-    coded: Coded, items: pd.Series, groups: Groups, columns: Columns, user: Array
+    coded: Coded, items: pd.Series, groups: Groups, columns: Columns, user: Array, item: Array
 ) -> Array:
     """Return the rows of pairs in grouped order, -1 where there is none; raise for pairs twice."""
-    found = find_pairs(coded.codes, groups.offsets, coded.n_codes, user, coded.known)
+    found = find_pairs(coded.codes, groups.offsets, len(coded.ids), user, item)
     if found.n_repeated:
         row = found.example
-        user = groups.users[[np.searchsorted(groups.offsets, row, side="right") - 1]].tolist()[0]
-        item = items.iloc[[row if groups.order is None else groups.order[row]]].tolist()[0]
+        example = groups.users[[np.searchsorted(groups.offsets, row, side="right") - 1]].tolist()[0]
+        again = items.iloc[[row if groups.order is None else groups.order[row]]].tolist()[0]
         labels = [label for label in (columns.user, columns.item) if label is not None]
         raise RecframeError(
             f"a pair of user and item must be there once, found {found.n_repeated} repeated of "
-            f"{len(items)} rows (such as user {user!r}, item {item!r}); remove them, for example "
+            f"{len(items)} rows (such as user {example!r}, item {again!r}); remove them, for example "
             f"with drop_duplicates({labels})"
         )
     return found.rows
