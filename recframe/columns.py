@@ -159,9 +159,7 @@ def _infer_one(frame: pd.DataFrame, role: str, remedy: str = "") -> Hashable:
     found = [label for label in labels if _plain(label) in names]
     if len(found) == 1:
         return found[0]
-    looked_for = (
-        f"looked for one of {', '.join(names)} (ignoring case, spaces and underscores)"
-    )
+    looked_for = f"looked for one of {', '.join(names)} (ignoring case, spaces and underscores)"
     remedy = f"pass {role}= the right column{', ' + remedy if remedy else ''}"
     if found:
         raise RecframeError(

@@ -51,29 +51,27 @@ class Interactions(NamedTuple):
     scores : dict
         Label of each score column: (values, ranked), in grouped order; `ranked` is a boolean
         array, or None where every row is ranked.
-    n_unlisted : ndarray of shape (n_users,), int, or None
-        Relevant items of each user that have no row; None where every one has.
+    n_unlisted : ndarray of shape (n_users,), int
+        Relevant items of each user that have no row.
     """
 
     rows: Array | None
     groups: Groups
     relevant: Array
     scores: dict[Hashable, tuple[Array, Array | None]]
-    n_unlisted: Array | None = None
+    n_unlisted: Array
 
     def rankings(self, score: Hashable) -> Rankings:
         """Return the ranked rows of every user by one score column."""
         values, ranked = self.scores[score]
-        offsets, unlisted = self.groups.offsets, self.n_unlisted
-        if unlisted is None:
-            unlisted = np.zeros(len(offsets) - 1, np.int64)
+        offsets = self.groups.offsets
         if ranked is None:
-            return Rankings(values, self.relevant, offsets, unlisted)
+            return Rankings(values, self.relevant, offsets, self.n_unlisted)
         return Rankings(
             values[ranked],
             self.relevant[ranked],
             group_offsets(sum_by_user(ranked, offsets)),
-            sum_by_user(self.relevant & ~ranked, offsets) + unlisted,
+            sum_by_user(self.relevant & ~ranked, offsets) + self.n_unlisted,
         )
 
 
@@ -111,7 +109,7 @@ def read_rows(frame: pd.DataFrame, columns: Columns, options: Options) -> Intera
         label: score_values(column, label, options, groups)
         for label, column in zip(columns.scores, scores, strict=True)
     }
-    return Interactions(rows, groups, flags, read)
+    return Interactions(rows, groups, flags, read, np.zeros(len(groups.users), np.int64))
 
 
 def _in_order(values: Array, groups: Groups) -> Array:

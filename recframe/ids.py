@@ -100,7 +100,9 @@ def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
     """Return distinct ids in a dtype, or None where it does not hold them."""
     if isinstance(dtype, pd.CategoricalDtype):
         codes = match(ids, dtype.categories, "user")
-        return None if codes.min() < 0 else pd.CategoricalIndex.from_codes(codes, dtype=dtype)
+        if codes.min() < 0:
+            return None
+        return pd.Index(pd.Categorical.from_codes(codes, dtype=dtype))
     try:
         same = ids.astype(dtype)
     except (TypeError, ValueError, OverflowError, NotImplementedError):
@@ -113,11 +115,13 @@ def plain(ids: pd.Index[Any]) -> pd.Index[Any]:
     """Return ids out of what only stores them: categories, nullable and Arrow arrays."""
     dtype = ids.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return plain(ids.astype(dtype.categories.dtype))
+        return plain(pd.Index(ids.astype(dtype.categories.dtype)))
     numpy_dtype = getattr(dtype, "numpy_dtype", None)
     if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iufb":
-        return pd.Index(ids.to_numpy(numpy_dtype))
-    return ids.astype(object) if isinstance(dtype, pd.ArrowDtype) else ids
+        ids = pd.Index(ids.to_numpy(numpy_dtype))
+    elif isinstance(dtype, pd.ArrowDtype):
+        ids = ids.astype(object)
+    return ids
 
 
 def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,7 +92,7 @@ def read_pairs(truth: pd.DataFrame, columns: Columns, options: Options) -> Pairs
         items = _items(truth, columns, rows)
         coded = _encode(items, rows.groups, columns, max(4 * len(items), 1 << 16))
         none = np.empty(0, np.int64)
-        _find_rows(coded, items, rows.groups, columns, none, none)
+        _find_rows(coded, rows.groups, columns, none, none)
     except RecframeError as error:
         raise type(error)(f"truth: {error}") from None
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
@@ -116,7 +114,7 @@ def locate(
     items = _items(frame, columns, interactions)
     coded = _encode(items, groups, columns, WIDEST)
     item = match(pairs.items, coded.ids, "item")[pairs.item]
-    return Places(user, _find_rows(coded, items, groups, columns, user, item))
+    return Places(user, _find_rows(coded, groups, columns, user, item))
 
 
 def judge_rows(interactions: Interactions, pairs: Pairs, places: Places) -> Interactions:
@@ -214,19 +212,18 @@ def _encode(items: pd.Series, groups: Groups, columns: Columns, widest: int) -> 
     return Coded(codes if groups.order is None else codes[groups.order], distinct)
 
 
-def _find_rows(
-    coded: Coded, items: pd.Series, groups: Groups, columns: Columns, user: Array, item: Array
-) -> Array:
+def _find_rows(coded: Coded, groups: Groups, columns: Columns, user: Array, item: Array) -> Array:
     """Return the rows of pairs in grouped order, -1 where there is none; raise for pairs twice."""
     found = find_pairs(coded.codes, groups.offsets, len(coded.ids), user, item)
     if found.n_repeated:
         row = found.example
-        example = groups.users[[np.searchsorted(groups.offsets, row, side="right") - 1]].tolist()[0]
-        again = items.iloc[[row if groups.order is None else groups.order[row]]].tolist()[0]
+        place = int(np.searchsorted(groups.offsets, row, side="right")) - 1
+        id_user = groups.users[[place]].tolist()[0]
+        id_item = coded.ids[[coded.codes[row]]].tolist()[0]
         labels = [label for label in (columns.user, columns.item) if label is not None]
         raise RecframeError(
             f"a pair of user and item must be there once, found {found.n_repeated} repeated of "
-            f"{len(items)} rows (such as user {example!r}, item {again!r}); remove them, for example "
-            f"with drop_duplicates({labels})"
+            f"{len(coded.codes)} rows (such as user {id_user!r}, item {id_item!r}); remove them, "
+            f"for example with drop_duplicates({labels})"
         )
     return found.rows

@@ -18,14 +18,18 @@ ALLOWED = {
     "columns": {"errors", "options"},
     "frames": {"columns", "errors", "kernel", "metrics", "options"},
     "parquet": {"columns", "errors", "options"},
-    "evaluate": {"columns", "errors", "frames", "kernel", "metrics", "options", "parquet"},
-    "ranking": {"columns", "errors", "frames", "kernel", "metrics", "options"},
-    "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking"},
+    "ids": {"errors", "kernel"},
+    "join": {"kernel"},
+    "truth": {"columns", "errors", "frames", "ids", "join", "kernel", "options"},
+    "lists": {"errors", "kernel"},
+    "evaluate": {"columns", "errors", "frames", "kernel", "metrics", "options", "parquet", "truth"},
+    "ranking": {"columns", "errors", "frames", "kernel", "metrics", "options", "truth"},
+    "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking", "truth"},
     "cli": {"errors", "evaluate", "frames", "metrics", "options"},
     "__main__": {"cli"},
-    "__init__": {"accessor", "errors", "evaluate"},
+    "__init__": {"accessor", "errors", "evaluate", "lists"},
 }
-NUMPY_ONLY = ("errors", "kernel", "metrics")
+NUMPY_ONLY = ("errors", "join", "kernel", "metrics")
 OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "scipy", "torch")
 
 
