@@ -84,16 +84,19 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
 def append(ids: pd.Index[Any], others: pd.Index[Any], positions: Array) -> pd.Index[Any]:
     """Return ids followed by those of others at these positions, of the first one's dtype.
 
-    Where that dtype does not hold them all, as categories do not hold other values, the result
-    has the dtype that pandas gives the values of both.
+    Where that dtype does not hold them all, it is that of the categories, or else the one that
+    pandas finds for the values of both.
     """
     if len(positions) == 0:
         return ids
     used, inverse = np.unique(positions, return_inverse=True)
     same = _cast(others[used], ids.dtype)
-    if same is None:
-        ids, same = plain(ids), plain(others[used])
-    return ids.append(same.take(inverse)).rename(ids.name)
+    if same is not None:
+        return pd.Index(ids.append(same.take(inverse)), dtype=ids.dtype, name=ids.name)
+    if isinstance(ids.dtype, pd.CategoricalDtype):
+        return append(pd.Index(ids.astype(ids.dtype.categories.dtype)), others, positions)
+    values = [*ids.tolist(), *others[positions].tolist()]
+    return pd.Index(values, name=ids.name, tupleize_cols=False)
 
 
 def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
@@ -104,7 +107,7 @@ def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
             return None
         return pd.Index(pd.Categorical.from_codes(codes, dtype=dtype))
     try:
-        same = ids.astype(dtype)
+        same = plain(ids).astype(dtype)
     except (TypeError, ValueError, OverflowError, NotImplementedError):
         return None
     kept = same.is_unique and np.array_equal(match(ids, same, "user"), np.arange(len(ids)))

@@ -148,7 +148,7 @@ def _read_items(items: ArrayLike) -> tuple[Array, Array]:
             raise RecframeError(f"items must be whole numbers or text, found {example}")
         matrix = np.where(listed, matrix, -1).astype(np.int64)
     if matrix.dtype.kind in "iO":
-        listed &= matrix != -1
+        listed = np.where(listed, matrix, -1) != -1
     return matrix, listed
 
 

@@ -87,7 +87,7 @@ class Options:
             number = getattr(self, name)
             if number is not None and (not _is_number(number) or math.isnan(number)):
                 raise RecframeError(f"{name} must be a number or None, found {number!r}")
-        if self.truth is not None and not isinstance(self.truth, TruthLike):
+        if self.truth is not None and not isinstance(self.truth, pd.DataFrame | str | os.PathLike):
             raise RecframeError(
                 "truth must be a pandas DataFrame or the path of a parquet file, "
                 f"found {type(self.truth)}"

@@ -145,9 +145,10 @@ def append_absent(interactions: Interactions, pairs: Pairs, places: Places) -> I
 
 def judged_frame(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
     """Return a frame with a column of relevance, and with the items of truth it does not list."""
+    truth = load_truth(options.truth)
     columns = find_columns(frame, options)
     interactions = read_rows(frame, columns, options)
-    pairs = read_pairs(load_truth(options.truth), columns, options)
+    pairs = read_pairs(truth, columns, options)
     places = locate(pairs, frame, columns, interactions)
     added = _added(pairs, places, options)
 

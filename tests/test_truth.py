@@ -267,7 +267,7 @@ def test_refused_options(recs, test, options, message):
 def test_truth_file_that_is_not_parquet(recs, tmp_path):
     """A file that cannot be read is refused in one line."""
     (tmp_path / "x.parquet").write_text("user,item")
-    with pytest.raises(RecframeError, match="truth: cannot read .*x.parquet: "):
+    with pytest.raises(RecframeError, match=r"truth: cannot read .*x\.parquet: "):
         recs.rec(truth=tmp_path / "x.parquet").recall(k=1)
 
 
@@ -348,14 +348,13 @@ def test_ids_match_by_value(of_frame, of_truth):
         holds_all = of_frame(pd.Series([2])).iloc[0] in frame["user"].cat.categories
         index = index.astype(frame["user"].dtype if holds_all else index.cat.categories.dtype)
     expected = dict(zip(index.tolist(), [[0.5, 0.5, 0.5], [0, 0, 0], [0.5, 1, 1]], strict=True))
-    assert expected == {user: values(table, user) for user in table.index.tolist()}
+    assert expected == dict(zip(table.index.tolist(), table.to_numpy().tolist(), strict=True))
     assert index.dtype == table.index.dtype
-    assert table.index.is_monotonic_increasing
 
 
 def test_ids_beyond_the_dtype_of_the_frame():
     """Ids that the frame's dtype does not hold make the index as wide as it must be."""
-    frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.2, 0.1]}, dtype="int8")
+    frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1]}, dtype="int8")
     truth = pd.DataFrame({"user": [1, 300], "item": [2, 300]})
     table = frame.rec(truth=truth).recall(k=2)
 
@@ -399,7 +398,7 @@ PAIR = st.tuples(st.sampled_from("abcd"), st.integers(0, 5))
 
 @st.composite
 def listed_and_true(draw):
-    """Return lists {(user, item): score or None} and truth {(user, item): 0 or 1}, one in common."""
+    """Return lists {(user, item): score or None} and truth {(user, item): 0 or 1} of one user."""
     lists = draw(st.dictionaries(PAIR, SCORE | st.none(), min_size=1, max_size=12))
     truth = draw(st.dictionaries(PAIR, st.integers(0, 1), min_size=1, max_size=12))
     common = (next(iter(lists))[0], draw(st.integers(0, 5)))
