@@ -90,13 +90,17 @@ def append(ids: pd.Index[Any], others: pd.Index[Any], positions: Array) -> pd.In
     if len(positions) == 0:
         return ids
     used, inverse = np.unique(positions, return_inverse=True)
-    same = _cast(others[used], ids.dtype)
+    dtype: Any = ids.dtype
+    same = _cast(others[used], dtype)
+    both: pd.Index[Any]
     if same is not None:
-        return pd.Index(ids.append(same.take(inverse)), dtype=ids.dtype, name=ids.name)
-    if isinstance(ids.dtype, pd.CategoricalDtype):
-        return append(pd.Index(ids.astype(ids.dtype.categories.dtype)), others, positions)
-    values = [*ids.tolist(), *others[positions].tolist()]
-    return pd.Index(values, name=ids.name, tupleize_cols=False)
+        both = ids.append(same.take(inverse).rename(ids.name)).astype(dtype)
+    elif isinstance(dtype, pd.CategoricalDtype):
+        both = append(ids.astype(dtype.categories.dtype), others, positions)
+    else:
+        values = [*ids.tolist(), *others[positions].tolist()]
+        both = pd.Index(values, name=ids.name, tupleize_cols=False)
+    return both
 
 
 def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
