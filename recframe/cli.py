@@ -138,6 +138,8 @@ def _add_option(command: argparse.ArgumentParser, name: str, meaning: str) -> No
     meaning = meaning if default is None else f"{meaning} (default: {default})"
     if name in CHOICES:
         command.add_argument(flag, choices=CHOICES[name], help=meaning)
+    elif name == "truth":
+        command.add_argument(flag, metavar="FILE", help=meaning)
     elif isinstance(default, str):
         action = "append" if name == "score" else "store"
         command.add_argument(flag, action=action, metavar="COLUMN", help=meaning)

@@ -9,12 +9,13 @@ import pandas as pd
 
 from recframe.columns import Columns, find_columns
 from recframe.errors import RecframeError
-from recframe.frames import check_lengths, read_interactions, to_table
+from recframe.frames import check_lengths, to_table
 from recframe.groups import Array
 from recframe.kernel import Rankings, count, map_chunks
 from recframe.metrics import DEFAULT_METRICS, Metric, measure, parse_metrics
-from recframe.options import INFER, Missing, Options, Short, Ties
+from recframe.options import INFER, Absent, Missing, Options, Short, Ties, TruthLike
 from recframe.parquet import PathLike, read_frame
+from recframe.truth import read_interactions
 
 
 def evaluate(
@@ -31,6 +32,10 @@ def evaluate(
     zero_division: float = math.nan,
     min_relevance: float | None = None,
     min_score: float | None = None,
+    truth: TruthLike | None = None,
+    truth_user: Hashable = INFER,
+    truth_item: Hashable = INFER,
+    absent: Absent = "zero",
 ) -> pd.DataFrame:
     """
     Return the metrics of every user, for each score column.
@@ -76,6 +81,20 @@ def evaluate(
         Rows at or above it are relevant.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R.
+    truth : DataFrame or path, default None
+        The relevant items of every user, each pair of user and item once; or a parquet file that
+        holds them, read whole. A row is relevant where its pair is in truth, R counts the items
+        of truth whether the frame lists them or not, and users without any have R = 0. A
+        relevance column of truth is read as `relevant` and `min_relevance` say, and without one
+        every pair is relevant; the frame's own relevance is ignored.
+    truth_user, truth_item : label, default "infer"
+        The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
+        else looks for the names above. Ids are compared by value, whatever their dtypes.
+    absent : {"zero", "drop"}, default "zero"
+        A user for whom nothing is ranked, with truth: one of truth who has no row in the frame,
+        or one without a score in that score column. "zero": an empty list, whatever `short` says:
+        precision is 0, so is recall and R-precision (`zero_division` where R = 0). "drop": users
+        of truth without a row are left out, a user without a score is NaN.
 
     Returns
     -------
@@ -89,7 +108,9 @@ def evaluate(
         A column is not there, or none could be inferred.
     RecframeError
         An option or metric is unknown, a column is ambiguous, has nulls or holds what its role
-        does not allow, a user has fewer than k ranked rows, or a file cannot be read.
+        does not allow, a user has fewer than k ranked rows, or a file cannot be read. With truth:
+        a pair of user and item is there twice, in the frame or in truth, the ids of the two are
+        of different kinds (numbers and text), or no user is in both.
 
     See Also
     --------
@@ -137,6 +158,10 @@ def evaluate(
         zero_division=zero_division,
         min_relevance=min_relevance,
         min_score=min_score,
+        truth=truth,
+        truth_user=truth_user,
+        truth_item=truth_item,
+        absent=absent,
     )
     parsed = parse_metrics(metrics)
     if isinstance(frame, pd.DataFrame):
@@ -159,7 +184,13 @@ def per_user_table(
     for score in columns.scores:
         rankings = interactions.rankings(score)
         if options.short == "raise":
-            check_lengths(rankings, interactions.groups.users, score, metrics)
+            check_lengths(
+                rankings,
+                interactions.groups.users,
+                score,
+                metrics,
+                empty_allowed=options.policy.absent is not None,
+            )
         values[score] = measure_all(rankings, metrics, options)
     return to_table(values, interactions.groups, [metric.label for metric in metrics])
 

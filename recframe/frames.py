@@ -35,38 +35,44 @@ class Interactions(NamedTuple):
     scores : dict
         Label of each score column: (values, ranked), in grouped order; `ranked` is a boolean
         array, or None where every row is ranked.
+    n_unlisted : ndarray of shape (n_users,), int
+        Relevant items of each user that have no row.
     """
 
     rows: Array | None
     groups: Groups
     relevant: Array
     scores: dict[Hashable, tuple[Array, Array | None]]
+    n_unlisted: Array
 
     def rankings(self, score: Hashable) -> Rankings:
         """Return the ranked rows of every user by one score column."""
         values, ranked = self.scores[score]
         offsets = self.groups.offsets
         if ranked is None:
-            unranked = np.zeros(len(offsets) - 1, np.int64)
-            return Rankings(values, self.relevant, offsets, unranked)
+            return Rankings(values, self.relevant, offsets, self.n_unlisted)
         return Rankings(
             values[ranked],
             self.relevant[ranked],
             group_offsets(sum_by_user(ranked, offsets)),
-            sum_by_user(self.relevant & ~ranked, offsets),
+            sum_by_user(self.relevant & ~ranked, offsets) + self.n_unlisted,
         )
 
 
-def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
-    """Return the arrays of a frame's columns, nulls treated as `missing` says."""
+def read_rows(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+    """Return the arrays of a frame's columns, nulls treated as `missing` says.
+
+    Without a relevance column no row is relevant yet: `truth.read_interactions` looks them up.
+    """
     user = None if columns.user is None else get_column(frame, columns.user)
+    item = None if columns.item is None else get_column(frame, columns.item)
     relevant = None if columns.relevant is None else get_column(frame, columns.relevant)
     scores = [get_column(frame, label) for label in columns.scores]
     rows = None
     n_rows = len(frame)
     if options.missing == "drop":
         complete = np.ones(n_rows, bool)
-        for column in [user, relevant, *scores]:
+        for column in [user, item, relevant, *scores]:
             if column is not None:
                 complete &= ~_nulls(column)
         if not complete.all():
@@ -87,7 +93,7 @@ def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -
         label: score_values(column, label, options, groups)
         for label, column in zip(columns.scores, scores, strict=True)
     }
-    return Interactions(rows, groups, flags, read)
+    return Interactions(rows, groups, flags, read, np.zeros(len(groups.users), np.int64))
 
 
 def _in_order(values: Array, groups: Groups) -> Array:
@@ -185,14 +191,20 @@ def _numbers(column: pd.Series, role: str, label: Hashable, *, bool_allowed: boo
 
 
 def check_lengths(
-    rankings: Rankings, users: pd.Index[Any], score: Hashable, metrics: Sequence[Metric]
+    rankings: Rankings,
+    users: pd.Index[Any],
+    score: Hashable,
+    metrics: Sequence[Metric],
+    *,
+    empty_allowed: bool = False,
 ) -> None:
     """Raise where a user has fewer ranked rows than the cut-off of a metric."""
     n_ranked = np.diff(rankings.offsets)
     k = max((metric.k for metric in metrics if metric.k is not None), default=0)
-    n_short = int((n_ranked < k).sum())
+    short = np.flatnonzero((n_ranked < k) & (n_ranked >= empty_allowed))
+    n_short = len(short)
     if n_short:
-        user = int(n_ranked.argmin())
+        user = int(short[n_ranked[short].argmin()])
         found = f"user {users[[user]].tolist()[0]!r} has {n_ranked[user]}"
         raise RecframeError(
             f"k={k} is more than the ranked rows by {score!r} of {n_short} of {len(users)} users "

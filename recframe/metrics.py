@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,10 +26,14 @@ class Metric(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What a metric does at its edges: `short` and `zero_division`, as in `recframe.evaluate`."""
+    """What a metric does at its edges: the options of these names in `recframe.evaluate`.
+
+    `absent` is None where there is no truth that a user could be absent from.
+    """
 
     short: str
     zero_division: float
+    absent: str | None = None
 
 
 Hits = tuple[Array, Array]  # numerator and denominator
@@ -112,7 +116,7 @@ def precision(hits: Hits, counts: Counts, k: int, policy: Policy) -> Array:
     return _ratio(hits[0], hits[1] * depth, policy.zero_division)
 
 
-def recall(hits: Hits, counts: Counts, k: int, policy: Policy) -> Array:
+def recall_at_cutoff(hits: Hits, counts: Counts, k: int, policy: Policy) -> Array:
     """Return recall@k = hits@k / R of each user; `zero_division` where R = 0.
 
     As in trec_eval (``recall_k``); LensKit divides by min(R, k).
@@ -143,7 +147,7 @@ def _ratio(numerator: Array, denominator: Array, zero_division: float) -> Array:
 # name: (formula, whether it takes a cut-off). The order is that of help texts and messages.
 FORMULAS: dict[str, tuple[Callable[..., Array], bool]] = {
     "precision": (precision, True),
-    "recall": (recall, True),
+    "recall": (recall_at_cutoff, True),
     "r_precision": (precision_at_n_relevant, False),
 }
 
@@ -159,11 +163,18 @@ def measure(counts: Counts, metrics: Sequence[Metric], policy: Policy) -> Array:
     if any(metric.k is None for metric in metrics):
         numerator, denominator = expected_hits(counts, counts.n_relevant[None])
         hits[None] = numerator[0], denominator[0]
+    nothing = counts.n_ranked == 0
     values = np.empty((len(metrics), len(counts.n_ranked)))
     for row, metric in zip(values, metrics, strict=True):
-        row[:] = FORMULAS[metric.name][0](hits[metric.k], counts, metric.k, policy)
+        formula = FORMULAS[metric.name][0]
+        row[:] = formula(hits[metric.k], counts, metric.k, policy)
         if metric.k is not None and policy.short == "nan":
             row[counts.n_ranked < metric.k] = np.nan
+        if policy.absent == "zero":
+            padded = formula(hits[metric.k], counts, metric.k, policy._replace(short="pad"))
+            row[nothing] = padded[nothing]
+        elif policy.absent == "drop":
+            row[nothing] = np.nan
     return values
 
 
@@ -397,6 +408,48 @@ def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
     0.6667
     """
     return _measure_one(relevant, score, make_metric("r_precision"))
+
+
+def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
+    """
+    Return the recall of a set of recommended items.
+
+    recall = n / R, where R is the number of targets and n that of targets recommended: recall@k
+    where the k best items are recommended.
+
+    Parameters
+    ----------
+    recommended : list or ndarray of shape (n,)
+        The items recommended, in any order; an item there twice counts once.
+    target : list or ndarray of shape (n,)
+        The relevant items; an item there twice counts once.
+
+    Returns
+    -------
+    float
+        The recall, in [0, 1]; 0.0 where there is no target.
+
+    Raises
+    ------
+    TypeError
+        An argument is neither a list nor an array, or an item cannot be hashed.
+
+    See Also
+    --------
+    recall_at_k : Recall of a ranking of observations with their relevance.
+    recframe.evaluate : The metrics of every user of a frame, with the targets as ``truth=``.
+
+    Examples
+    --------
+    >>> from recframe.metrics import recall
+    >>> recall([1, 2, 3, 4, 5], [1, 3, 4, 6, 8, 11, 13, 14])
+    0.375
+    """
+    for name, items in {"recommended": recommended, "target": target}.items():
+        if not isinstance(items, list | np.ndarray):
+            raise TypeError(f"{name} must be a list or an array, found {type(items)}")
+    targets = set(target)
+    return len(targets.intersection(recommended)) / len(targets) if targets else 0.0
 
 
 def _measure_one(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:

@@ -23,7 +23,7 @@ def read_frame(
     files = _open(paths)
     # The schema alone tells which columns play which role.
     columns = find_columns(files.schema.empty_table().to_pandas(), options)
-    labels: list[Hashable] = [columns.user, columns.relevant, *columns.scores]
+    labels: list[Hashable] = [columns.user, columns.item, columns.relevant, *columns.scores]
     try:
         table = files.to_table(columns=[label for label in labels if label is not None])
     except (pa.ArrowException, OSError) as error:

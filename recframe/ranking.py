@@ -8,11 +8,12 @@ import pandas as pd
 
 from recframe.columns import find_columns
 from recframe.errors import RecframeError
-from recframe.frames import Interactions, read_interactions
+from recframe.frames import Interactions
 from recframe.groups import Array
 from recframe.kernel import map_chunks, rank_rows
 from recframe.metrics import check_k
 from recframe.options import Options
+from recframe.truth import read_interactions
 from recframe.users import sort_users
 
 

@@ -21,25 +21,24 @@ ALLOWED = {
     "users": {"errors", "groups"},
     "frames": {"columns", "errors", "groups", "kernel", "metrics", "options", "users"},
     "parquet": {"columns", "errors", "options"},
+    "ids": {"errors", "groups"},
+    "join": {"groups"},
+    "truth": {*("columns", "errors", "frames", "groups", "ids", "join", "options", "users")},
+    "lists": {"errors", "groups"},
     "evaluate": {
-        "columns",
-        "errors",
-        "frames",
-        "groups",
-        "kernel",
-        "metrics",
-        "options",
-        "parquet",
+        *("columns", "errors", "frames", "groups", "kernel", "metrics", "options"),
+        *("parquet", "truth"),
     },
     "ranking": {
-        *("columns", "errors", "frames", "groups", "kernel", "metrics", "options", "users"),
+        *("columns", "errors", "frames", "groups", "kernel", "metrics", "options"),
+        *("truth", "users"),
     },
-    "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking"},
+    "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking", "truth"},
     "cli": {"errors", "evaluate", "frames", "metrics", "options"},
     "__main__": {"cli"},
-    "__init__": {"accessor", "errors", "evaluate"},
+    "__init__": {"accessor", "errors", "evaluate", "lists"},
 }
-NUMPY_ONLY = ("errors", "groups", "kernel", "metrics", "places")
+NUMPY_ONLY = ("errors", "groups", "join", "kernel", "metrics", "places")
 OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "scipy", "torch")
 
 

@@ -22,7 +22,10 @@ PUBLIC = [
     *(f"recframe.{name}" for name in recframe.__all__ if name != "evaluate"),
     "recframe.evaluate.evaluate",
     *(f"recframe.accessor.RecAccessor.{name}" for name in METHODS),
-    *(f"recframe.metrics.{name}" for name in ("precision_at_k", "recall_at_k", "r_precision")),
+    *(
+        f"recframe.metrics.{name}"
+        for name in ("precision_at_k", "recall", "recall_at_k", "r_precision")
+    ),
 ]
 
 

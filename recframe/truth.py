@@ -1,0 +1,231 @@
+"""Truth: relevance that is looked up in a frame of relevant items, listed or not."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recframe.columns import Columns, find_columns, find_truth_columns, get_column
+from recframe.errors import RecframeError
+from recframe.frames import Interactions, read_rows
+from recframe.groups import Array
+from recframe.ids import Coded, append, encode, match, shown
+from recframe.join import find_pairs
+from recframe.options import Options, TruthLike
+from recframe.users import Groups
+
+WIDEST = 1 << 28  # integer item ids in a range of this width need no table of them
+
+
+class Pairs(NamedTuple):
+    """The rows of truth, distinct pairs of a user and an item.
+
+    Parameters
+    ----------
+    users, items : Index
+        The distinct ids.
+    user, item : ndarray of shape (n_pairs,), int
+        The ids of each pair, as positions in `users` and `items`.
+    relevant : ndarray of shape (n_pairs,), bool
+        Whether the item is relevant.
+    """
+
+    users: pd.Index[Any]
+    items: pd.Index[Any]
+    user: Array
+    item: Array
+    relevant: Array
+
+
+class Places(NamedTuple):
+    """Where the pairs of truth are in a frame.
+
+    Parameters
+    ----------
+    user : ndarray of shape (n_pairs,), int
+        The user of each pair among the groups of the frame, -1 where there are no rows of it.
+    row : ndarray of shape (n_pairs,), int
+        The row of each pair in grouped order, -1 where it is not listed.
+    """
+
+    user: Array
+    row: Array
+
+
+def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
+    interactions = read_rows(frame, columns, options)
+    if columns.item is None:
+        return interactions
+    pairs = read_pairs(load_truth(options.truth), columns, options)
+    places = locate(pairs, frame, columns, interactions)
+    judged = judge_rows(interactions, pairs, places)
+    return judged if options.absent == "drop" else append_absent(judged, pairs, places)
+
+
+def load_truth(truth: TruthLike | None) -> pd.DataFrame:
+    """Return truth as a frame, or raise where there is none or its file cannot be read."""
+    if truth is None:
+        raise RecframeError("truth: judge needs it; pass the frame of relevant items")
+    if isinstance(truth, pd.DataFrame):
+        return truth
+    try:
+        return pd.read_parquet(truth)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise RecframeError(f"truth: cannot read {truth}: {reason}") from error
+
+
+def read_pairs(truth: pd.DataFrame, columns: Columns, options: Options) -> Pairs:
+    """Return the rows of truth, or raise where they are not distinct pairs of ids."""
+    try:
+        columns = find_truth_columns(truth, columns, options)
+        if columns.relevant is None and options.min_relevance is not None:
+            raise RecframeError(
+                "min_relevance needs a column of relevance, found none; pass relevant= its label"
+            )
+        rows = read_rows(truth, columns, options)
+        users, offsets = rows.groups.users, rows.groups.offsets
+        if offsets[-1] == 0:
+            raise RecframeError("there are no rows, so no item is relevant to anyone")
+        items = _items(truth, columns, rows)
+        coded = _encode(items, rows.groups, columns, max(4 * len(items), 1 << 16))
+        none = np.empty(0, np.int64)
+        _find_rows(coded, rows.groups, columns, none, none)
+    except RecframeError as error:
+        raise type(error)(f"truth: {error}") from None
+    user = np.repeat(np.arange(len(users)), np.diff(offsets))
+    relevant = np.ones(len(user), bool) if columns.relevant is None else rows.relevant
+    return Pairs(users, coded.ids, user, coded.codes, relevant)
+
+
+def locate(
+    pairs: Pairs, frame: pd.DataFrame, columns: Columns, interactions: Interactions
+) -> Places:
+    """Return where the pairs are in a frame; raise for ids that never match or pairs twice."""
+    groups = interactions.groups
+    users = match(pairs.users, groups.users, "user")
+    if users.max() < 0:
+        raise RecframeError(
+            f"user: no user is in both the frame and truth; {shown(groups.users, pairs.users)}"
+        )
+    user = users[pairs.user]
+    items = _items(frame, columns, interactions)
+    coded = _encode(items, groups, columns, WIDEST)
+    item = match(pairs.items, coded.ids, "item")[pairs.item]
+    return Places(user, _find_rows(coded, groups, columns, user, item))
+
+
+def judge_rows(interactions: Interactions, pairs: Pairs, places: Places) -> Interactions:
+    """Return interactions with the relevance of their rows, and of items not among them."""
+    relevant = np.zeros(len(interactions.relevant), bool)
+    relevant[places.row[pairs.relevant & (places.row >= 0)]] = True
+    unlisted = pairs.relevant & (places.row < 0) & (places.user >= 0)
+    n_users = len(interactions.groups.users)
+    n_unlisted = np.bincount(places.user[unlisted], minlength=n_users)
+    return interactions._replace(relevant=relevant, n_unlisted=n_unlisted)
+
+
+def append_absent(interactions: Interactions, pairs: Pairs, places: Places) -> Interactions:
+    """Return interactions with the users of truth added that have no row."""
+    is_absent = np.ones(len(pairs.users), bool)
+    is_absent[pairs.user[places.user >= 0]] = False
+    absent = np.flatnonzero(is_absent)
+    users, order, offsets, _ = interactions.groups
+    n_relevant = np.bincount(pairs.user[pairs.relevant], minlength=len(pairs.users))
+    groups = Groups(
+        append(users, pairs.users, absent),
+        order,
+        np.append(offsets, np.full(len(absent), offsets[-1])),
+    )
+    n_unlisted = np.append(interactions.n_unlisted, n_relevant[absent])
+    return interactions._replace(groups=groups, n_unlisted=n_unlisted)
+
+
+def judged_frame(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return a frame with a column of relevance, and with the items of truth it does not list."""
+    truth = load_truth(options.truth)
+    columns = find_columns(frame, options)
+    interactions = read_rows(frame, columns, options)
+    pairs = read_pairs(truth, columns, options)
+    places = locate(pairs, frame, columns, interactions)
+    added = _added(pairs, places, options)
+
+    kept = frame if interactions.rows is None else frame.iloc[interactions.rows]
+    in_index = [name for name in (columns.user, columns.item) if name in frame.index.names]
+    kept = kept.reset_index([name for name in in_index if name is not None])
+    judged = [
+        _extend(kept.iloc[:, position], columns, pairs, added)
+        for position, name in enumerate(kept.columns)
+        if name != "relevant"
+    ]
+    flags = judge_rows(interactions, pairs, places).relevant
+    if interactions.groups.order is not None:
+        flags[interactions.groups.order] = flags.copy()
+    judged.append(pd.Series(np.append(flags, pairs.relevant[added]), name="relevant"))
+    return pd.concat(judged, axis=1)
+
+
+def _added(pairs: Pairs, places: Places, options: Options) -> Array:
+    """Return the pairs that judging adds as rows.
+
+    They are the relevant items that are not listed and, so that no user of truth is lost, what
+    truth says of users who have neither a row nor a relevant item.
+    """
+    n_relevant = np.bincount(pairs.user[pairs.relevant], minlength=len(pairs.users))
+    added = (places.row < 0) & (pairs.relevant | (n_relevant[pairs.user] == 0))
+    is_absent = places.user < 0
+    if options.absent == "drop":
+        return np.flatnonzero(added & ~is_absent & pairs.relevant)
+    return np.flatnonzero(added & (pairs.relevant | is_absent))
+
+
+def _extend(column: pd.Series, columns: Columns, pairs: Pairs, added: Array) -> pd.Series:
+    """Return a column with a cell for each pair added, null where it holds no id."""
+    if len(added) and column.name == columns.item:
+        cells = append(pd.Index(column), pairs.items, pairs.item[added])
+    elif len(added) and columns.user is not None and column.name == columns.user:
+        cells = append(pd.Index(column), pairs.users, pairs.user[added])
+    else:
+        if len(added) and isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+            # These hold no null, and as floats large integers would lose digits.
+            column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
+        return column.reset_index(drop=True).reindex(range(len(column) + len(added)))
+    return pd.Series(cells, name=column.name)
+
+
+def _items(frame: pd.DataFrame, columns: Columns, rows: Interactions) -> pd.Series:
+    """Return the item ids of the rows kept, in the order of the frame."""
+    items = get_column(frame, columns.item)
+    return items if rows.rows is None else items.iloc[rows.rows]
+
+
+def _encode(items: pd.Series, groups: Groups, columns: Columns, widest: int) -> Coded:
+    """Return items as integers in grouped order, or raise where an id is null."""
+    codes, distinct = encode(items, widest)
+    if len(codes) and codes.min() < 0:
+        raise RecframeError(
+            f"item={columns.item!r}: ids must not be null, found {int((codes < 0).sum())} null of "
+            f"{len(codes)} rows (the first in row {int((codes < 0).argmax())}); "
+            "remove those rows or pass missing='drop'"
+        )
+    return Coded(codes if groups.order is None else codes[groups.order], distinct)
+
+
+def _find_rows(coded: Coded, groups: Groups, columns: Columns, user: Array, item: Array) -> Array:
+    """Return the rows of pairs in grouped order, -1 where there is none; raise for pairs twice."""
+    found = find_pairs(coded.codes, groups.offsets, len(coded.ids), user, item)
+    if found.n_repeated:
+        row = found.example
+        place = int(np.searchsorted(groups.offsets, row, side="right")) - 1
+        id_user = groups.users[[place]].tolist()[0]
+        id_item = coded.ids[[coded.codes[row]]].tolist()[0]
+        labels = [label for label in (columns.user, columns.item) if label is not None]
+        raise RecframeError(
+            f"a pair of user and item must be there once, found {found.n_repeated} repeated of "
+            f"{len(coded.codes)} rows (such as user {id_user!r}, item {id_item!r}); remove them, "
+            f"for example with drop_duplicates({labels})"
+        )
+    return found.rows
