@@ -167,7 +167,6 @@ def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> 
     """Return the metrics of every user, an array of shape (n_metrics, n_users)."""
 
     def measure_chunk(chunk: Rankings) -> Array:
-        counts = count(chunk, options.ties)
-        return np.stack([measure(counts, metric, options.policy) for metric in metrics])
+        return measure(count(chunk, options.ties), metrics, options.policy)
 
     return np.concatenate(map_chunks(measure_chunk, rankings), axis=1)

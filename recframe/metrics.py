@@ -5,7 +5,7 @@ NumPy only. A metric divides what `kernel.count` has counted; it knows nothing o
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import NamedTuple
 
@@ -31,23 +31,28 @@ class Policy(NamedTuple):
     zero_division: float
 
 
-def expected_hits(counts: Counts, cutoff: int | Array) -> tuple[Array, Array]:
+Hits = tuple[Array, Array]  # numerator and denominator
+
+
+def expected_hits(counts: Counts, cut_offs: Array) -> Hits:
     """Return the expected relevant rows in the first positions, as numerator and denominator.
 
-    A tie group wholly above the cut counts fully; of the one group across it, (cutoff - above) of
+    A tie group wholly above the cut counts fully; of the one group across it, (cut - above) of
     its `tied` rows come first in expectation [1]_. Numerator and denominator are whole numbers, so
-    that a metric divides once and its value is the nearest float to the exact one.
+    that a metric divides once and its value is the nearest float to the exact one. Every row is
+    looked at once, however many cut-offs there are.
 
     Parameters
     ----------
     counts : Counts
         What was counted.
-    cutoff : int or ndarray of shape (n_users,), int
-        How many positions to look at.
+    cut_offs : ndarray of shape (n_cut_offs, 1) or (1, n_users), int
+        How many positions to look at: the same for all users, each cut-off once and in increasing
+        order, or one for each user.
 
     Returns
     -------
-    tuple of two ndarrays of shape (n_users,), int
+    tuple of two ndarrays of shape (n_cut_offs, n_users), int
         Numerator and denominator (the size of the group across the cut, or 1).
 
     References
@@ -55,54 +60,71 @@ def expected_hits(counts: Counts, cutoff: int | Array) -> tuple[Array, Array]:
     .. [1] F. McSherry and M. Najork, "Computing information retrieval performance measures
        efficiently in the presence of tied scores", ECIR 2008.
     """
-    user, above, tied = counts.user, counts.above, counts.tied
-    n_users = len(counts.n_ranked)
-    cut = cutoff[user] if isinstance(cutoff, np.ndarray) else cutoff
-    starts_inside = above < cut
-    user, above, tied = user[starts_inside], above[starts_inside], tied[starts_inside]
-    cut = cut[starts_inside] if isinstance(cut, np.ndarray) else cut
-    across = np.flatnonzero(above + tied > cut)
-    hits = np.bincount(user, minlength=n_users)
-    size = np.ones(n_users, np.int64)
-    if len(across):
-        cut = cut[across] if isinstance(cut, np.ndarray) else cut
-        user = user[across]
-        n_across = np.bincount(user, minlength=n_users)
-        room = np.zeros(n_users, np.int64)
-        room[user] = cut - above[across]  # one group crosses the cut, so one value per user
-        size[user] = tied[across]
-        hits = (hits - n_across) * size + n_across * room
+    shape = len(cut_offs), len(counts.n_ranked)
+    last = cut_offs[-1, 0] if len(cut_offs[0]) == 1 else cut_offs[0][counts.user]
+    inside = np.flatnonzero(counts.above < last)
+    user, above, tied = counts.user[inside], counts.above[inside], counts.tied[inside]
+    begin = _first_cut_off(cut_offs, user, above + 1)
+    end = _first_cut_off(cut_offs, user, above + tied)
+    whole = np.flatnonzero(end < shape[0])
+    cells = end[whole] * shape[1] + user[whole]
+    hits = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+    hits.cumsum(axis=0, out=hits)
+    size = np.ones(shape, np.int64)
+    across = np.flatnonzero(begin < end)
+    if len(across) == 0:
+        return hits, size
+    # The rows of a group stand together: the first one speaks for all.
+    user, above = user[across], above[across]
+    first = np.flatnonzero(np.append(True, (user[1:] != user[:-1]) | (above[1:] != above[:-1])))
+    n_relevant = np.diff(first, append=len(across))
+    user, above, tied = user[first], above[first], tied[across[first]]
+    # A group lies across the cut-offs from the first inside it up to the one that ends it.
+    end, n_across = end[across[first]], (end - begin)[across[first]]
+    group = np.repeat(np.arange(len(first)), n_across)
+    cut = np.arange(len(group)) + (end - n_across.cumsum())[group]
+    cell = cut, user[group]
+    size[cell] = tied[group]
+    room = np.broadcast_to(cut_offs, shape)[cell] - above[group]
+    hits[cell] = hits[cell] * size[cell] + n_relevant[group] * room
     return hits, size
 
 
-def precision(counts: Counts, k: int, policy: Policy) -> Array:
+def _first_cut_off(cut_offs: Array, user: Array, position: Array) -> Array:
+    """Return the index of the first cut-off at or after each position; their number for none."""
+    found: Array
+    if len(cut_offs[0]) == 1:
+        found = np.searchsorted(cut_offs[:, 0], np.arange(position.max(initial=0) + 1))[position]
+    else:
+        found = (position > cut_offs[0][user]).astype(np.int64)
+    return found
+
+
+def precision(hits: Hits, counts: Counts, k: int, policy: Policy) -> Array:
     """Return precision@k = hits@k / k of each user.
 
     Under ``short="shrink"`` a user with n < k ranked rows is divided by n; with n = 0 the value is
     `zero_division`. A user without relevant items scores 0. As in trec_eval (``P_k``); LensKit
     and evidently shrink.
     """
-    hits, size = expected_hits(counts, k)
     depth = np.minimum(k, counts.n_ranked) if policy.short == "shrink" else k
-    return _ratio(hits, size * depth, policy.zero_division)
+    return _ratio(hits[0], hits[1] * depth, policy.zero_division)
 
 
-def recall(counts: Counts, k: int, policy: Policy) -> Array:
+def recall(hits: Hits, counts: Counts, k: int, policy: Policy) -> Array:
     """Return recall@k = hits@k / R of each user; `zero_division` where R = 0.
 
     As in trec_eval (``recall_k``); LensKit divides by min(R, k).
     """
-    hits, size = expected_hits(counts, k)
-    return _ratio(hits, size * counts.n_relevant, policy.zero_division)
+    return _ratio(hits[0], hits[1] * counts.n_relevant, policy.zero_division)
 
 
-def precision_at_n_relevant(counts: Counts, k: None, policy: Policy) -> Array:
+def precision_at_n_relevant(hits: Hits, counts: Counts, k: None, policy: Policy) -> Array:
     """Return R-precision = hits@R / R of each user; `zero_division` where R = 0.
 
     As in trec_eval (``Rprec``); what RecTools calls R-precision divides hits@k by min(R, k).
     """
-    hits, size = expected_hits(counts, counts.n_relevant)
-    return _ratio(hits, size * counts.n_relevant, policy.zero_division)
+    return _ratio(hits[0], hits[1] * counts.n_relevant, policy.zero_division)
 
 
 def _ratio(numerator: Array, denominator: Array, zero_division: float) -> Array:
@@ -122,12 +144,20 @@ FORMULAS: dict[str, tuple[Callable[..., Array], bool]] = {
 DEFAULT_METRICS = ("precision@10", "recall@10", "r_precision")
 
 
-def measure(counts: Counts, metric: Metric, policy: Policy) -> Array:
-    """Return the metric of each user, a float array of shape (n_users,)."""
-    formula, takes_k = FORMULAS[metric.name]
-    values = formula(counts, metric.k, policy)
-    if takes_k and policy.short == "nan":
-        values[counts.n_ranked < metric.k] = np.nan
+def measure(counts: Counts, metrics: Sequence[Metric], policy: Policy) -> Array:
+    """Return metrics of each user, a float array of shape (n_metrics, n_users)."""
+    hits: dict[int | None, Hits] = {}
+    if cut_offs := sorted({metric.k for metric in metrics if metric.k is not None}):
+        pairs = zip(*expected_hits(counts, np.array(cut_offs)[:, None]), strict=True)
+        hits.update(zip(cut_offs, pairs, strict=True))
+    if any(metric.k is None for metric in metrics):
+        numerator, denominator = expected_hits(counts, counts.n_relevant[None])
+        hits[None] = numerator[0], denominator[0]
+    values = np.empty((len(metrics), len(counts.n_ranked)))
+    for row, metric in zip(values, metrics, strict=True):
+        row[:] = FORMULAS[metric.name][0](hits[metric.k], counts, metric.k, policy)
+        if metric.k is not None and policy.short == "nan":
+            row[counts.n_ranked < metric.k] = np.nan
     return values
 
 
@@ -381,4 +411,4 @@ def _measure_one(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float
         raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
     rankings = Rankings(score, relevant == 1, np.array([0, len(score)]), np.zeros(1, np.int64))
     policy = Policy(short="raise", zero_division=np.nan)
-    return float(measure(count(rankings, "expected"), metric, policy)[0])
+    return float(measure(count(rankings, "expected"), [metric], policy)[0, 0])
