@@ -264,7 +264,9 @@ def to_table(
     order, index = sort_users(users)
     scores = pd.Index(list(values), tupleize_cols=False)
     columns = pd.MultiIndex.from_product([scores, metrics], names=["score", "metric"])
-    cells = np.concatenate(list(values.values()))[:, order]
+    cells = np.concatenate(list(values.values()))
+    if not isinstance(order, slice):
+        cells = np.take(cells, order, axis=1)  # unlike indexing it keeps a column's cells together
     return pd.DataFrame(cells.T, index=index, columns=columns, copy=False)
 
 
