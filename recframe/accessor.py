@@ -6,6 +6,10 @@ from collections.abc import Hashable, Iterable
 import pandas as pd
 
 from recframe.columns import find_columns
+from recframe.compare import Correction, Test, check_comparison, compare_table
+from recframe.describe import describe_table
+from recframe.resampling import make_resampling
+from recframe.summary import curve_metrics, curve_table, summary_table
 from recframe.evaluate import per_user_table
 from recframe.frames import mean_table
 from recframe.metrics import DEFAULT_METRICS, Metric, make_metric, parse_metrics
@@ -389,6 +393,22 @@ class RecAccessor:
         0     1    a    0.5   2.0
         """
         return top_table(self._frame, k, score, self._bound_options)
+
+    def describe(self, k: int = 10) -> pd.DataFrame:
+        return describe_table(self._frame, k, self._bound_options)
+
+    def curve(self, metric: str = "recall", k: Iterable[int] = range(1, 51)) -> pd.DataFrame:
+        metrics = curve_metrics(metric, k)
+        return curve_table(self._per_user(metrics), metrics)
+
+    def summary(self, metrics: str | Iterable[str] = DEFAULT_METRICS, confidence: float = 0.95, n_resamples: int = 9_999, seed: int = 0) -> pd.DataFrame:
+        resampling = make_resampling(confidence, n_resamples, seed)
+        return summary_table(self.evaluate(metrics), resampling)
+
+    def compare(self, metrics: str | Iterable[str] = DEFAULT_METRICS, baseline: Hashable | None = None, test: Test = "permutation", correction: Correction | None = "holm", confidence: float = 0.95, n_resamples: int = 9_999, seed: int = 0) -> pd.DataFrame:
+        check_comparison(test, correction)
+        resampling = make_resampling(confidence, n_resamples, seed)
+        return compare_table(self.evaluate(metrics), baseline, test, correction, resampling)
 
     @property
     def _bound_options(self) -> Options:

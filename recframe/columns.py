@@ -50,6 +50,16 @@ def find_columns(frame: pd.DataFrame, options: Options, *, with_relevant: bool =
     return Columns(labels["user"], scores, labels.get("relevant"))
 
 
+def find_item(frame: pd.DataFrame, columns: Columns, options: Options) -> Hashable | None:
+    """Return the label of the item column, given or inferred; None where there is none."""
+    if not _is_infer(options.item):
+        return options.item  # find_columns has checked it
+    taken = [columns.user, columns.relevant, *columns.scores]
+    free = [label for label in _labels(frame) if not any(_same(label, other) for other in taken)]
+    found = [label for label in free if _plain(label) in NAMES["item"]]
+    return _infer_one(frame, "item") if len(found) > 1 else next(iter(found), None)
+
+
 def get_column(frame: pd.DataFrame, label: Hashable) -> pd.Series:
     """Return the column, or the index level, of a label that has been checked."""
     for position, name in enumerate(frame.columns):

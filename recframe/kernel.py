@@ -148,12 +148,38 @@ def count(rankings: Rankings, ties: str) -> Counts:
     return Counts(sizes, n_relevant, user, above, tied)
 
 
+def sorted_keys(rankings: Rankings) -> Iterator[tuple[Array, Array]]:
+    """Yield users of like size and the keys of their rows in ranked order, a row for each user.
+
+    Shifted right by one a key is the place of the row's score; its lowest bit is 0 where the row
+    is relevant, so that relevant rows come first among tied ones. Pads, all bits set, end a row.
+    """
+    sizes = np.diff(rankings.offsets)
+    longest = int(sizes.max(initial=0))
+    keys = _with_bit(_places(rankings.scores), rankings.relevant, 0, longest)
+    return _sorted_blocks(keys, sizes, rankings.offsets, np.iinfo(keys.dtype).max)
+
+
 def _read_blocks(
     keys: Array, sizes: Array, offsets: Array, relevant_bit: int, find_ties: bool
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (user, above, tied) of the relevant rows, a block of users of like size at a time."""
-    integer = np.iinfo(keys.dtype)
-    pad = integer.max - relevant_bit  # sorts last and is not relevant
+    pad = np.iinfo(keys.dtype).max - relevant_bit  # sorts last and is not relevant
+    for users, block in _sorted_blocks(keys, sizes, offsets, pad):
+        cells = block.ravel()
+        found = np.flatnonzero((cells & 1) == relevant_bit)
+        row = found // block.shape[1]
+        above = found - row * block.shape[1]
+        tied = np.ones(len(found), np.int64)
+        if find_ties:
+            _find_ties(cells, found, above, tied)
+        yield users[row], above, tied
+
+
+def _sorted_blocks(
+    keys: Array, sizes: Array, offsets: Array, pad: int
+) -> Iterator[tuple[Array, Array]]:
+    """Yield users of like size and their sorted keys, a row for each and pads behind."""
     by_size = np.argsort(-sizes, kind="stable")
     sizes, starts = sizes[by_size], offsets[by_size]
     first = 0
@@ -168,14 +194,7 @@ def _read_blocks(
         shortest = int(sizes[stop - 1])
         block[:, shortest:][np.arange(shortest, width) >= sizes[first:stop, None]] = pad
         block.sort(axis=1)
-        cells = block.ravel()
-        found = np.flatnonzero((cells & 1) == relevant_bit)
-        row = found // width
-        above = found - row * width
-        tied = np.ones(len(found), np.int64)
-        if find_ties:
-            _find_ties(cells, found, above, tied)
-        yield by_size[first + row], above, tied
+        yield by_size[first:stop], block
         first = stop
 
 

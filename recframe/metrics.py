@@ -155,9 +155,15 @@ def measure(counts: Counts, metrics: Sequence[Metric], policy: Policy) -> Array:
         hits[None] = numerator[0], denominator[0]
     values = np.empty((len(metrics), len(counts.n_ranked)))
     for row, metric in zip(values, metrics, strict=True):
-        row[:] = FORMULAS[metric.name][0](hits[metric.k], counts, metric.k, policy)
-        if metric.k is not None and policy.short == "nan":
-            row[counts.n_ranked < metric.k] = np.nan
+        row[:] = divide(hits[metric.k], metric, counts, policy)
+    return values
+
+
+def divide(hits: Hits, metric: Metric, counts: Counts, policy: Policy) -> Array:
+    """Return a metric of each user from the hits at its cut-off, and the sizes in the counts."""
+    values: Array = FORMULAS[metric.name][0](hits, counts, metric.k, policy)
+    if metric.k is not None and policy.short == "nan":
+        values[counts.n_ranked < metric.k] = np.nan
     return values
 
 
