@@ -1,7 +1,7 @@
 """Comparison: what each model changes against a baseline, paired over users."""
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Literal, get_args
 
 import numpy as np
@@ -34,35 +34,33 @@ def compare_table(
     resampling: Resampling,
 ) -> pd.DataFrame:
     """Return what every other score changes against the baseline, a row for each metric."""
-    scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
-    baseline = _check_baseline(scores, baseline)
-    others = [score for score in scores if score != baseline]
-    values = per_user.to_numpy().reshape(len(per_user), len(scores), len(metrics))
-    base = values[:, scores.index(baseline)]
+    scores = list[Hashable](per_user.columns.unique("score"))
+    place = _find_baseline(scores, baseline)
+    n_metrics = len(per_user.columns) // len(scores)
+    others = per_user.columns[np.arange(per_user.shape[1]) // n_metrics != place]
+    values = per_user.to_numpy().T.reshape(len(scores), n_metrics, len(per_user))
     rows = [
-        _compare_pair(values[:, scores.index(score), column], base[:, column], test, resampling)
-        for score in others
-        for column in range(len(metrics))
+        _compare_pair(of_score, of_baseline, test, resampling)
+        for by_metric in np.delete(values, place, axis=0)
+        for of_score, of_baseline in zip(by_metric, values[place], strict=True)
     ]
-    labels = [pd.Index(others, tupleize_cols=False), metrics]
-    index = pd.MultiIndex.from_product(labels, names=["score", "metric"])
-    table = pd.DataFrame(rows, index=index)
-    corrected = correct(table["p_value"].to_numpy(), correction)
-    table.insert(table.columns.get_loc("p_value") + 1, "p_corrected", corrected)
-    return table.rename_axis(columns=baseline)
+    table = pd.DataFrame(rows, index=others.remove_unused_levels())
+    table["p_corrected"] = correct(table["p_value"].to_numpy(), correction)
+    table.columns.name = scores[place]
+    return table
 
 
-def _check_baseline(scores: Sequence[Hashable], baseline: Hashable | None) -> Hashable:
-    """Return the baseline, the first score unless given; raise where there is nothing to compare."""
+def _find_baseline(scores: list[Hashable], baseline: Hashable | None) -> int:
+    """Return the place of the baseline, 0 unless given; raise where nothing can be compared."""
     if len(scores) < 2:
         raise RecframeError(
             f"compare needs two score columns or more, found {scores}; pass score= a list of them"
         )
     if baseline is None:
-        return scores[0]
+        return 0
     if baseline not in scores:
-        raise RecframeError(f"baseline must be one of the score columns {scores}, found {baseline!r}")
-    return baseline
+        raise RecframeError(f"baseline must be a score column, one of {scores}, found {baseline!r}")
+    return scores.index(baseline)
 
 
 def _compare_pair(
@@ -77,6 +75,7 @@ def _compare_pair(
         "low": low,
         "high": high,
         "p_value": p_value(differences, test, resampling),
+        "p_corrected": np.nan,  # known when all p-values are
         "n_won": int((differences > 0).sum()),
         "n_tied": int((differences == 0).sum()),
         "n_lost": int((differences < 0).sum()),
@@ -101,7 +100,8 @@ def p_value(differences: Array, test: Test, resampling: Resampling) -> float:
         warnings.simplefilter("ignore", RuntimeWarning)
         if test == "ttest":
             return float(stats.ttest_rel(differences, np.zeros(len(differences))).pvalue)
-        return float(stats.wilcoxon(differences).pvalue)
+        # Ranks of differences that are equal but for their last bits must be tied.
+        return float(stats.wilcoxon(differences.round(12)).pvalue)
 
 
 def correct(p_values: Array, correction: Correction | None) -> Array:

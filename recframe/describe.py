@@ -10,14 +10,14 @@ from recframe.columns import Columns, find_columns, find_item, get_column
 from recframe.errors import RecframeError
 from recframe.frames import Interactions, read_interactions
 from recframe.kernel import Array, Counts, Rankings, map_chunks, sum_by_user
-from recframe.metrics import Metric, divide, make_metric
+from recframe.metrics import check_k, divide, make_metric
 from recframe.options import Options
 from recframe.ties import TieCounts, count_ties
 
 
 def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataFrame:
     """Return counts of rows, users, nulls, ties and duplicates, a column for each score."""
-    metric = make_metric("precision", k)
+    k = check_k(k)
     columns = find_columns(frame, options)
     item = find_item(frame, columns, options)
     no_user, no_relevance = _nulls(frame, columns.user), _nulls(frame, columns.relevant)
@@ -33,7 +33,7 @@ def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataF
         {
             **common,
             "null scores": _nulls(frame, score).sum(),
-            **_describe_ranking(interactions.rankings(score), metric, options, is_judged=is_judged),
+            **_describe_ranking(interactions.rankings(score), k, options, is_judged=is_judged),
         }
         for score in columns.scores
     ]
@@ -43,7 +43,9 @@ def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataF
 
 def _nulls(frame: pd.DataFrame, label: Hashable | None) -> Array:
     """Return which values of a column are null."""
-    return np.zeros(len(frame), bool) if label is None else get_column(frame, label).isna().to_numpy()
+    if label is None:
+        return np.zeros(len(frame), bool)
+    return get_column(frame, label).isna().to_numpy(bool)
 
 
 def _read(frame: pd.DataFrame, columns: Columns, options: Options) -> tuple[Interactions, bool]:
@@ -73,11 +75,12 @@ def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:
 
 
 def _describe_ranking(
-    rankings: Rankings, metric: Metric, options: Options, *, is_judged: bool
+    rankings: Rankings, k: int, options: Options, *, is_judged: bool
 ) -> dict[str, float]:
     """Return the figures of one ranking; NaN for what speaks of relevance if that is not judged."""
-    parts = zip(*map_chunks(lambda chunk: count_ties(chunk, metric.k), rankings), strict=True)
+    parts = zip(*map_chunks(lambda chunk: count_ties(chunk, k), rankings), strict=True)
     ties = TieCounts(*map(np.concatenate, parts))
+    metric = make_metric("precision", k)
     n_ranked = np.diff(rankings.offsets)
     n_relevant = sum_by_user(rankings.relevant, rankings.offsets) + rankings.n_unranked
     counts = Counts(n_ranked, n_relevant, *(np.empty(0, np.int64),) * 3)
@@ -86,15 +89,14 @@ def _describe_ranking(
         values = divide((hits, np.ones_like(hits)), metric, counts, options.policy)
         return float(pd.Series(values).mean())
 
-    figures = {
+    return {
         "users": len(n_ranked),
         "users without relevant rows": (n_relevant == 0).sum() if is_judged else np.nan,
         "shortest ranking": n_ranked.min() if len(n_ranked) else np.nan,
         "longest ranking": n_ranked.max() if len(n_ranked) else np.nan,
-        f"users with fewer than {metric.k}": (n_ranked < metric.k).sum(),
+        f"users with fewer than {k}": (n_ranked < k).sum(),
         "rows in ties": ties.n_tied.sum(),
-        f"users with a tie across {metric.k}": ties.is_cut.sum(),
+        f"users with a tie across {k}": ties.is_cut.sum(),
         f"{metric.label}, worst": mean_precision(ties.fewest_hits) if is_judged else np.nan,
         f"{metric.label}, best": mean_precision(ties.most_hits) if is_judged else np.nan,
     }
-    return figures

@@ -28,7 +28,7 @@ class Resampling(NamedTuple):
 
 def make_resampling(confidence: object, n_resamples: object, seed: object) -> Resampling:
     """Return the three together, or raise where one is not valid."""
-    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not 0 < confidence < 1:
+    if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
         raise RecframeError(f"confidence must be between 0 and 1, found {confidence!r}")
     integers = []
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):

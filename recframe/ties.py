@@ -57,7 +57,8 @@ def _n_runs(flags: Array) -> Array:
     """Return how many runs of flags each row has."""
     begins = flags.copy()
     begins[:, 1:] &= ~flags[:, :-1]
-    return begins.sum(axis=1)
+    n_begins: Array = begins.sum(axis=1)
+    return n_begins
 
 
 def _at_stake(keys: Array, k: int) -> Array:

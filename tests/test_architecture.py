@@ -20,12 +20,26 @@ ALLOWED = {
     "parquet": {"columns", "errors", "options"},
     "evaluate": {"columns", "errors", "frames", "kernel", "metrics", "options", "parquet"},
     "ranking": {"columns", "errors", "frames", "kernel", "metrics", "options"},
-    "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking"},
+    "extras": set(),
+    "ties": {"kernel"},
+    "describe": {"columns", "errors", "frames", "kernel", "metrics", "options", "ties"},
+    "notebook": {"extras"},
+    "inspection": {
+        *("columns", "errors", "evaluate", "frames", "kernel", "metrics", "notebook", "options"),
+        "ranking",
+    },
+    "resampling": {"errors", "kernel"},
+    "summary": {"errors", "frames", "metrics", "resampling"},
+    "compare": {"errors", "extras", "kernel", "resampling"},
+    "accessor": {
+        *("columns", "compare", "describe", "evaluate", "frames", "inspection", "metrics"),
+        *("notebook", "options", "ranking", "resampling", "summary"),
+    },
     "cli": {"errors", "evaluate", "frames", "metrics", "options"},
     "__main__": {"cli"},
     "__init__": {"accessor", "errors", "evaluate"},
 }
-NUMPY_ONLY = ("errors", "kernel", "metrics")
+NUMPY_ONLY = ("errors", "kernel", "metrics", "resampling", "ties")
 OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "scipy", "torch")
 
 
