@@ -9,10 +9,12 @@ import pandas as pd
 from recframe.columns import Columns, find_columns, find_item, get_column
 from recframe.errors import RecframeError
 from recframe.frames import Interactions, read_interactions
-from recframe.kernel import Array, Counts, Rankings, map_chunks, sum_by_user
+from recframe.kernel import Array, Counts, Rankings, map_chunks
 from recframe.metrics import check_k, divide, make_metric
 from recframe.options import Options
-from recframe.ties import TieCounts, count_ties
+from recframe.ties import TieCounts, count_repeats, count_ties
+
+MAX_EXACT = 1 << 24  # float32 holds the integers up to it
 
 
 def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataFrame:
@@ -68,10 +70,12 @@ def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:
         nulls = np.flatnonzero(codes < 0)
         codes[nulls] -= np.arange(len(nulls))
     codes = codes if groups.order is None else codes[groups.order]
+    if len(codes) and int(codes.max()) - int(codes.min()) < MAX_EXACT:
+        codes = (codes - codes.min()).astype(np.float32)  # sorted in half the time
     # Rows of a user with the same item are rows tied in a ranking by item.
-    no_flags = np.zeros(len(codes), bool), np.zeros(len(groups.users), np.int64)
-    by_item = Rankings(codes, no_flags[0], groups.offsets, no_flags[1])
-    return sum(map_chunks(lambda chunk: int(count_ties(chunk, 1).n_repeated.sum()), by_item))
+    none = np.zeros(len(codes), bool)
+    by_item = Rankings(codes, none, groups.offsets, np.zeros(len(groups.users), np.int64))
+    return sum(map_chunks(count_repeats, by_item))
 
 
 def _describe_ranking(
@@ -82,7 +86,7 @@ def _describe_ranking(
     ties = TieCounts(*map(np.concatenate, parts))
     metric = make_metric("precision", k)
     n_ranked = np.diff(rankings.offsets)
-    n_relevant = sum_by_user(rankings.relevant, rankings.offsets) + rankings.n_unranked
+    n_relevant = ties.n_relevant + rankings.n_unranked
     counts = Counts(n_ranked, n_relevant, *(np.empty(0, np.int64),) * 3)
 
     def mean_precision(hits: Array) -> float:

@@ -12,10 +12,10 @@ class TieCounts(NamedTuple):
 
     Parameters
     ----------
+    n_relevant : ndarray of shape (n_users,), int
+        Relevant rows in the user's ranking.
     n_tied : ndarray of shape (n_users,), int
         Rows that share their score with another row.
-    n_repeated : ndarray of shape (n_users,), int
-        Rows whose score another row, counted before, has too.
     is_cut : ndarray of shape (n_users,), bool
         Whether the k-th and the next row share a score.
     most_hits : ndarray of shape (n_users,), int
@@ -24,8 +24,8 @@ class TieCounts(NamedTuple):
         Relevant rows among the first k, relevant rows of a tie last.
     """
 
+    n_relevant: Array
     n_tied: Array
-    n_repeated: Array
     is_cut: Array
     most_hits: Array
     fewest_hits: Array
@@ -34,23 +34,33 @@ class TieCounts(NamedTuple):
 def count_ties(rankings: Rankings, k: int) -> TieCounts:
     """Return what ties there are in every user's ranking, in one sort."""
     n_users = len(rankings.offsets) - 1
-    n_tied, n_repeated, most_hits, fewest_hits = np.zeros((4, n_users), np.int64)
+    n_relevant, n_tied, most_hits, fewest_hits = np.zeros((4, n_users), np.int64)
     is_cut = np.zeros(n_users, bool)
     for users, keys in sorted_keys(rankings):
-        first_k = keys[:, :k]
-        most_hits[users] = fewest_hits[users] = first_k.shape[1] - (first_k & 1).sum(axis=1)
+        is_relevant = (keys & 1) == 0
+        n_relevant[users] = is_relevant.sum(axis=1)
+        most_hits[users] = fewest_hits[users] = is_relevant[:, :k].sum(axis=1)
         places = keys >> 1
         repeats = places[:, 1:] == places[:, :-1]
         repeats &= keys[:, 1:] != np.iinfo(keys.dtype).max
         if not repeats.any():
             continue
-        n_repeated[users] = repeats.sum(axis=1)
-        n_tied[users] = n_repeated[users] + _n_runs(repeats)
+        n_tied[users] = repeats.sum(axis=1) + _n_runs(repeats)
         if k < keys.shape[1]:
             cut = np.flatnonzero(repeats[:, k - 1])
             is_cut[users[cut]] = True
-            fewest_hits[users[cut]] -= _at_stake(keys[cut], k)
-    return TieCounts(n_tied, n_repeated, is_cut, most_hits, fewest_hits)
+            fewest_hits[users[cut]] -= _at_stake(places[cut], is_relevant[cut], k)
+    return TieCounts(n_relevant, n_tied, is_cut, most_hits, fewest_hits)
+
+
+def count_repeats(rankings: Rankings) -> int:
+    """Return how many rows repeat the score of another row of their user; all are not relevant."""
+    n_repeats = 0
+    for users, keys in sorted_keys(rankings):
+        n_rows = np.diff(rankings.offsets)[users].sum()
+        n_repeated_pads = keys.size - n_rows - len(users)  # each user's pads but the first
+        n_repeats += int(np.count_nonzero(keys[:, 1:] == keys[:, :-1]) - n_repeated_pads)
+    return n_repeats
 
 
 def _n_runs(flags: Array) -> Array:
@@ -61,11 +71,11 @@ def _n_runs(flags: Array) -> Array:
     return n_begins
 
 
-def _at_stake(keys: Array, k: int) -> Array:
-    """Return the hits that the order of the group across the cut decides, per row of keys."""
-    in_group = (keys >> 1) == (keys[:, k - 1 : k] >> 1)
-    n_relevant = (in_group & (keys & 1 == 0)).sum(axis=1)
+def _at_stake(places: Array, is_relevant: Array, k: int) -> Array:
+    """Return the hits that the order of the group across the cut decides, for each user."""
+    in_group = places == places[:, k - 1 : k]
+    n_relevant = (in_group & is_relevant).sum(axis=1)
     n_others = in_group.sum(axis=1) - n_relevant
-    room = k - np.argmax(in_group, axis=1)
+    room = k - in_group.argmax(axis=1)
     stake: Array = np.minimum(n_relevant, room) - np.maximum(room - n_others, 0)
     return stake
