@@ -86,6 +86,16 @@ def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) 
     return Columns(labels["truth_user"], [], labels.get("relevant"), labels["truth_item"])
 
 
+def find_item(frame: pd.DataFrame, columns: Columns, options: Options) -> Hashable | None:
+    """Return the label of the item column, given or inferred; None where there is none."""
+    if not _is_infer(options.item):
+        return options.item  # find_columns has checked it
+    taken = [columns.user, columns.relevant, *columns.scores]
+    free = [label for label in _labels(frame) if not any(_same(label, other) for other in taken)]
+    found = [label for label in free if _plain(label) in NAMES["item"]]
+    return _infer_one(frame, "item") if len(found) > 1 else next(iter(found), None)
+
+
 def get_column(frame: pd.DataFrame, label: Hashable) -> pd.Series:
     """Return the column, or the index level, of a label that has been checked."""
     for position, name in enumerate(frame.columns):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from recframe.groups import Array, Result, in_threads, sum_by_user, user_bounds
-from recframe.places import break_ties, rankable, ranks, to_places
+from recframe.places import break_ties, rankable, to_places
 
 CELLS_PER_BLOCK = 1 << 16  # a padded matrix of this size stays in the cache while it is sorted
 NARROW = 12  # below this width picking cells is faster than picking windows
@@ -99,13 +99,9 @@ def count(rankings: Rankings, ties: str) -> Counts:
         user = np.searchsorted(rankings.offsets, found, side="right") - 1
         if (user[1:] != user[:-1]).all():
             return _count_single(rankings, sizes, found, user, ties)
-    try:
-        pieces = list(_count_blocks(rankings, sizes, ties))
-    except FloatingPointError:  # no one scale holds these scores, see _float_places
-        ranked = rankings._replace(scores=ranks(rankings.scores))
-        pieces = list(_count_blocks(ranked, sizes, ties))
     none = (np.empty(0, np.int64),) * 3
-    user, above, tied = (np.concatenate(part) for part in zip(none, *pieces, strict=True))
+    pieces = zip(none, *_count_blocks(rankings, ties), strict=True)
+    user, above, tied = (np.concatenate(part) for part in pieces)
     n_relevant = np.bincount(user, minlength=len(sizes)) + rankings.n_unranked
     return Counts(sizes, n_relevant, user, above, tied)
 
@@ -134,18 +130,34 @@ def _count_single(rankings: Rankings, sizes: Array, found: Array, user: Array, t
     return Counts(sizes, n_relevant, user, above, tied)
 
 
-def _count_blocks(
-    rankings: Rankings, sizes: Array, ties: str
-) -> Iterator[tuple[Array, Array, Array]]:
+def _count_blocks(rankings: Rankings, ties: str) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (user, above, tied) of the relevant rows, a block of users of like size at a time."""
+    for users, keys in sorted_blocks(rankings, ties):
+        width = keys.shape[1]
+        cells = keys.ravel()
+        low_bits = cells.astype(np.uint8)  # only the lowest bit counts, and bytes are fast
+        found = np.flatnonzero((low_bits & 1) == _mark(ties))
+        row = found // width
+        above = found - row * width
+        tied = np.ones(len(found), np.int64)
+        if ties == "expected":
+            _find_ties(cells, found, above, tied)
+        yield users[row], above, tied
+
+
+def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[tuple[Array, Array]]:
+    """Yield users of like size and the keys of their rows in ranked order, a row for each user.
+
+    Shifted right by one a key is the place of the row's score; its lowest bit says whether the
+    row is relevant, see `_mark`. One pad or more ends the keys of every user: all bits set, but
+    for the mark of relevance.
+    """
+    sizes = np.diff(rankings.offsets)
     n_rows, longest = int(rankings.offsets[-1]), int(sizes.max(initial=0))
-    scores = rankable(rankings.scores)
-    scores = _with_room(scores, n_rows + longest + 1)
+    scores = _with_room(rankable(rankings.scores), n_rows + longest + 1)
     relevant = _with_room(rankings.relevant, n_rows + longest + 1)
     by_size = _largest_first(sizes, longest)
     sizes, starts = sizes[by_size], rankings.offsets[by_size]
-    # Sorted by key, relevant rows come last in their tie group, or under "best" first.
-    mark = 0 if ties == "best" else 1
     first = 0
     while first < len(by_size):
         width = int(sizes[first]) + 1  # one pad at least ends every row: ties never cross users
@@ -155,22 +167,19 @@ def _count_blocks(
         if ties in ("first", "last"):
             keys = break_ties(keys, ties)
         keys += keys  # makes room for the lowest bit
-        keys |= marked if mark else ~marked
+        keys |= marked if _mark(ties) else ~marked
         shortest = int(sizes[stop - 1])
         is_pad = np.arange(shortest, width) >= sizes[first:stop, None]
         # A pad sorts last and is not relevant; no row has its place.
-        keys[:, shortest:][is_pad] = np.iinfo(keys.dtype).max - mark
+        keys[:, shortest:][is_pad] = np.iinfo(keys.dtype).max - _mark(ties)
         keys.sort(axis=1)
-        cells = keys.ravel()
-        low_bits = cells.astype(np.uint8)  # only the lowest bit counts, and bytes are fast
-        found = np.flatnonzero((low_bits & 1) == mark)
-        row = found // width
-        above = found - row * width
-        tied = np.ones(len(found), np.int64)
-        if ties == "expected":
-            _find_ties(cells, found, above, tied)
-        yield by_size[first + row], above, tied
+        yield by_size[first:stop], keys
         first = stop
+
+
+def _mark(ties: str) -> int:
+    """Return the lowest bit of a relevant row's key: last in a tie, under "best" first."""
+    return 0 if ties == "best" else 1
 
 
 def _find_ties(cells: Array, found: Array, above: Array, tied: Array) -> None:
@@ -223,12 +232,7 @@ def rank_rows(rankings: Rankings, ties: str) -> Array:
     """
     user = np.repeat(np.arange(len(rankings.offsets) - 1), np.diff(rankings.offsets))
     row = np.arange(len(user))
-    scores = rankable(rankings.scores[: len(row)])
-    try:
-        places = to_places(scores.copy())
-    except FloatingPointError:
-        places = np.negative(ranks(scores))
-    keys = [user, places]
+    keys = [user, to_places(rankable(rankings.scores[: len(row)]).copy())]
     if ties in ("first", "last"):
         keys.append(row if ties == "first" else -row)
     elif ties in ("best", "worst"):

@@ -163,18 +163,23 @@ def measure(counts: Counts, metrics: Sequence[Metric], policy: Policy) -> Array:
     if any(metric.k is None for metric in metrics):
         numerator, denominator = expected_hits(counts, counts.n_relevant[None])
         hits[None] = numerator[0], denominator[0]
-    nothing = counts.n_ranked == 0
     values = np.empty((len(metrics), len(counts.n_ranked)))
     for row, metric in zip(values, metrics, strict=True):
-        formula = FORMULAS[metric.name][0]
-        row[:] = formula(hits[metric.k], counts, metric.k, policy)
-        if metric.k is not None and policy.short == "nan":
-            row[counts.n_ranked < metric.k] = np.nan
+        row[:] = divide(hits[metric.k], metric, counts, policy)
+    return values
+
+
+def divide(hits: Hits, metric: Metric, counts: Counts, policy: Policy) -> Array:
+    """Return a metric of each user from the hits at its cut-off, and the sizes in the counts."""
+    formula = FORMULAS[metric.name][0]
+    values: Array = formula(hits, counts, metric.k, policy)
+    if metric.k is not None and policy.short == "nan":
+        values[counts.n_ranked < metric.k] = np.nan
+    if policy.absent is not None:
+        nothing = counts.n_ranked == 0
         if policy.absent == "zero":
-            padded = formula(hits[metric.k], counts, metric.k, policy._replace(short="pad"))
-            row[nothing] = padded[nothing]
-        elif policy.absent == "drop":
-            row[nothing] = np.nan
+            padded = formula(hits, counts, metric.k, policy._replace(short="pad"))
+        values[nothing] = padded[nothing] if policy.absent == "zero" else np.nan
     return values
 
 

@@ -28,7 +28,8 @@ def rankable(scores: Array) -> Array:
 
 def ranks(values: Array) -> Array:
     """Return the position of each value among the distinct values, smallest first."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    _, found = np.unique(values.ravel(), return_inverse=True)
+    return found.astype(np.int64).reshape(values.shape)
 
 
 def to_places(scores: Array) -> Array:
@@ -37,18 +38,19 @@ def to_places(scores: Array) -> Array:
     The highest bit and the one below it are left free. The scores given are overwritten.
     """
     if scores.dtype.kind == "f":
-        return _float_places(scores)
+        bits = _float_places(scores)
+        return ranks(np.negative(scores)) if bits is None else bits
     places: Array = scores.astype(np.int32 if scores.itemsize <= 2 else np.int64)
     return np.negative(places, out=places)
 
 
-def _float_places(scores: Array) -> Array:
+def _float_places(scores: Array) -> Array | None:
     """Return the bits of floats as integers that fall as the floats rise.
 
     Positive floats sort as their bits do; of a negative one all bits but the sign are flipped.
     With values of both signs that takes every bit; but below 2 in magnitude the highest bit of
     the exponent is 0. So larger values are first scaled by a power of two, which is exact unless
-    tiny values underflow: then `FloatingPointError`.
+    tiny values underflow: then None.
     """
     integer = np.int32 if scores.itemsize == 4 else np.int64
     low, high = _bounds(scores)
@@ -63,8 +65,11 @@ def _float_places(scores: Array) -> Array:
             finite = scores[np.isfinite(scores)]
             largest = np.abs(finite).max(initial=0.0)
         exponent = max(0, int(np.frexp(largest)[1]))
-        with np.errstate(under="raise"):
-            scores *= scores.dtype.type(2.0**-exponent)
+        try:
+            with np.errstate(under="raise"):  # raises for tiny and inexact, no pass of its own
+                scores = scores * scores.dtype.type(2.0**-exponent)
+        except FloatingPointError:
+            return None
         np.clip(scores, -1.5, 1.5, out=scores)  # only infinities are that large now
     np.subtract(0.0, scores, out=scores)
     places = scores.view(integer)

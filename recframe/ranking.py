@@ -22,7 +22,7 @@ def rank_table(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
     interactions = _read(frame, options)
     positions = np.full((len(interactions.scores), len(frame)), np.nan)
     for number, score in enumerate(interactions.scores):
-        rows, places = _places(interactions, score, options)
+        rows, places = row_places(interactions, score, options)
         positions[number, rows] = places[1]
     labels = pd.Index(list(interactions.scores), name="score", tupleize_cols=False)
     return pd.DataFrame(positions.T, index=frame.index, columns=labels, copy=False)
@@ -39,7 +39,7 @@ def top_table(
     scores = list(interactions.scores)
     if len(scores) > 1:
         raise RecframeError(f"top takes one score column, found {scores}; pass score= one of them")
-    rows, (first, mean) = _places(interactions, scores[0], options)
+    rows, (first, mean) = row_places(interactions, scores[0], options)
     # The rows are grouped: place them by the rank of their user, then by their own.
     sorted_by = sort_users(interactions.groups)
     user_rank = np.empty(len(sorted_by), np.int64)
@@ -57,7 +57,9 @@ def _read(frame: pd.DataFrame, options: Options) -> Interactions:
     return read_interactions(frame, columns, options)
 
 
-def _places(interactions: Interactions, score: Hashable, options: Options) -> tuple[Array, Array]:
+def row_places(
+    interactions: Interactions, score: Hashable, options: Options
+) -> tuple[Array, Array]:
     """Return the positions in the frame of the ranked rows, and their first and mean places."""
     rankings = interactions.rankings(score)
     places = map_chunks(lambda chunk: rank_rows(chunk, options.ties), rankings)

@@ -33,12 +33,29 @@ ALLOWED = {
         *("columns", "errors", "frames", "groups", "kernel", "metrics", "options"),
         *("truth", "users"),
     },
-    "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking", "truth"},
+    "extras": set(),
+    "ties": {"groups", "kernel"},
+    "describe": {
+        *("columns", "errors", "frames", "groups", "kernel", "metrics", "options", "ties"),
+        "truth",
+    },
+    "notebook": {"extras"},
+    "inspection": {
+        *("columns", "errors", "evaluate", "frames", "groups", "metrics", "notebook", "options"),
+        *("ranking", "truth"),
+    },
+    "resampling": {"errors", "groups"},
+    "summary": {"errors", "frames", "metrics", "resampling"},
+    "compare": {"errors", "extras", "groups", "resampling"},
+    "accessor": {
+        *("columns", "compare", "describe", "evaluate", "frames", "inspection", "metrics"),
+        *("notebook", "options", "ranking", "resampling", "summary", "truth"),
+    },
     "cli": {"errors", "evaluate", "frames", "metrics", "options"},
     "__main__": {"cli"},
     "__init__": {"accessor", "errors", "evaluate", "lists"},
 }
-NUMPY_ONLY = ("errors", "groups", "join", "kernel", "metrics", "places")
+NUMPY_ONLY = ("errors", "groups", "join", "kernel", "metrics", "places", "resampling", "ties")
 OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "scipy", "torch")
 
 

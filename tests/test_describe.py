@@ -1,0 +1,209 @@
+"""df.rec.describe: every figure against a count by hand or by plain pandas."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe
+import strategies
+
+FIGURES = [
+    "rows",
+    "null users",
+    "null relevance",
+    "duplicate pairs",
+    "null scores",
+    "users",
+    "users without relevant rows",
+    "shortest ranking",
+    "longest ranking",
+    "users with fewer than 2",
+    "rows in ties",
+    "users with a tie across 2",
+    "precision@2, worst",
+    "precision@2, best",
+]
+
+
+def test_figures_by_hand(frame):
+    """Every figure of the small frame, in its order."""
+    table = frame.rec.describe(k=2)
+
+    assert FIGURES == table.index.tolist()
+    by_hand = [8, 0, 0, 0, 0, 3, 1, 2, 3, 0, 2, 1, 0.5 / 3, 1 / 3]
+    assert by_hand == pytest.approx(table["score"].tolist())
+
+
+def test_a_column_for_each_score(frame):
+    """Score columns are described side by side, each by its own figures."""
+    table = frame.assign(b_score=[1, 2, 3, 1, None, 1, 1, 1]).rec.describe(k=1)
+
+    assert ["score", "b_score"] == table.columns.tolist()
+    assert "score" == table.columns.name
+    assert [0, 1] == table.loc["null scores"].tolist()
+    assert [2, 4] == table.loc["rows in ties"].tolist()
+    assert [0, 2] == table.loc["users with a tie across 1"].tolist()
+    assert [2, 2] == table.loc["shortest ranking"].tolist()
+    assert [3, 3] == table.loc["longest ranking"].tolist()
+
+
+def by_brute_force(frame, k):
+    """Return the figures that speak of ties, counted user by user in plain Python."""
+    n_tied, n_cut = 0, 0
+    for _, scores in frame.groupby("user")["score"]:
+        sizes = Counter(scores.dropna().tolist())
+        n_tied += sum(size for size in sizes.values() if size > 1)
+        ordered = sorted(sizes.elements(), reverse=True)
+        n_cut += len(ordered) > k and ordered[k - 1] == ordered[k]
+    return n_tied, n_cut
+
+
+@given(
+    strategies.rows(scores="ratings", nulls=("score",), min_rows=1),
+    st.integers(1, 6),
+    st.sampled_from(strategies.SHORT),
+)
+def test_ties_are_those_a_loop_counts(rows, k, short):
+    """Ties equal a loop's, and the worst and best precision those of `mean`, whatever `short`."""
+    frame = strategies.frame(rows, scores="ratings")
+    column = frame.rec(short=short, zero_division=0.0).describe(k=k)["score"]
+    policy = "pad" if short == "raise" else short
+    worst, best = (
+        frame.rec(ties=ties, short=policy, missing="unranked", zero_division=0.0)
+        .mean(f"precision@{k}")
+        .loc["score", f"precision@{k}"]
+        for ties in ("worst", "best")
+    )
+
+    assert by_brute_force(frame, k) == (
+        column["rows in ties"],
+        column[f"users with a tie across {k}"],
+    )
+    np.testing.assert_allclose([worst, best], column.iloc[-2:], rtol=1e-14)
+
+
+@given(strategies.rows(scores="float64", min_rows=1), st.integers(0, 2**32 - 1))
+def test_ties_of_floats(rows, seed):
+    """Huge, tiny and infinite scores tie only with their equals; row order does not matter."""
+    frame = strategies.frame(rows)
+    column = frame.sample(frac=1, random_state=seed).rec.describe(k=2)["score"]
+
+    expected = by_brute_force(frame, 2)
+    assert expected == (column["rows in ties"], column["users with a tie across 2"])
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [1, 1, 2, 1, 1, 1, None, None, None],
+        ["a", "a", "b", "a", "a", "a", None, None, None],
+        [2**40, 2**40, -(2**62), 5, 5, 5, None, None, None],
+    ],
+)
+@pytest.mark.parametrize("dtype", ["numpy", "nullable", "category"])
+def test_duplicates(items, dtype):
+    """Duplicate pairs are those of `DataFrame.duplicated`; a null item repeats none."""
+    users = ["x", "x", "x", "y", "y", "y", "x", "x", "z"]
+    frame = pd.DataFrame({"user": users, "item": items, "score": range(9), "relevant": 0})
+    if dtype == "numpy":
+        frame = frame.dropna().convert_dtypes(dtype_backend="numpy_nullable")
+        frame = frame.astype({"item": type(items[0])})
+    else:
+        frame["item"] = frame["item"].astype("category" if dtype == "category" else "object")
+    frame = frame.sample(frac=1, random_state=3)
+
+    assert 3 == frame.dropna().duplicated(["user", "item"]).sum()
+    assert 3 == frame.rec.describe(k=1).loc["duplicate pairs", "score"]
+
+
+def test_no_item_column(frame):
+    """Without an item column nothing is said of duplicates."""
+    table = frame.drop(columns="item").rec.describe(k=2)
+
+    assert [name for name in FIGURES if name != "duplicate pairs"] == table.index.tolist()
+
+
+def test_nothing_reported_is_refused():
+    """Null users, relevance and scores, short rankings and duplicates are counted, not refused."""
+    frame = pd.DataFrame(
+        {
+            "user": [1, 1, 1, None, 2],
+            "item": ["a", "a", "b", "c", "d"],
+            "score": [0.5, None, 0.5, 0.1, 0.2],
+            "relevant": [1.0, 0.0, None, 1.0, 0.0],
+        }
+    )
+    column = frame.rec.describe(k=2)["score"]
+
+    by_hand = [5, 1, 1, 1, 1, 2, 1, 1, 1, 2, 0, 0, 0.25, 0.25]
+    assert by_hand == column.tolist()
+
+
+def test_missing_drop_leaves_null_scores_out():
+    """With missing="drop" rows with a null score belong to no ranking and no user."""
+    frame = pd.DataFrame({"user": [1, 2], "score": [0.5, None], "relevant": [1, 0]})
+
+    assert [2, 1] == frame.rec.describe(k=1).loc[["users", "null scores"], "score"].tolist()
+    dropped = frame.rec(missing="drop").describe(k=1)
+    assert [1, 1] == dropped.loc[["users", "null scores"], "score"].tolist()
+
+
+def test_graded_relevance():
+    """Grades without a threshold leave the figures on relevance NaN; with one all are there."""
+    frame = pd.DataFrame({"user": [1, 1], "score": [2.0, 1.0], "relevant": [4.0, 1.5]})
+    column = frame.rec.describe(k=1)["score"]
+
+    names = ["users without relevant rows", "precision@1, worst", "precision@1, best"]
+    assert names == column.index[column.isna()].tolist()
+    judged = frame.rec(min_relevance=2).describe(k=1)["score"]
+    assert [0.0, 1.0, 1.0] == judged[names].tolist()
+
+
+def test_min_score_shortens_rankings(frame):
+    """Rows under the threshold are not ranked: they tie with nothing."""
+    column = frame.rec(min_score=0.6).describe(k=1)["score"]
+
+    assert [0, 2] == column[["shortest ranking", "longest ranking"]].tolist()
+    assert [0, 1] == column[["rows in ties", "users with fewer than 1"]].tolist()
+
+
+def test_an_empty_frame():
+    """Without rows all counts are 0, and what has no value is NaN."""
+    frame = pd.DataFrame({"user": [], "score": [], "relevant": []})
+    column = frame.rec.describe(k=3)["score"]
+
+    assert 0 == column[["rows", "users", "rows in ties", "users with fewer than 3"]].sum()
+    names = ["shortest ranking", "longest ranking", "precision@3, worst", "precision@3, best"]
+    assert names == column.index[column.isna()].tolist()
+
+
+def test_one_ranking(frame):
+    """user=None describes one ranking."""
+    column = frame.rec(user=None).describe(k=2)["score"]
+
+    assert [1, 8, 0] == column[["users", "longest ranking", "null users"]].tolist()
+
+
+def test_what_is_no_figure_is_refused(frame):
+    """A missing column, scores that are no numbers, and a bad k are errors as elsewhere."""
+    with pytest.raises(recframe.MissingColumnError, match="relevant: no column found"):
+        frame.drop(columns="relevant").rec.describe()
+    with pytest.raises(recframe.RecframeError, match="score='score': must be numbers"):
+        frame.astype({"score": str}).rec.describe()
+    with pytest.raises(recframe.RecframeError, match="k must be an integer of 1 or more, found 0"):
+        frame.rec.describe(k=0)
+
+
+def test_two_item_columns(frame):
+    """Two columns that could be the item are refused, one named is taken."""
+    frame["doc"] = 1
+    with pytest.raises(recframe.RecframeError, match="item: 2 columns could be it"):
+        frame.rec.describe()
+    described = frame.rec(item="doc").describe(k=2)
+    assert 5 == described.loc["duplicate pairs", "score"]
+    assert math.isclose(1 / 3, described.loc["precision@2, best", "score"])
