@@ -130,7 +130,7 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
             f"{len(user)} rows (the first in row {int(nulls.argmax())}); "
             "remove those rows or pass missing='drop'"
         )
-    users = pd.Index(found, name=label)
+    users = pd.Index(found, dtype=found.dtype, name=label)
     if in_runs and len(users) == len(starts):
         return Groups(users, None, np.append(starts, len(user)))
     if in_runs:
@@ -266,7 +266,7 @@ def sort_users(users: pd.Index[Any]) -> tuple[Array | slice, pd.Index[Any]]:
     ranks, in_order = pd.factorize(users, sort=True)
     order = np.empty(len(ranks), np.int64)
     order[ranks] = np.arange(len(ranks))
-    return order, pd.Index(in_order, name=users.name)
+    return order, pd.Index(in_order, dtype=in_order.dtype, name=users.name)
 
 
 def to_table(
