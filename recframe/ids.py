@@ -55,7 +55,7 @@ def encode(column: pd.Series, widest: int) -> Coded:
         if high - low < widest:
             return Coded(integers - low if low else integers, pd.RangeIndex(low, high + 1))
     codes, distinct = pd.factorize(column)
-    return Coded(codes, pd.Index(distinct))
+    return Coded(codes, pd.Index(distinct, dtype=distinct.dtype))
 
 
 def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:

@@ -57,21 +57,21 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
     if numbers is not None and (found := sort_numbers(numbers)) is not None:
         order, in_order = found
         starts = run_starts(in_order)
-        users = pd.Index(user.iloc[order[starts]], name=label)
+        users = pd.Index(user.iloc[order[starts]], dtype=user.dtype, name=label)
         return Groups(users, order, np.append(starts, len(user)), np.arange(len(starts)))
     if text is not None:
         codes, distinct = _encode_text(text)
         users = pd.Index(distinct, dtype=user.dtype, name=label)
     else:
         codes, distinct = pd.factorize(user)
-        users = pd.Index(distinct, name=label)
+        users = pd.Index(distinct, dtype=distinct.dtype, name=label)
     return Groups(users, *group_rows(codes, len(users)))
 
 
 def _group_runs(user: pd.Series, label: Hashable, starts: Array) -> Groups:
     """Return the rows of each user, whose ids change at these rows only."""
     codes, distinct = pd.factorize(user.iloc[starts])
-    users = pd.Index(distinct, name=label)
+    users = pd.Index(distinct, dtype=distinct.dtype, name=label)
     if len(users) == len(starts):
         return Groups(users, None, np.append(starts, len(user)))
     codes = np.repeat(codes, np.diff(starts, append=len(user)))
