@@ -219,6 +219,14 @@ def test_compare_refuses(models, arguments, message):
         models.rec.compare(**({"metrics": "recall@1"} | arguments))
 
 
+def test_the_frame_is_never_changed(models):
+    """Comparing writes nothing to the frame."""
+    before = models.copy(deep=True)
+    models.rec.compare("recall@1")
+
+    pd.testing.assert_frame_equal(before, models)
+
+
 def test_one_score_column(frame):
     """There must be something to compare with."""
     with pytest.raises(recframe.RecframeError, match="compare needs two score columns or more"):
