@@ -41,6 +41,7 @@ def inspect_user(frame: pd.DataFrame, user: Hashable, k: int, options: Options) 
     if len(users) == 0:
         raise RecframeError(f"user={user!r}: every row holds a null, and missing='drop' removes it")
     per_user = per_user_table(frame, columns, metrics, options)
+    of_user = per_user.iloc[per_user.index.get_indexer(users[:1])]
     roles = {"item": item, "relevance": columns.relevant}
     shown = {role: get_column(frame, label) for role, label in roles.items() if label is not None}
     tables = {}
@@ -48,7 +49,7 @@ def inspect_user(frame: pd.DataFrame, user: Hashable, k: int, options: Options) 
         shown["score"] = get_column(frame, score)
         tables[score] = _ranked_rows(shown, interactions, score, options)
     title = str(user) if columns.user is None else f"{columns.user} {user}"
-    return Inspection(title, int(k), mean_table(per_user.loc[users[:1]]), tables)
+    return Inspection(title, int(k), mean_table(of_user), tables)
 
 
 def _is_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:

@@ -15,7 +15,10 @@ from recframe.options import CHOICES, MEANINGS, Options
 
 BOUND = inspect.signature(recframe.RecAccessor.__call__).parameters
 FUNCTION = inspect.signature(recframe.evaluate).parameters
-METHODS = ("precision", "recall", "r_precision", "evaluate", "mean", "rank", "top")
+METHODS = (
+    *("precision", "recall", "r_precision", "evaluate", "mean", "rank", "top"),
+    *("describe", "curve", "summary"),
+)
 
 
 def shape(parameter):
