@@ -6,9 +6,9 @@ import pandas as pd
 
 from recframe.accessor import RecAccessor
 from recframe.errors import MissingColumnError, RecframeError
-from recframe.evaluate import evaluate
+from recframe.evaluate import evaluate, iter_evaluate
 
-__all__ = ["MissingColumnError", "RecAccessor", "RecframeError", "evaluate"]
+__all__ = ["MissingColumnError", "RecAccessor", "RecframeError", "evaluate", "iter_evaluate"]
 __version__ = version("recframe")
 
 pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)

@@ -2,18 +2,22 @@
 
 import math
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
+from recframe.blocks import iter_blocks
 from recframe.columns import Columns, find_columns
 from recframe.errors import RecframeError
 from recframe.frames import check_lengths, read_interactions, to_table
+from recframe.ids import restore_users, sort_table, user_dtype
 from recframe.kernel import Array, Rankings, count, map_chunks
+from recframe.limits import MEMORY, Limits, Progress, Report, check_limits, showing
 from recframe.metrics import DEFAULT_METRICS, Metric, measure, parse_metrics
 from recframe.options import INFER, Missing, Options, Short, Ties
-from recframe.parquet import PathLike, read_frame
+from recframe.parquet import open_files
+from recframe.paths import PathLike
 
 
 def evaluate(
@@ -30,6 +34,9 @@ def evaluate(
     zero_division: float = math.nan,
     min_relevance: float | None = None,
     min_score: float | None = None,
+    memory: int | str = MEMORY,
+    tmp: PathLike | None = None,
+    progress: bool | Report = False,
 ) -> pd.DataFrame:
     """
     Return the metrics of every user, for each score column.
@@ -42,8 +49,8 @@ def evaluate(
     Parameters
     ----------
     frame : DataFrame, path, or list of paths
-        One row for each user and item; or parquet files that hold such rows: a file, a folder, a
-        glob pattern, or a list of them. It is not modified.
+        One row for each user and item; or parquet files of any size that hold such rows: a file,
+        a folder, a glob pattern, or a list of them. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision".
     user : label or None, default "infer"
@@ -75,6 +82,14 @@ def evaluate(
         Rows at or above it are relevant.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R.
+    memory : int or str, default "1GiB"
+        Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
+        the rows held at a time, beside the libraries, the result and the rows of any one user.
+    tmp : path, default None
+        The folder of the temporary file that rows are parted in by user where they neither fit
+        `memory` nor come in order of users. None: the system's.
+    progress : bool or callable, default False
+        True shows a bar; a function is called with (done, total) in rows.
 
     Returns
     -------
@@ -139,14 +154,147 @@ def evaluate(
     )
     parsed = parse_metrics(metrics)
     if isinstance(frame, pd.DataFrame):
-        columns = find_columns(frame, options)
-    elif isinstance(frame, str | os.PathLike | list | tuple):
-        frame, columns = read_frame(frame, options)
-    else:
+        if (memory, tmp, progress) != (MEMORY, None, False):
+            raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
+        return per_user_table(frame, find_columns(frame, options), parsed, options)
+    tables = list(_iter_tables(frame, parsed, options, check_limits(memory, tmp, progress)))
+    return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
+
+
+def iter_evaluate(
+    path: PathLike | Sequence[PathLike],
+    metrics: str | Iterable[str] = DEFAULT_METRICS,
+    *,
+    user: Hashable | None = INFER,
+    item: Hashable = INFER,
+    score: Hashable | list[Hashable] = INFER,
+    relevant: Hashable = INFER,
+    ties: Ties = "expected",
+    short: Short = "raise",
+    missing: Missing = "raise",
+    zero_division: float = math.nan,
+    min_relevance: float | None = None,
+    min_score: float | None = None,
+    memory: int | str = MEMORY,
+    tmp: PathLike | None = None,
+    progress: bool | Report = False,
+) -> Iterator[pd.DataFrame]:
+    """
+    Return an iterator over the metrics of every user of parquet files, block by block.
+
+    For results that do not fit in memory: `evaluate` of the same files is these tables joined and
+    sorted. Each user is in one table; within a table users are sorted.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        Parquet files, as in `evaluate`.
+    metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
+        Names of metrics, as "precision@4", "recall@4", "r_precision".
+    user : label or None, default "infer"
+        The column of user ids; None: all rows are one ranking.
+    item : label, default "infer"
+        The column of item ids.
+    score : label or list of labels, default "infer"
+        The score columns.
+    relevant : label, default "infer"
+        The column of relevance.
+    ties : {"expected", "first", "last", "best", "worst"}, default "expected"
+        The order of rows with equal scores; the order of rows is that of files and in them.
+    short : {"raise", "pad", "shrink", "nan"}, default "raise"
+        What a user with fewer than k ranked rows scores.
+    missing : {"raise", "unranked", "drop"}, default "raise"
+        What a null score means.
+    zero_division : {nan, 0.0, 1.0}, default nan
+        The value where a denominator is 0.
+    min_relevance : float, default None
+        Rows at or above it are relevant.
+    min_score : float, default None
+        Rows below it are not recommended.
+    memory : int or str, default "1GiB"
+        Bytes to work in, as a number or "512MiB".
+    tmp : path, default None
+        The folder of the temporary file, if one is needed.
+    progress : bool or callable, default False
+        True shows a bar; a function is called with (done, total) in rows.
+
+    Returns
+    -------
+    iterator of DataFrame
+        Tables as `evaluate` returns them, at least one. In order of users where the row groups
+        are; then all tables together are sorted.
+
+    Raises
+    ------
+    MissingColumnError
+        A column is not there, or none could be inferred.
+    RecframeError
+        As in `evaluate`; what the data is refused for may come while iterating.
+
+    See Also
+    --------
+    evaluate : One table of all users, and the options explained.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> for table in recframe.iter_evaluate("examples/example.parquet", ["recall@4"]):
+    ...     print(table.head(2))
+    score  Random scores KNN scores
+    metric      recall@4   recall@4
+    object
+    0           0.000000   0.307692
+    1           0.190476   0.095238
+    """
+    options = Options(
+        user=user,
+        item=item,
+        score=score,
+        relevant=relevant,
+        ties=ties,
+        short=short,
+        missing=missing,
+        zero_division=zero_division,
+        min_relevance=min_relevance,
+        min_score=min_score,
+    )
+    limits = check_limits(memory, tmp, progress)
+    return _iter_tables(path, parse_metrics(metrics), options, limits)
+
+
+def _iter_tables(
+    path: PathLike | Sequence[PathLike], metrics: list[Metric], options: Options, limits: Limits
+) -> Iterator[pd.DataFrame]:
+    """Return an iterator over the tables of files; what footers can refuse is refused at once."""
+    if not isinstance(path, str | os.PathLike | list | tuple):
         raise RecframeError(
-            f"frame must be a pandas DataFrame or the path of parquet files, found {type(frame)}"
+            f"frame must be a pandas DataFrame or the path of parquet files, found {type(path)}"
         )
-    return per_user_table(frame, columns, parsed, options)
+    files = open_files(path, options)
+    empty = per_user_table(files.sample, files.columns, metrics, options)
+    n_rows = sum(group.n_rows for group in files.row_groups)
+
+    def tables() -> Iterator[pd.DataFrame]:
+        if n_rows == 0:
+            yield empty
+            return
+        dtype = user_dtype(files)
+        with showing(limits.progress) as report:
+            progress = Progress(n_rows, report)
+            drop_nulls = options.missing == "drop"
+            for block in iter_blocks(files, limits, progress, drop_nulls=drop_nulls):
+                try:
+                    table = per_user_table(block, files.columns, metrics, options)
+                except RecframeError as error:
+                    part = f"in a part of {len(block):,} of the {n_rows:,} rows: "
+                    raise type(error)(
+                        (part if len(block) < n_rows else "") + str(error)
+                    ) from error
+                progress.n_evaluated += len(block)
+                progress.report()
+                yield restore_users(table, dtype)
+
+    return tables()
 
 
 def per_user_table(
