@@ -271,13 +271,12 @@ def _iter_tables(
             f"frame must be a pandas DataFrame or the path of parquet files, found {type(path)}"
         )
     files = open_files(path, options)
-    empty = per_user_table(files.sample, files.columns, metrics, options)
+    read_interactions(files.sample, files.columns, options)
     n_rows = sum(group.n_rows for group in files.row_groups)
+    if n_rows == 0:
+        return iter([per_user_table(files.sample, files.columns, metrics, options)])
 
     def tables() -> Iterator[pd.DataFrame]:
-        if n_rows == 0:
-            yield empty
-            return
         dtype = user_dtype(files)
         with showing(limits.progress) as report:
             progress = Progress(n_rows, report)
@@ -287,9 +286,7 @@ def _iter_tables(
                     table = per_user_table(block, files.columns, metrics, options)
                 except RecframeError as error:
                     part = f"in a part of {len(block):,} of the {n_rows:,} rows: "
-                    raise type(error)(
-                        (part if len(block) < n_rows else "") + str(error)
-                    ) from error
+                    raise type(error)((part if len(block) < n_rows else "") + str(error)) from error
                 progress.n_evaluated += len(block)
                 progress.report()
                 yield restore_users(table, dtype)

@@ -39,12 +39,13 @@ def _categories(files: Files) -> pd.CategoricalDtype:
                     found = ids
                 elif not ids.dictionary.equals(found.dictionary):
                     found = pa.chunked_array([found, ids]).unify_dictionaries().chunk(0)
-    return pa.table({user: found}).to_pandas(ignore_metadata=True)[user].dtype
+    dtype: pd.CategoricalDtype = pa.chunked_array([found]).to_pandas().dtype
+    return dtype
 
 
 def restore_users(table: pd.DataFrame, dtype: Any) -> pd.DataFrame:
     """Return the table of a block with ids of this dtype, sorted."""
-    users = table.index
+    users: Any = table.index
     if isinstance(users.dtype, pd.CategoricalDtype):
         users = users.categories.take(users.codes)
     if dtype is not None:

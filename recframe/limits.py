@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from recframe.errors import RecframeError
 from recframe.paths import PathLike
@@ -40,7 +41,7 @@ def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Repor
 
 def check_memory(memory: object) -> int:
     """Return an amount of memory in bytes, or raise `RecframeError`."""
-    if isinstance(memory, Integral) and not isinstance(memory, bool) and memory > 0:
+    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
         return int(memory)
     found = re.fullmatch(r"([0-9]*\.?[0-9]+) *([KMGT]?I?B)", str(memory).strip().upper())
     if isinstance(memory, str) and found and (n_bytes := float(found[1]) * UNITS[found[2]]) >= 1:

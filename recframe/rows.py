@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError
-from recframe.parquet import BUFFER_BYTES, Files, RowGroup, naming_file, plain_type
 from recframe.limits import Progress
+from recframe.parquet import BUFFER_BYTES, Files, RowGroup, naming_file, plain_type
 
 Piece = TypeVar("Piece")
 

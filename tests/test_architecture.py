@@ -17,16 +17,26 @@ ALLOWED = {
     "options": {"errors", "metrics"},
     "columns": {"errors", "options"},
     "frames": {"columns", "errors", "kernel", "metrics", "options"},
-    "parquet": {"columns", "errors", "options"},
-    "evaluate": {"columns", "errors", "frames", "kernel", "metrics", "options", "parquet"},
+    "paths": {"errors"},
+    "limits": {"errors", "paths"},
+    "parquet": {"columns", "errors", "options", "paths"},
+    "rows": {"errors", "limits", "parquet"},
+    "ids": {"columns", "frames", "kernel", "parquet"},
+    "spill": {"errors", "ids"},
+    "blocks": {"errors", "limits", "parquet", "rows", "spill"},
+    "evaluate": {
+        *("blocks", "columns", "errors", "frames", "ids", "kernel", "limits", "metrics"),
+        *("options", "parquet", "paths"),
+    },
     "ranking": {"columns", "errors", "frames", "kernel", "metrics", "options"},
     "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking"},
-    "cli": {"errors", "evaluate", "frames", "metrics", "options"},
+    "output": {"errors", "frames"},
+    "cli": {"errors", "evaluate", "limits", "metrics", "options", "output"},
     "__main__": {"cli"},
     "__init__": {"accessor", "errors", "evaluate"},
 }
 NUMPY_ONLY = ("errors", "kernel", "metrics")
-OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "scipy", "torch")
+OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch", "tqdm")
 
 
 def imports(module):

@@ -19,8 +19,9 @@ METHODS = [
     if not name.startswith("_") or name == "__call__"
 ]
 PUBLIC = [
-    *(f"recframe.{name}" for name in recframe.__all__ if name != "evaluate"),
+    *(f"recframe.{name}" for name in recframe.__all__ if "evaluate" not in name),
     "recframe.evaluate.evaluate",
+    "recframe.evaluate.iter_evaluate",
     *(f"recframe.accessor.RecAccessor.{name}" for name in METHODS),
     *(f"recframe.metrics.{name}" for name in ("precision_at_k", "recall_at_k", "r_precision")),
 ]
