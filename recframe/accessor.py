@@ -7,7 +7,7 @@ import pandas as pd
 
 from recframe.columns import find_columns
 from recframe.evaluate import per_user_table
-from recframe.frames import mean_table
+from recframe.frames import mean_table, single_table
 from recframe.metrics import DEFAULT_METRICS, Metric, make_metric, parse_metrics
 from recframe.options import INFER, Missing, Options, Short, Ties
 from recframe.ranking import rank_table, top_table
@@ -402,5 +402,4 @@ class RecAccessor:
 
     def _single(self, metric: Metric) -> pd.DataFrame:
         """Return one metric of every user, a column for each score."""
-        table = self._per_user([metric])
-        return table.set_axis(table.columns.unique("score").rename(metric.label), axis=1)
+        return single_table(self._per_user([metric]), metric)

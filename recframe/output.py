@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError
-from recframe.frames import mean_table, tidy_table
+from recframe.frames import mean_of_sums, sum_and_count, tidy_table
 
 FILE_ENDINGS = (".parquet", ".csv")
 
@@ -58,7 +58,5 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def mean_of_tables(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return the means of per-user tables that come one by one; NaN is left out, as pandas does."""
-    totals = [pd.DataFrame({"sum": table.sum(), "count": table.count()}) for table in tables]
-    total = sum(totals[1:], totals[0])
-    return mean_table((total["sum"] / total["count"]).to_frame().T)
+    """Return the means of per-user tables that come one by one."""
+    return mean_of_sums(pd.concat([sum_and_count(table) for table in tables]))

@@ -30,6 +30,7 @@ ALLOWED = {
     },
     "ranking": {"columns", "errors", "frames", "kernel", "metrics", "options"},
     "accessor": {"columns", "evaluate", "frames", "metrics", "options", "ranking"},
+    "dask": {"columns", "errors", "evaluate", "frames", "metrics", "options"},
     "output": {"errors", "frames"},
     "cli": {"errors", "evaluate", "limits", "metrics", "options", "output"},
     "__main__": {"cli"},
