@@ -65,8 +65,9 @@ def iter_blocks(
         tables = _sweep(read(in_order, encode=True), str(files.user), limit)
         yield from read_ahead(_frame(table, files) for table in tables)
     elif files.user is None or n_rows <= limit:
-        batches = (batch for _, batch in read(files.row_groups, encode=True))
-        yield _frame(pa.Table.from_batches(batches), files)
+        table = _join([(0, batch) for _, batch in read(files.row_groups, encode=True)])
+        if table.num_rows:
+            yield _frame(table, files)
     else:
         batches = (batch for _, batch in read(files.row_groups, encode=False))
         yield from _spilled(files, batches, n_rows, limit, limits.folder, progress)
@@ -119,7 +120,7 @@ def _sweep(
         held.append((group.place, batch))
         n_held += batch.num_rows
         last = group
-    if held:
+    if n_held:
         yield _join(held)
 
 

@@ -273,12 +273,11 @@ def _iter_tables(
     files = open_files(path, options)
     read_interactions(files.sample, files.columns, options)
     n_rows = sum(group.n_rows for group in files.row_groups)
-    if n_rows == 0:
-        return iter([per_user_table(files.sample, files.columns, metrics, options)])
 
     def tables() -> Iterator[pd.DataFrame]:
         dtype = user_dtype(files)
-        with showing(limits.progress) as report:
+        n_evaluated = 0
+        with showing(limits.progress, n_rows) as report:
             progress = Progress(n_rows, report)
             drop_nulls = options.missing == "drop"
             for block in iter_blocks(files, limits, progress, drop_nulls=drop_nulls):
@@ -287,9 +286,13 @@ def _iter_tables(
                 except RecframeError as error:
                     part = f"in a part of {len(block):,} of the {n_rows:,} rows: "
                     raise type(error)((part if len(block) < n_rows else "") + str(error)) from error
+                n_evaluated += len(block)
                 progress.n_evaluated += len(block)
                 progress.report()
                 yield restore_users(table, dtype)
+        if n_evaluated == 0:
+            table = per_user_table(files.sample, files.columns, metrics, options)
+            yield restore_users(table, dtype)
 
     return tables()
 

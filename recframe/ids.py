@@ -22,7 +22,7 @@ def user_dtype(files: Files) -> Any:
     """Return the dtype that the ids would have in a frame of all rows."""
     if files.columns.user is None:
         return None
-    if pa.types.is_dictionary(files.types[str(files.columns.user)]):
+    if files.row_groups and pa.types.is_dictionary(files.types[str(files.columns.user)]):
         return _categories(files)
     return get_column(files.sample, files.columns.user).dtype
 
@@ -85,11 +85,17 @@ def _hash_texts(ids: pa.Array) -> Array:
     rows: Array | slice = slice(None)
     for _ in range(HASHED_WORDS):
         unused = np.uint64(8) * (8 - np.minimum(left, 8)).astype(np.uint64)
-        mixed = (hashed[rows] ^ (words[start] << unused)) * MIX
-        hashed[rows] = mixed ^ (mixed >> np.uint64(32))
+        hashed[rows] = _mix(hashed[rows] ^ (words[start] << unused))
         longer = np.flatnonzero(left > 8)
         if len(longer) == 0:
             break
         rows = longer if isinstance(rows, slice) else rows[longer]
         start, left = start[longer] + 8, left[longer] - 8
-    return hashed
+    # Twice, for the lowest bits to depend on the highest: those of the eighth byte.
+    return _mix(hashed)
+
+
+def _mix(bits: Array) -> Array:
+    """Return 64 bits of which the low ones depend on the high ones too, one to one."""
+    product: Array = bits * MIX
+    return product ^ (product >> np.uint64(32))

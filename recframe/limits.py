@@ -75,7 +75,7 @@ class Progress:
 
 
 @contextmanager
-def showing(progress: bool | Report) -> Iterator[Report]:
+def showing(progress: bool | Report, total: int) -> Iterator[Report]:
     """Give the function that progress is reported to: the caller's, or that of a bar."""
     if callable(progress):
         yield progress
@@ -84,10 +84,5 @@ def showing(progress: bool | Report) -> Iterator[Report]:
     else:
         from tqdm.auto import tqdm  # a tenth of a second that only those pay who want a bar
 
-        with tqdm(unit=" rows", unit_scale=True, leave=False) as bar:
-
-            def show(done: int, total: int) -> None:
-                bar.total = total
-                bar.update(done - bar.n)
-
-            yield show
+        with tqdm(total=total, unit=" rows", unit_scale=True, leave=False) as bar:
+            yield lambda done, total: bar.update(done - bar.n)

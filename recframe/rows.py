@@ -38,7 +38,7 @@ def read_rows(
 
     @lru_cache(MAX_OPEN)
     def opened(path: str) -> pq.ParquetFile:
-        as_codes = [] if encoded is None else [encoded]
+        as_codes = [] if encoded is None or encoded in files.keys[path] else [encoded]
         return pq.ParquetFile(
             path, read_dictionary=as_codes, buffer_size=BUFFER_BYTES, pre_buffer=False
         )
