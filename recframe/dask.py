@@ -13,7 +13,7 @@ from dask.dataframe.extensions import register_dataframe_accessor
 from recframe.columns import Columns, find_columns
 from recframe.errors import RecframeError
 from recframe.evaluate import per_user_table
-from recframe.frames import mean_of_sums, mean_table, single_table, sum_and_count
+from recframe.frames import add_up, mean_of_sums, mean_table, single_table, sum_and_count
 from recframe.metrics import DEFAULT_METRICS, Metric, make_metric, parse_metrics
 from recframe.options import Options
 
@@ -63,8 +63,8 @@ class DaskRecAccessor:
         Parameters
         ----------
         partitioned : bool, default False
-            Promises that each user's rows are in one partition, so that nothing is shuffled. A
-            promise that does not hold is found when computed, and refused.
+            Promises that each user's rows are in one partition, so that they stay where they are.
+            A promise that does not hold is found when computed, and refused.
         **options : object
             The options of `recframe.evaluate`.
 
@@ -287,7 +287,10 @@ class DaskRecAccessor:
         """
         table = self.evaluate(metrics)
         return table.reduction(
-            chunk=sum_and_count, aggregate=mean_of_sums, meta=mean_table(table._meta)
+            chunk=sum_and_count,
+            combine=add_up,
+            aggregate=mean_of_sums,
+            meta=mean_table(table._meta),
         )
 
     def _per_user(self, metrics: list[Metric]) -> Any:

@@ -293,9 +293,14 @@ def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"sum": per_user.sum(), "count": per_user.count()})
 
 
+def add_up(parts: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums and counts of several parts of a per-user table, joined, as those of one."""
+    return parts.groupby(level=["score", "metric"], sort=False).sum()
+
+
 def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of a per-user table from the sums and counts of its parts."""
-    totals = parts.groupby(level=["score", "metric"], sort=False).sum()
+    """Return the means of a per-user table from the sums and counts of its parts, joined."""
+    totals = add_up(parts)
     return mean_table((totals["sum"] / totals["count"]).to_frame().T)
 
 
