@@ -6,7 +6,7 @@ import pandas as pd
 
 from recframe.accessor import RecAccessor
 from recframe.errors import MissingColumnError, RecframeError
-from recframe.evaluate import evaluate
+from recframe.evaluate import evaluate, iter_evaluate
 from recframe.lists import from_lists, from_topk
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "evaluate",
     "from_lists",
     "from_topk",
+    "iter_evaluate",
 ]
 __version__ = version("recframe")
 

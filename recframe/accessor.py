@@ -9,12 +9,12 @@ import pandas as pd
 from recframe.columns import find_columns
 from recframe.compare import Correction, Test, check_comparison, compare_table
 from recframe.describe import describe_table
-from recframe.evaluate import per_user_table
-from recframe.frames import ALL_USERS, mean_table
+from recframe.frames import ALL_USERS, mean_table, single_table
 from recframe.inspection import inspect_user
 from recframe.metrics import DEFAULT_METRICS, Metric, make_metric, parse_metrics
 from recframe.notebook import Inspection
 from recframe.options import INFER, Absent, Missing, Options, Short, Ties, TruthLike
+from recframe.per_user import per_user_table
 from recframe.ranking import rank_table, top_table
 from recframe.resampling import make_resampling
 from recframe.summary import curve_metrics, curve_table, summary_table
@@ -782,5 +782,4 @@ class RecAccessor:
 
     def _single(self, metric: Metric) -> pd.DataFrame:
         """Return one metric of every user, a column for each score."""
-        table = self._per_user([metric])
-        return table.set_axis(table.columns.unique("score").rename(metric.label), axis=1)
+        return single_table(self._per_user([metric]), metric)

@@ -245,3 +245,24 @@ def mean_table(per_user: pd.DataFrame) -> pd.DataFrame:
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
     means = per_user.mean().to_numpy().reshape(len(scores), len(metrics))
     return pd.DataFrame(means, index=scores, columns=metrics)
+
+
+def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:
+    """Return what a part of a per-user table adds to the means; NaN is left out."""
+    return pd.DataFrame({"sum": per_user.sum(), "count": per_user.count()})
+
+
+def add_up(parts: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums and counts of several parts of a per-user table, joined, as those of one."""
+    return parts.groupby(level=["score", "metric"], sort=False).sum()
+
+
+def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of a per-user table from the sums and counts of its parts, joined."""
+    totals = add_up(parts)
+    return mean_table((totals["sum"] / totals["count"]).to_frame().T)
+
+
+def single_table(per_user: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    """Return a per-user table of one metric with a plain column for each score."""
+    return per_user.set_axis(per_user.columns.unique("score").rename(metric.label), axis=1)

@@ -118,7 +118,9 @@ def user_bounds(offsets: Array) -> list[int]:
 
 def in_threads(function: Callable[[int, int], Result], bounds: list[int]) -> list[Result]:
     """Call a function with each bound and the next, in threads where there is more than one."""
-    if len(bounds) <= 2:
+    if len(bounds) < 2:
+        return []
+    if len(bounds) == 2:
         return [function(*bounds)]
     with ThreadPoolExecutor(min(len(bounds) - 1, n_processors())) as pool:
         return list(pool.map(function, bounds[:-1], bounds[1:]))

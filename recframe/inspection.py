@@ -9,12 +9,12 @@ import pandas as pd
 
 from recframe.columns import find_columns, find_item, get_column
 from recframe.errors import RecframeError
-from recframe.evaluate import per_user_table
 from recframe.frames import ALL_USERS, Interactions, mean_table, read_rows
 from recframe.groups import Array
 from recframe.metrics import make_metric
 from recframe.notebook import Inspection
 from recframe.options import Options
+from recframe.per_user import per_user_table
 from recframe.ranking import row_places
 from recframe.truth import judged_frame
 

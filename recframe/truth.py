@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -54,15 +54,59 @@ class Places(NamedTuple):
     row: Array
 
 
+class Judge:
+    """Truth, by which a frame is judged, or one block of whole users after the other.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The rows of truth.
+    columns : Columns
+        The columns of the frame in their roles.
+    options : Options
+        What is asked for.
+    """
+
+    def __init__(self, pairs: Pairs, columns: Columns, options: Options) -> None:
+        self.pairs = pairs
+        self._columns = columns
+        self._options = options
+        self._is_listed = np.zeros(len(pairs.users), bool)
+
+    def judge(self, frame: pd.DataFrame, interactions: Interactions) -> Interactions:
+        """Return the arrays of a frame with the relevance that truth gives its rows."""
+        places = locate(self.pairs, frame, self._columns, interactions)
+        self._is_listed[self.pairs.user[places.user >= 0]] = True
+        return judge_rows(interactions, self.pairs, places)
+
+    def note(self, users: pd.Index[Any]) -> None:
+        """Take note of users that have been judged elsewhere."""
+        self._is_listed |= match(self.pairs.users, users, "user") >= 0
+
+    def add_absent(self, interactions: Interactions) -> Interactions:
+        """Return interactions with the users added that no frame judged had, if these count.
+
+        Raise where no user of truth was in any of them.
+        """
+        if not self._is_listed.any():
+            raise_no_common(interactions.groups.users, self.pairs.users)
+        if self._options.absent == "drop" or self._is_listed.all():
+            return interactions
+        return append_absent(interactions, self.pairs, np.flatnonzero(~self._is_listed))
+
+
 def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
     interactions = read_rows(frame, columns, options)
     if columns.item is None:
         return interactions
-    pairs = read_pairs(load_truth(options.truth), columns, options)
-    places = locate(pairs, frame, columns, interactions)
-    judged = judge_rows(interactions, pairs, places)
-    return judged if options.absent == "drop" else append_absent(judged, pairs, places)
+    judge = open_judge(columns, options)
+    return judge.add_absent(judge.judge(frame, interactions))
+
+
+def open_judge(columns: Columns, options: Options) -> Judge:
+    """Return the judge that holds the truth of these options."""
+    return Judge(read_pairs(load_truth(options.truth), columns, options), columns, options)
 
 
 def load_truth(truth: TruthLike | None) -> pd.DataFrame:
@@ -107,10 +151,6 @@ def locate(
     """Return where the pairs are in a frame; raise for ids that never match or pairs twice."""
     groups = interactions.groups
     users = match(pairs.users, groups.users, "user")
-    if users.max() < 0:
-        raise RecframeError(
-            f"user: no user is in both the frame and truth; {shown(groups.users, pairs.users)}"
-        )
     user = users[pairs.user]
     items = _items(frame, columns, interactions)
     coded = _encode(items, groups, columns, WIDEST)
@@ -128,11 +168,15 @@ def judge_rows(interactions: Interactions, pairs: Pairs, places: Places) -> Inte
     return interactions._replace(relevant=relevant, n_unlisted=n_unlisted)
 
 
-def append_absent(interactions: Interactions, pairs: Pairs, places: Places) -> Interactions:
-    """Return interactions with the users of truth added that have no row."""
-    is_absent = np.ones(len(pairs.users), bool)
-    is_absent[pairs.user[places.user >= 0]] = False
-    absent = np.flatnonzero(is_absent)
+def raise_no_common(users: pd.Index[Any], truth_users: pd.Index[Any]) -> NoReturn:
+    """Refuse a frame and truth that have no user in common."""
+    raise RecframeError(
+        f"user: no user is in both the frame and truth; {shown(users, truth_users)}"
+    )
+
+
+def append_absent(interactions: Interactions, pairs: Pairs, absent: Array) -> Interactions:
+    """Return interactions with users of truth added, by their positions there, without a row."""
     users, order, offsets, _ = interactions.groups
     n_relevant = np.bincount(pairs.user[pairs.relevant], minlength=len(pairs.users))
     groups = Groups(
@@ -151,6 +195,8 @@ def judged_frame(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
     interactions = read_rows(frame, columns, options)
     pairs = read_pairs(truth, columns, options)
     places = locate(pairs, frame, columns, interactions)
+    if places.user.max() < 0:
+        raise_no_common(interactions.groups.users, pairs.users)
     added = _added(pairs, places, options)
 
     kept = frame if interactions.rows is None else frame.iloc[interactions.rows]

@@ -122,9 +122,11 @@ def _encode_text(text: pa.Array) -> tuple[Array, pa.Array]:
 
 def sort_users(groups: Groups) -> Array:
     """Return the order that sorts the users."""
-    if groups.sorted_by is not None:
-        return groups.sorted_by
-    users = groups.users
+    return order_of_ids(groups.users) if groups.sorted_by is None else groups.sorted_by
+
+
+def order_of_ids(users: pd.Index[Any]) -> Array:
+    """Return the order that sorts distinct ids."""
     if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
         return argsort(users.to_numpy())
     # Sorts ids of several types too, numbers before texts.

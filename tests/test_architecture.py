@@ -20,14 +20,27 @@ ALLOWED = {
     "columns": {"errors", "options"},
     "users": {"errors", "groups"},
     "frames": {"columns", "errors", "groups", "kernel", "metrics", "options", "users"},
-    "parquet": {"columns", "errors", "options"},
+    "paths": {"errors"},
+    "limits": {"errors", "paths"},
+    "parquet": {"columns", "errors", "options", "paths"},
+    "rows": {"errors", "limits", "parquet"},
+    "file_ids": {"columns", "groups", "parquet", "users"},
+    "spill": {"errors", "file_ids"},
+    "blocks": {"errors", "limits", "parquet", "rows", "spill"},
     "ids": {"errors", "groups"},
     "join": {"groups"},
     "truth": {*("columns", "errors", "frames", "groups", "ids", "join", "options", "users")},
     "lists": {"errors", "groups"},
+    "per_user": {
+        *("columns", "frames", "groups", "kernel", "metrics", "options", "truth"),
+    },
+    "streamed": {
+        *("blocks", "columns", "errors", "file_ids", "frames", "limits", "metrics", "options"),
+        *("parquet", "paths", "per_user", "truth"),
+    },
     "evaluate": {
-        *("columns", "errors", "frames", "groups", "kernel", "metrics", "options"),
-        *("parquet", "truth"),
+        *("columns", "errors", "file_ids", "limits", "metrics", "options", "paths"),
+        *("per_user", "streamed"),
     },
     "ranking": {
         *("columns", "errors", "frames", "groups", "kernel", "metrics", "options"),
@@ -41,22 +54,24 @@ ALLOWED = {
     },
     "notebook": {"extras"},
     "inspection": {
-        *("columns", "errors", "evaluate", "frames", "groups", "metrics", "notebook", "options"),
+        *("columns", "errors", "per_user", "frames", "groups", "metrics", "notebook", "options"),
         *("ranking", "truth"),
     },
     "resampling": {"errors", "groups"},
     "summary": {"errors", "frames", "metrics", "resampling"},
     "compare": {"errors", "extras", "groups", "resampling"},
     "accessor": {
-        *("columns", "compare", "describe", "evaluate", "frames", "inspection", "metrics"),
+        *("columns", "compare", "describe", "per_user", "frames", "inspection", "metrics"),
         *("notebook", "options", "ranking", "resampling", "summary", "truth"),
     },
-    "cli": {"errors", "evaluate", "frames", "metrics", "options"},
+    "dask": {"columns", "errors", "frames", "metrics", "options", "per_user", "truth"},
+    "output": {"errors", "frames"},
+    "cli": {"errors", "evaluate", "limits", "metrics", "options", "output"},
     "__main__": {"cli"},
     "__init__": {"accessor", "errors", "evaluate", "lists"},
 }
 NUMPY_ONLY = ("errors", "groups", "join", "kernel", "metrics", "places", "resampling", "ties")
-OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "scipy", "torch")
+OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch", "tqdm")
 
 
 def imports(module):

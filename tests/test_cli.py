@@ -188,7 +188,7 @@ def test_interrupted(tmp_path, monkeypatch, capsys):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("recframe.cli.evaluate", interrupt)
+    monkeypatch.setattr("recframe.cli.iter_evaluate", interrupt)
 
     assert 130 == main(["evaluate", str(EXAMPLE), "--per-user", str(tmp_path / "users.csv")])
     assert "recframe: interrupted\n" == capsys.readouterr().err

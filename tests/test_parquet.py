@@ -6,7 +6,7 @@ import pytest
 
 import recframe
 from recframe.options import Options
-from recframe.parquet import read_frame
+from recframe.parquet import open_files
 
 
 def save(frame, path):
@@ -44,7 +44,7 @@ def test_only_the_columns_used_are_read(frame, tmp_path):
     """Columns without a role stay unread."""
     path = save(frame.assign(extra="x"), tmp_path / "run.parquet")
 
-    assert ["user", "relevant", "score"] == list(read_frame(path, Options())[0].columns)
+    assert ["user", "relevant", "score"] == list(open_files(path, Options()).types)
 
 
 def test_index_levels_of_a_file(frame, tmp_path):
