@@ -55,11 +55,11 @@ def texts(notebook):
 
 
 def strings(value):
-    """Yield every string in nested dicts and lists."""
+    """Yield every string in nested dicts and lists, but the letters that encode a picture."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from strings(list(value.values()))
+        yield from strings([part for name, part in value.items() if name != "image/png"])
     elif isinstance(value, list):
         for element in value:
             yield from strings(element)
