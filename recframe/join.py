@@ -90,7 +90,7 @@ def _chunks(offsets: Array, n_codes: int) -> list[tuple[int, int]]:
 
 
 def _find_keys(keys: Array, asked: Array) -> Match:
-    """Return the rows of distinct keys asked for, and what repeats among the keys of the rows."""
+    """Return the rows of the keys asked for, and what repeats among the keys of the rows."""
     n_rows = len(keys)
     numbered = np.concatenate([keys, asked])
     bits = len(numbered).bit_length()

@@ -215,8 +215,10 @@ def _find_rows(item: Coded, groups: Groups, columns: Columns, user: Array, asked
         if same and not found.n_repeated:
             return found.rows
     codes, ids = item.numbered()
-    asked_codes, asked_ids = asked.numbered()
-    code = match(asked_ids, ids, "item")[asked_codes]
+    code = user
+    if len(user):
+        asked_codes, asked_ids = asked.numbered()
+        code = match(asked_ids, ids, "item")[asked_codes]
     found = find_pairs(codes, offsets, len(ids), user, code)
     if found.n_repeated:
         place = int(np.searchsorted(offsets, found.example, side="right")) - 1
