@@ -30,31 +30,47 @@ KINDS = {
 
 
 class Coded(NamedTuple):
-    """A column of ids as integers.
+    """Ids as integers.
 
     Parameters
     ----------
     codes : ndarray of shape (n_rows,), int
-        The position of each row's id in `ids`, -1 where it is null.
-    ids : Index
-        Distinct ids; for integers close together a range, which may hold more than the column.
+        The position of each row's id in `ids`; or the ids themselves, where those are integers.
+    ids : Index or None
+        Distinct ids; None where the codes are the ids.
     """
 
     codes: Array
-    ids: pd.Index[Any]
+    ids: pd.Index[Any] | None
+
+    def numbered(self) -> tuple[Array, pd.Index[Any]]:
+        """Return the ids as positions among distinct ids."""
+        if self.ids is not None:
+            return self.codes, self.ids
+        codes, distinct = pd.factorize(self.codes)
+        return codes, pd.Index(distinct)
+
+    def take(self, rows: Array) -> pd.Index[Any]:
+        """Return the ids of rows."""
+        codes = self.codes[rows]
+        return pd.Index(codes) if self.ids is None else self.ids.take(codes)
 
 
-def encode(column: pd.Series, widest: int) -> Coded:
-    """Return a column of ids as integers; a range of integers is at most that wide."""
+def encode(column: pd.Series, role: str) -> Coded:
+    """Return a column of ids as integers, or raise where one is null."""
+    if (integers := _integers(column)) is not None:
+        return Coded(integers, None)
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return Coded(column.cat.codes.to_numpy(), column.cat.categories)
-    integers = _integers(column)
-    if integers is not None and len(integers):
-        low, high = int(integers.min()), int(integers.max())
-        low = low if low < 0 or high >= widest else 0  # integers from 0 on are codes as they are
-        if high - low < widest:
-            return Coded(integers - low if low else integers, pd.RangeIndex(low, high + 1))
-    codes, distinct = pd.factorize(column)
+        codes, distinct = column.cat.codes.to_numpy(), column.cat.categories
+    else:
+        codes, distinct = pd.factorize(column)
+    nulls = codes < 0
+    if nulls.any():
+        raise RecframeError(
+            f"{role}={column.name!r}: ids must not be null, found {int(nulls.sum())} null of "
+            f"{len(codes)} rows (the first in row {int(nulls.argmax())}); "
+            "remove those rows or pass missing='drop'"
+        )
     return Coded(codes, pd.Index(distinct, dtype=distinct.dtype))
 
 
@@ -70,8 +86,6 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
             f"{role}: ids of different kinds are never equal; {shown(among, ids)}; convert one, "
             f"for example with astype({'str' if 'text' in kinds else 'int'!r})"
         )
-    if isinstance(others, pd.RangeIndex) and isinstance(own, pd.RangeIndex):
-        return np.asarray(others.get_indexer(own))
     integers = _integers(own), _integers(others)
     if integers[0] is not None and integers[1] is not None:
         own, others = pd.Index(integers[0]), pd.Index(integers[1])
@@ -81,24 +95,24 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
     return np.asarray(others.get_indexer(own))
 
 
-def append(ids: pd.Index[Any], others: pd.Index[Any], positions: Array) -> pd.Index[Any]:
-    """Return ids followed by those of others at these positions, of the first one's dtype.
+def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
+    """Return ids followed by others, of the dtype of the first.
 
     Where that dtype does not hold them all, it is that of the categories, or else the one that
     pandas finds for the values of both.
     """
-    if len(positions) == 0:
+    if len(others) == 0:
         return ids
-    used, inverse = np.unique(positions, return_inverse=True)
+    codes, distinct = pd.factorize(others)
     dtype: Any = ids.dtype
-    same = _cast(others[used], dtype)
+    same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)
     both: pd.Index[Any]
     if same is not None:
-        both = ids.append(same.take(inverse).rename(ids.name)).astype(dtype)
+        both = ids.append(same.take(codes).rename(ids.name)).astype(dtype)
     elif isinstance(dtype, pd.CategoricalDtype):
-        both = append(ids.astype(dtype.categories.dtype), others, positions)
+        both = append(ids.astype(dtype.categories.dtype), others)
     else:
-        values = [*ids.tolist(), *others[positions].tolist()]
+        values = [*ids.tolist(), *others.tolist()]
         both = pd.Index(values, name=ids.name, tupleize_cols=False)
     return both
 
@@ -146,5 +160,4 @@ def shown(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
 
 def _example(ids: pd.Index[Any]) -> str:
     """Return the dtype of ids and one of them."""
-    # A range of integers may begin with one that is not there; it ends with one that is.
-    return f"{ids.dtype} (such as {ids[[-1]].tolist()[0]!r})" if len(ids) else "no rows"
+    return f"{ids.dtype} (such as {ids[[0]].tolist()[0]!r})" if len(ids) else "no rows"

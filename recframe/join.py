@@ -42,7 +42,7 @@ def find_pairs(codes: Array, offsets: Array, n_codes: int, user: Array, code: Ar
     n_codes : int
         A number above all codes, at most 2^32.
     user, code : ndarray of shape (n_pairs,), int
-        The pairs to find, distinct; -1 for what no row has.
+        The pairs to find, -1 for what no row has; of equal pairs one is found.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def _bounds(offsets: Array, n_codes: int) -> list[int]:
 
 
 def _find_keys(keys: Array, asked: Array) -> Match:
-    """Return the rows of distinct keys asked for, and what repeats among the keys of the rows."""
+    """Return the rows of the keys asked for, and what repeats among the keys of the rows."""
     n_rows = len(keys)
     numbered = np.concatenate([keys, asked])
     bits = len(numbered).bit_length()
@@ -97,8 +97,8 @@ def _find_keys(keys: Array, asked: Array) -> Match:
     equal = np.flatnonzero((numbered[1:] ^ numbered[:-1]) < 1 << bits)
     number = numbered[equal] & ((1 << bits) - 1)
     following = numbered[equal + 1] & ((1 << bits) - 1)
-    is_asked = following >= n_rows
+    is_asked = (following >= n_rows) & (number < n_rows)
     rows = np.full(len(asked), -1)
     rows[following[is_asked] - n_rows] = number[is_asked]
-    repeated = following[~is_asked]
+    repeated = following[following < n_rows]
     return Match(rows, len(repeated), int(repeated[0]) if len(repeated) else -1)

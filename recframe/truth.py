@@ -16,7 +16,7 @@ from recframe.join import find_pairs
 from recframe.options import Options, TruthLike
 from recframe.users import Groups
 
-WIDEST = 1 << 28  # integer item ids in a range of this width need no table of them
+LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
 
 
 class Pairs(NamedTuple):
@@ -24,18 +24,19 @@ class Pairs(NamedTuple):
 
     Parameters
     ----------
-    users, items : Index
-        The distinct ids.
-    user, item : ndarray of shape (n_pairs,), int
-        The ids of each pair, as positions in `users` and `items`.
+    users : Index
+        The distinct users.
+    user : ndarray of shape (n_pairs,), int
+        The user of each pair, as a position in `users`.
+    item : Coded of length n_pairs
+        The item of each pair.
     relevant : ndarray of shape (n_pairs,), bool
         Whether the item is relevant.
     """
 
     users: pd.Index[Any]
-    items: pd.Index[Any]
     user: Array
-    item: Array
+    item: Coded
     relevant: Array
 
 
@@ -134,15 +135,14 @@ def read_pairs(truth: pd.DataFrame, columns: Columns, options: Options) -> Pairs
         users, offsets = rows.groups.users, rows.groups.offsets
         if offsets[-1] == 0:
             raise RecframeError("there are no rows, so no item is relevant to anyone")
-        items = _items(truth, columns, rows)
-        coded = _encode(items, rows.groups, columns, max(4 * len(items), 1 << 16))
+        item = _read_items(truth, columns, rows)
         none = np.empty(0, np.int64)
-        _find_rows(coded, rows.groups, columns, none, none)
+        _find_rows(item, rows.groups, columns, none, item._replace(codes=none))
     except RecframeError as error:
         raise type(error)(f"truth: {error}") from None
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = np.ones(len(user), bool) if columns.relevant is None else rows.relevant
-    return Pairs(users, coded.ids, user, coded.codes, relevant)
+    return Pairs(users, user, item, relevant)
 
 
 def locate(
@@ -152,10 +152,8 @@ def locate(
     groups = interactions.groups
     users = match(pairs.users, groups.users, "user")
     user = users[pairs.user]
-    items = _items(frame, columns, interactions)
-    coded = _encode(items, groups, columns, WIDEST)
-    item = match(pairs.items, coded.ids, "item")[pairs.item]
-    return Places(user, _find_rows(coded, groups, columns, user, item))
+    item = _read_items(frame, columns, interactions)
+    return Places(user, _find_rows(item, groups, columns, user, pairs.item))
 
 
 def judge_rows(interactions: Interactions, pairs: Pairs, places: Places) -> Interactions:
@@ -180,7 +178,7 @@ def append_absent(interactions: Interactions, pairs: Pairs, absent: Array) -> In
     users, order, offsets, _ = interactions.groups
     n_relevant = np.bincount(pairs.user[pairs.relevant], minlength=len(pairs.users))
     groups = Groups(
-        append(users, pairs.users, absent),
+        append(users, pairs.users[absent]),
         order,
         np.append(offsets, np.full(len(absent), offsets[-1])),
     )
@@ -231,9 +229,9 @@ def _added(pairs: Pairs, places: Places, options: Options) -> Array:
 def _extend(column: pd.Series, columns: Columns, pairs: Pairs, added: Array) -> pd.Series:
     """Return a column with a cell for each pair added, null where it holds no id."""
     if len(added) and column.name == columns.item:
-        cells = append(pd.Index(column), pairs.items, pairs.item[added])
+        cells = append(pd.Index(column), pairs.item.take(added))
     elif len(added) and columns.user is not None and column.name == columns.user:
-        cells = append(pd.Index(column), pairs.users, pairs.user[added])
+        cells = append(pd.Index(column), pairs.users[pairs.user[added]])
     else:
         if len(added) and isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
             # These hold no null, and as floats large integers would lose digits.
@@ -242,36 +240,41 @@ def _extend(column: pd.Series, columns: Columns, pairs: Pairs, added: Array) -> 
     return pd.Series(cells, name=column.name)
 
 
-def _items(frame: pd.DataFrame, columns: Columns, rows: Interactions) -> pd.Series:
-    """Return the item ids of the rows kept, in the order of the frame."""
-    items = get_column(frame, columns.item)
-    return items if rows.rows is None else items.iloc[rows.rows]
+def _read_items(frame: pd.DataFrame, columns: Columns, rows: Interactions) -> Coded:
+    """Return the items of the rows kept, in grouped order."""
+    column = get_column(frame, columns.item)
+    item = encode(column if rows.rows is None else column.iloc[rows.rows], "item")
+    order = rows.groups.order
+    return item if order is None else item._replace(codes=item.codes[order])
 
 
-def _encode(items: pd.Series, groups: Groups, columns: Columns, widest: int) -> Coded:
-    """Return items as integers in grouped order, or raise where an id is null."""
-    codes, distinct = encode(items, widest)
-    if len(codes) and codes.min() < 0:
-        raise RecframeError(
-            f"item={columns.item!r}: ids must not be null, found {int((codes < 0).sum())} null of "
-            f"{len(codes)} rows (the first in row {int((codes < 0).argmax())}); "
-            "remove those rows or pass missing='drop'"
-        )
-    return Coded(codes if groups.order is None else codes[groups.order], distinct)
+def _find_rows(item: Coded, groups: Groups, columns: Columns, user: Array, asked: Coded) -> Array:
+    """Return the row of each pair of a user and an item asked for, -1 where there is none.
 
-
-def _find_rows(coded: Coded, groups: Groups, columns: Columns, user: Array, item: Array) -> Array:
-    """Return the rows of pairs in grouped order, -1 where there is none; raise for pairs twice."""
-    found = find_pairs(coded.codes, groups.offsets, len(coded.ids), user, item)
+    The rows and their items are in grouped order. Raise where one user has an item twice.
+    """
+    offsets = groups.offsets
+    if item.ids is None and asked.ids is None:
+        own, low_bits = item.codes & LOW_BITS, asked.codes & LOW_BITS
+        found = find_pairs(own, offsets, LOW_BITS + 1, user, low_bits)
+        listed = found.rows >= 0
+        same = np.array_equal(item.codes[found.rows[listed]], asked.codes[listed])
+        if same and not found.n_repeated:
+            return found.rows
+    codes, ids = item.numbered()
+    code = user
+    if len(user):
+        asked_codes, asked_ids = asked.numbered()
+        code = match(asked_ids, ids, "item")[asked_codes]
+    found = find_pairs(codes, offsets, len(ids), user, code)
     if found.n_repeated:
-        row = found.example
-        place = int(np.searchsorted(groups.offsets, row, side="right")) - 1
+        place = int(np.searchsorted(offsets, found.example, side="right")) - 1
         id_user = groups.users[[place]].tolist()[0]
-        id_item = coded.ids[[coded.codes[row]]].tolist()[0]
+        id_item = ids[[codes[found.example]]].tolist()[0]
         labels = [label for label in (columns.user, columns.item) if label is not None]
         raise RecframeError(
             f"a pair of user and item must be there once, found {found.n_repeated} repeated of "
-            f"{len(coded.codes)} rows (such as user {id_user!r}, item {id_item!r}); remove them, "
+            f"{len(codes)} rows (such as user {id_user!r}, item {id_item!r}); remove them, "
             f"for example with drop_duplicates({labels})"
         )
     return found.rows

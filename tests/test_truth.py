@@ -228,7 +228,7 @@ def test_index_levels(recs, test):
     [
         (lambda t: t.assign(item=t["item"].astype(str)), r"int64 \(such as \d\), truth has .*'\d'"),
         (lambda t: t.assign(user=range(5)), r"user: ids of different kinds .*'\w+'\).*\d\)"),
-        (lambda t: t.assign(user=t["user"] + "!"), r"no user is in both.*'eve'\).*'cat!'\)"),
+        (lambda t: t.assign(user=t["user"] + "!"), r"no user is in both.*'bob'\).*'ann!'\)"),
         (lambda t: t.iloc[:0], "truth: there are no rows"),
         (lambda t: pd.concat([t, t]), r"truth: .*5 repeated of 10 rows \(such as user '\w+', item"),
         (lambda t: t.assign(item=[1, None, 2, 3, None]), "truth: item='item'.*2 null of 5 rows"),
@@ -360,6 +360,20 @@ def test_ids_beyond_the_dtype_of_the_frame():
 
     assert [1, 300] == table.index.tolist()
     assert np.dtype("int64") == table.index.dtype
+
+
+@pytest.mark.parametrize("shift", [28, 40, 60])
+def test_ids_with_equal_low_bits(shift):
+    """Integer ids that are equal but for their high bits are kept apart, and repeats are found."""
+    items = [(number << shift) + 5 for number in (0, 1, 3)]
+    frame = pd.DataFrame({"user": 1, "item": items, "score": [3, 2, 1]})
+    for true, expected in (([0], 1.0), ([2], 0.0), ([0, 2], 0.5), ([1, 2], 0.0)):
+        truth = pd.DataFrame({"user": 1, "item": [items[place] for place in true]})
+        assert [expected] == frame.rec(truth=truth).recall(k=1)["score"].tolist()
+        alone = frame[:1].rec(truth=truth).recall(k=1)
+        assert [float(0 in true) / len(true)] == alone["score"].tolist()
+    with pytest.raises(RecframeError, match=f"1 repeated of 4 rows .*item {items[1]}"):
+        frame.iloc[[0, 1, 1, 2]].rec(truth=truth).recall(k=1)
 
 
 def test_large_ids_are_not_rounded():
