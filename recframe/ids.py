@@ -97,5 +97,6 @@ def _hash_texts(ids: pa.Array) -> Array:
 
 def _mix(bits: Array) -> Array:
     """Return 64 bits of which the low ones depend on the high ones too, one to one."""
-    product: Array = bits * MIX
-    return product ^ (product >> np.uint64(32))
+    mixed: Array = bits * MIX
+    mixed ^= mixed >> np.uint64(32)
+    return mixed
