@@ -118,6 +118,8 @@ def load_truth(truth: TruthLike | None) -> pd.DataFrame:
         return truth
     try:
         return pd.read_parquet(truth)
+    except FileNotFoundError as error:
+        raise RecframeError(f"truth: cannot read {truth}: no such file") from error
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise RecframeError(f"truth: cannot read {truth}: {reason}") from error

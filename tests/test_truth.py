@@ -249,7 +249,7 @@ def test_refused_truth(recs, test, change, message):
     ("options", "message"),
     [
         ({"truth": 3}, "truth must be a pandas DataFrame or the path"),
-        ({"truth": "no.parquet"}, "truth: cannot read no.parquet: "),
+        ({"truth": "no.parquet"}, "truth: cannot read no.parquet: no such file"),
         ({"truth": pd.DataFrame(), "absent": "no"}, "absent must be one of 'zero', 'drop'"),
         ({"min_relevance": 1}, "truth: min_relevance needs a column of relevance"),
         ({"truth_user": "customer"}, "truth: truth_user='customer': no such column"),
