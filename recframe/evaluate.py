@@ -19,6 +19,8 @@ from recframe.options import INFER, Missing, Options, Short, Ties
 from recframe.parquet import open_files
 from recframe.paths import PathLike
 
+PATHS = (str, os.PathLike, list, tuple)
+
 
 def evaluate(
     frame: pd.DataFrame | PathLike | Sequence[PathLike],
@@ -157,6 +159,10 @@ def evaluate(
         if (memory, tmp, progress) != (MEMORY, None, False):
             raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
         return per_user_table(frame, find_columns(frame, options), parsed, options)
+    if not isinstance(frame, PATHS):
+        raise RecframeError(
+            f"frame must be a pandas DataFrame or the path of parquet files, found {type(frame)}"
+        )
     tables = list(_iter_tables(frame, parsed, options, check_limits(memory, tmp, progress)))
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
@@ -258,6 +264,8 @@ def iter_evaluate(
         min_relevance=min_relevance,
         min_score=min_score,
     )
+    if not isinstance(path, PATHS):
+        raise RecframeError(f"path must be that of parquet files, found {type(path)}")
     limits = check_limits(memory, tmp, progress)
     return _iter_tables(path, parse_metrics(metrics), options, limits)
 
@@ -266,10 +274,6 @@ def _iter_tables(
     path: PathLike | Sequence[PathLike], metrics: list[Metric], options: Options, limits: Limits
 ) -> Iterator[pd.DataFrame]:
     """Return an iterator over the tables of files; what footers can refuse is refused at once."""
-    if not isinstance(path, str | os.PathLike | list | tuple):
-        raise RecframeError(
-            f"frame must be a pandas DataFrame or the path of parquet files, found {type(path)}"
-        )
     files = open_files(path, options)
     read_interactions(files.sample, files.columns, options)
     n_rows = sum(group.n_rows for group in files.row_groups)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from recframe.columns import get_column
 from recframe.frames import sort_users
 from recframe.kernel import Array
-from recframe.parquet import BUFFER_BYTES, Files, naming_file
+from recframe.parquet import Files, naming_file, open_file
 
 HASHED_WORDS = 32  # ids of more than 256 bytes that begin alike are not told apart
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
@@ -32,7 +31,7 @@ def _categories(files: Files) -> pd.CategoricalDtype:
     user = str(files.columns.user)
     found: pa.Array | None = None
     for path in files.keys:
-        with naming_file(path), pq.ParquetFile(path, buffer_size=BUFFER_BYTES) as file:
+        with naming_file(path), open_file(path) as file:
             for batch in file.iter_batches(columns=[user]):
                 ids = batch[user].slice(0, 0)
                 if found is None:
@@ -79,7 +78,7 @@ def _hash_texts(ids: pa.Array) -> Array:
     if stop > first:
         padded[:-8] = np.frombuffer(data, np.uint8)[first:stop]
     # The eight bytes from every byte on, as one integer each.
-    words = np.ndarray((len(padded) - 7,), np.uint64, padded, strides=(1,))
+    words = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
     start, left = offsets[:-1] - first, np.diff(offsets)
     hashed = left.astype(np.uint64)
     rows: Array | slice = slice(None)
