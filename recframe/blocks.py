@@ -27,16 +27,9 @@ ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
 MAX_LEVEL = 3  # of spilling again what is still too large; 64 ** 4 buckets in all
 # Arrow's way to pandas makes floats of integers beside nulls; these dtypes keep them exact.
-NULLABLE = {
-    pa.bool_(): pd.BooleanDtype(),
-    pa.int8(): pd.Int8Dtype(),
-    pa.int16(): pd.Int16Dtype(),
-    pa.int32(): pd.Int32Dtype(),
-    pa.int64(): pd.Int64Dtype(),
-    pa.uint8(): pd.UInt8Dtype(),
-    pa.uint16(): pd.UInt16Dtype(),
-    pa.uint32(): pd.UInt32Dtype(),
-    pa.uint64(): pd.UInt64Dtype(),
+NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
+    pa.from_numpy_dtype(name.lower()): pd.api.types.pandas_dtype(name)
+    for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 }
 
 Part = tuple[int, pa.RecordBatch]  # rows of a row group, and its place in the order of files
@@ -78,7 +71,7 @@ def _in_order(files: Files) -> list[RowGroup] | None:
     if files.user is None or any(group.low is None for group in files.row_groups):
         return None
     found = plain_type(files.types[files.user])
-    kinds = ("integer", "floating", "string", "binary", "date", "timestamp")
+    kinds = ("integer", "float32", "float64", "string", "binary", "date", "timestamp")
     if not any(getattr(pa.types, f"is_{kind}")(found) for kind in kinds):
         return None
     return sorted(files.row_groups, key=lambda group: (group.low, group.high))
@@ -105,7 +98,7 @@ def _sweep(
     n_held = n_open = 0
     last = None
     for group, batch in rows:
-        # What is proved here for every row group is that no user comes back after its block.
+        # With this true of every row group, no user can come back after its block.
         if _below(batch[user], group.low).true_count:
             raise RecframeError(
                 f"{group.path}: the statistics of row group {group.number} say that no "
@@ -197,10 +190,10 @@ def _gathered(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.Rec
     for batch in batches:
         held.append(batch)
         if sum(batch.num_rows for batch in held) >= n_rows:
-            yield pa.concat_batches(held)
+            yield from pa.Table.from_batches(held).combine_chunks().to_batches()
             held = []
     if held:
-        yield pa.concat_batches(held)
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
 
 
 def _frame(table: pa.Table, files: Files) -> pd.DataFrame:
@@ -208,13 +201,13 @@ def _frame(table: pa.Table, files: Files) -> pd.DataFrame:
     columns = files.columns
     labels = [columns.user, columns.item, columns.relevant, *columns.scores]
     labels = [label for label in labels if label is not None]
-    has_nulls = any(column.null_count for column in table.columns)
     arrays: dict[Hashable, Any] = {}
-    for label, column in zip(labels, table.columns, strict=True):
-        if label == columns.user and files.has_text_ids:
-            arrays[label] = _categorical(column)
+    for label, name in zip(labels, table.column_names, strict=True):
+        if name == files.user and files.has_text_ids:
+            arrays[label] = _categorical(table[name])
         else:
-            arrays[label] = column.to_pandas(types_mapper=NULLABLE.get if has_nulls else None)
+            mapper = NULLABLE.get if table[name].null_count else None
+            arrays[label] = table[name].to_pandas(types_mapper=mapper)
     return pd.DataFrame(arrays, copy=False)
 
 

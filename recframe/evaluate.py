@@ -1,6 +1,7 @@
 """evaluate(): the order of the steps, and nothing but the order."""
 
 import math
+import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import pandas as pd
@@ -14,6 +15,8 @@ from recframe.options import INFER, Absent, Missing, Options, Short, Ties, Truth
 from recframe.paths import PathLike
 from recframe.per_user import per_user_table
 from recframe.streamed import iter_tables
+
+PATHS = (str, os.PathLike, list, tuple)
 
 
 def evaluate(
@@ -177,6 +180,10 @@ def evaluate(
         if (memory, tmp, progress) != (MEMORY, None, False):
             raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
         return per_user_table(frame, find_columns(frame, options), parsed, options)
+    if not isinstance(frame, PATHS):
+        raise RecframeError(
+            f"frame must be a pandas DataFrame or the path of parquet files, found {type(frame)}"
+        )
     tables = list(iter_tables(frame, parsed, options, check_limits(memory, tmp, progress)))
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
@@ -292,5 +299,7 @@ def iter_evaluate(
         truth_item=truth_item,
         absent=absent,
     )
+    if not isinstance(path, PATHS):
+        raise RecframeError(f"path must be that of parquet files, found {type(path)}")
     limits = check_limits(memory, tmp, progress)
     return iter_tables(path, parse_metrics(metrics), options, limits)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from recframe.columns import get_column
 from recframe.groups import Array
-from recframe.parquet import BUFFER_BYTES, Files, naming_file
+from recframe.parquet import Files, naming_file, open_file
 from recframe.users import order_of_ids
 
 HASHED_WORDS = 32  # ids of more than 256 bytes that begin alike are not told apart
@@ -32,7 +31,7 @@ def _categories(files: Files) -> pd.CategoricalDtype:
     user = str(files.columns.user)
     found: pa.Array | None = None
     for path in files.keys:
-        with naming_file(path), pq.ParquetFile(path, buffer_size=BUFFER_BYTES) as file:
+        with naming_file(path), open_file(path) as file:
             for batch in file.iter_batches(columns=[user]):
                 ids = batch[user].slice(0, 0)
                 if found is None:
@@ -78,7 +77,7 @@ def _hash_texts(ids: pa.Array) -> Array:
     if stop > first:
         padded[:-8] = np.frombuffer(data, np.uint8)[first:stop]
     # The eight bytes from every byte on, as one integer each.
-    words = np.ndarray((len(padded) - 7,), np.uint64, padded, strides=(1,))
+    words = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
     start, left = offsets[:-1] - first, np.diff(offsets)
     hashed = left.astype(np.uint64)
     rows: Array | slice = slice(None)

@@ -64,14 +64,16 @@ class Progress:
 
     def __init__(self, total: int, report: Report) -> None:
         self.total = total
-        self.n_read = 0
-        self.n_evaluated = 0
+        self.n_read = 0  # this and the next are written by the thread that reads,
+        self.n_dropped = 0
+        self.n_evaluated = 0  # this one by the thread that evaluates
         self._report = report
         self.report()
 
     def report(self) -> None:
         """Tell how far it is."""
-        self._report((self.n_read + self.n_evaluated) // 2, self.total)
+        done = self.n_read + self.n_dropped + self.n_evaluated
+        self._report(done // 2, self.total)
 
 
 @contextmanager

@@ -128,8 +128,15 @@ def _with_keys(schema: pa.Schema, keys: Keys) -> pa.Schema:
 
 def _read_footer(path: str) -> tuple[pa.Schema, pq.FileMetaData]:
     """Return the schema and the metadata of a file."""
-    with naming_file(path), pq.ParquetFile(path) as file:
+    with naming_file(path), open_file(path) as file:
         return file.schema_arrow, file.metadata
+
+
+def open_file(path: str, as_codes: Sequence[str] = ()) -> pq.ParquetFile:
+    """Return a file opened such that reading a part of it holds that part only."""
+    return pq.ParquetFile(
+        path, read_dictionary=list(as_codes), buffer_size=BUFFER_BYTES, pre_buffer=False
+    )
 
 
 def _row_groups(

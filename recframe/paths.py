@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
@@ -20,10 +21,13 @@ NULL_KEY = "__HIVE_DEFAULT_PARTITION__"
 def find_files(paths: PathLike | Sequence[PathLike]) -> dict[str, Keys]:
     """Return the files that paths name, in order, each with what its folders say."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found = _typed(dict(file for path in given for file in _expand(os.fspath(path))))
+    found = [file for path in given for file in _expand(os.fspath(path))]
     if not found:
         raise RecframeError("path: no file named, found an empty list")
-    return found
+    twice = [path for path, n in Counter(path for path, _ in found).items() if n > 1]
+    if twice:
+        raise RecframeError(f"path: {twice[0]} is named twice; its rows would count twice")
+    return _typed(dict(found))
 
 
 def _expand(path: str) -> list[tuple[str, dict[str, str | None]]]:

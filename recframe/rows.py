@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError
 from recframe.limits import Progress
-from recframe.parquet import BUFFER_BYTES, Files, RowGroup, naming_file, plain_type
+from recframe.parquet import Files, RowGroup, naming_file, open_file, plain_type
 
 Piece = TypeVar("Piece")
 
@@ -39,9 +39,7 @@ def read_rows(
     @lru_cache(MAX_OPEN)
     def opened(path: str) -> pq.ParquetFile:
         as_codes = [] if encoded is None or encoded in files.keys[path] else [encoded]
-        return pq.ParquetFile(
-            path, read_dictionary=as_codes, buffer_size=BUFFER_BYTES, pre_buffer=False
-        )
+        return open_file(path, as_codes)
 
     for group in groups:
         keys = files.keys[group.path]
@@ -66,7 +64,7 @@ def read_rows(
             if files.user is not None:
                 batch = _without_nulls(batch, files.user, group.path, drop=drop_nulls)
             progress.n_read += read.num_rows
-            progress.n_evaluated += read.num_rows - batch.num_rows
+            progress.n_dropped += read.num_rows - batch.num_rows
             yield group, batch
 
 

@@ -1,6 +1,5 @@
 """The per-user tables of files, block by block."""
 
-import os
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
@@ -23,10 +22,6 @@ def iter_tables(
     path: PathLike | Sequence[PathLike], metrics: list[Metric], options: Options, limits: Limits
 ) -> Iterator[pd.DataFrame]:
     """Return an iterator over the tables of files; what footers can refuse is refused at once."""
-    if not isinstance(path, str | os.PathLike | list | tuple):
-        raise RecframeError(
-            f"frame must be a pandas DataFrame or the path of parquet files, found {type(path)}"
-        )
     files = open_files(path, options)
     empty = read_rows(files.sample, files.columns, options)
     judge = None if options.truth is None else open_judge(files.columns, options)

@@ -134,6 +134,21 @@ def test_no_files():
         recframe.evaluate([])
 
 
+@pytest.mark.parametrize("again", ["run.parquet", "*.parquet", ""])
+def test_a_file_named_twice(frame, tmp_path, again):
+    """Rows are not counted twice because two patterns name their file."""
+    path = save(frame, tmp_path / "run.parquet")
+    with pytest.raises(recframe.RecframeError, match=r"path: .*run.parquet is named twice"):
+        recframe.evaluate([path, tmp_path / again])
+
+
+@pytest.mark.parametrize("path", [3, None, pd.DataFrame()])
+def test_what_is_no_path(path):
+    """Frames are not iterated over, nor anything else that is not a path."""
+    with pytest.raises(recframe.RecframeError, match="path must be that of parquet files, found"):
+        recframe.iter_evaluate(path)
+
+
 def test_missing_column_of_a_file(frame, tmp_path):
     """Roles are sought in the schema, before any data is read."""
     path = save(frame, tmp_path / "run.parquet")
