@@ -75,24 +75,25 @@ def expected_hits(counts: Counts, cut_offs: Array) -> Hits:
     cells = end[whole] * shape[1] + user[whole]
     hits = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
     hits.cumsum(axis=0, out=hits)
-    size = np.ones(shape, np.int64)
     across = np.flatnonzero(begin < end)
     if len(across) == 0:
-        return hits, size
+        return hits, np.ones(shape, np.int64)
     # The rows of a group stand together: the first one speaks for all.
     user, above = user[across], above[across]
     first = np.flatnonzero(np.append(True, (user[1:] != user[:-1]) | (above[1:] != above[:-1])))
     n_relevant = np.diff(first, append=len(across))
     user, above, tied = user[first], above[first], tied[across[first]]
-    # A group lies across the cut-offs from the first inside it up to the one that ends it.
-    end, n_across = end[across[first]], (end - begin)[across[first]]
-    group = np.repeat(np.arange(len(first)), n_across)
-    cut = np.arange(len(group)) + (end - n_across.cumsum())[group]
-    cell = cut, user[group]
-    size[cell] = tied[group]
-    room = np.broadcast_to(cut_offs, shape)[cell] - above[group]
-    hits[cell] = hits[cell] * size[cell] + n_relevant[group] * room
-    return hits, size
+    begin, end = begin[across[first]], end[across[first]]
+    # Of every cut the one group across it, numbered from 1, or 0: summed up from where a group
+    # begins to be across, there added, to where it ends, there subtracted.
+    number = np.arange(1, len(first) + 1)
+    group = np.zeros((shape[0] + 1, shape[1]), np.int64)
+    group[begin, user] = number
+    group[end, user] -= number
+    group = group.cumsum(axis=0)[:-1]
+    size = np.append(1, tied)[group]
+    room = cut_offs - np.append(0, above)[group]
+    return hits * size + np.append(0, n_relevant)[group] * room, size
 
 
 def _first_cut_off(cut_offs: Array, user: Array, position: Array) -> Array:
