@@ -294,6 +294,7 @@ def _iter_tables(
                 progress.n_evaluated += len(block)
                 progress.report()
                 yield restore_users(table, dtype)
+            progress.report()  # also what was dropped since
         if n_evaluated == 0:
             table = per_user_table(files.sample, files.columns, metrics, options)
             yield restore_users(table, dtype)
