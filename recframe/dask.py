@@ -372,11 +372,11 @@ def _evaluate_absent(
     return measure_table(judge.add_absent(empty), metrics, options)
 
 
-def _keep_promise(table: pd.DataFrame, n_tables: int, n_users: int) -> pd.DataFrame:
-    """Return the table, or raise where a user has been evaluated in more than one partition."""
-    if n_tables != n_users:
+def _keep_promise(table: pd.DataFrame, n_rows: int, n_users: int) -> pd.DataFrame:
+    """Return the table of a partition, or raise where those of all have a user twice."""
+    if n_rows != n_users:
         raise RecframeError(
-            f"partitioned=True: {n_tables - n_users} users have rows in more than one partition; "
-            "leave partitioned=True out"
+            f"partitioned=True: {n_users} users in all, but the partitions have {n_rows} together; "
+            "leave partitioned=True out to have them brought together"
         )
     return table

@@ -1,4 +1,4 @@
-"""Parquet files: which ones a path means, and what their footers say of columns and rows."""
+"""Parquet files: what their footers say of columns, users and rows."""
 
 from __future__ import annotations
 

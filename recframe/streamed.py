@@ -44,6 +44,7 @@ def iter_tables(
                 progress.n_evaluated += len(block)
                 progress.report()
                 yield restore_users(table, dtype)
+            progress.report()  # also what was dropped since
         rest = empty if judge is None else judge.add_absent(empty)
         if n_evaluated == 0 or rest is not empty:
             table = measure_table(rest, metrics, options)

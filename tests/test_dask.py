@@ -11,7 +11,6 @@ import pytest
 
 import recframe
 import recframe.dask
-import strategies
 
 METRICS = ["precision@2", "recall@2", "r_precision"]
 USERS = {
@@ -20,11 +19,10 @@ USERS = {
     "category": lambda number: number.map("user {}".format).astype("category"),
     "nullable": lambda number: number.astype("Int64"),
 }
-KEPT = [ties for ties in strategies.TIES if ties not in ("first", "last")]
 
 
 def interactions(ids="int"):
-    """Return 400 rows of 50 users in random order, with ties, in two score columns."""
+    """Return 400 rows of 49 users in random order, with ties, in two score columns."""
     rng = np.random.default_rng(2)
     return pd.DataFrame(
         {
@@ -56,8 +54,9 @@ def assert_same(expected, lazy):
     pd.testing.assert_frame_equal(expected, actual.sort_index(), check_exact=True)
 
 
-@pytest.mark.parametrize("ids", USERS)
-@pytest.mark.parametrize("ties", KEPT)
+@pytest.mark.parametrize(
+    ("ids", "ties"), [*((ids, "expected") for ids in USERS), ("int", "best"), ("int", "worst")]
+)
 def test_tables_equal_those_of_pandas(ids, ties, threads):
     """Ids of every kind, partitions without rows, several scores: the table is pandas'."""
     frame = interactions(ids)
@@ -127,12 +126,12 @@ def test_a_promise_that_holds(ids, threads):
         assert frame["user"][first:stop].unique().tolist() == there.tolist()
 
 
-@pytest.mark.parametrize("ids", USERS)
+@pytest.mark.parametrize("ids", ["int", "category"])
 def test_a_promise_that_does_not_hold(ids, threads):
     """Users in several partitions are found, for tables and for means."""
     ours = parts(interactions(ids)).rec(partitioned=True, short="pad")
     for lazy in (ours.evaluate(METRICS), ours.recall(k=1), ours.mean(METRICS)):
-        with pytest.raises(recframe.RecframeError, match=r"partitioned=True: \d+ users have rows"):
+        with pytest.raises(recframe.RecframeError, match=r"partitioned=True: 49 users in all, but"):
             lazy.compute()
 
 

@@ -33,5 +33,5 @@ def test_on_a_cluster(ids, cluster):
 
 def test_a_broken_promise_on_a_cluster(cluster):
     """The refusal of a worker arrives as it was raised."""
-    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: \d+ users have rows in"):
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: 49 users in all, but"):
         parts(interactions()).rec(partitioned=True, short="pad").evaluate(METRICS).compute()
