@@ -6,9 +6,18 @@ import pandas as pd
 
 from recframe.accessor import RecAccessor
 from recframe.errors import MissingColumnError, RecframeError
-from recframe.evaluate import evaluate
+from recframe.evaluate import evaluate, iter_evaluate
+from recframe.lists import from_lists, from_topk
 
-__all__ = ["MissingColumnError", "RecAccessor", "RecframeError", "evaluate"]
+__all__ = [
+    "MissingColumnError",
+    "RecAccessor",
+    "RecframeError",
+    "evaluate",
+    "from_lists",
+    "from_topk",
+    "iter_evaluate",
+]
 __version__ = version("recframe")
 
 pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)

@@ -2,21 +2,23 @@
 
 import math
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 
 import pandas as pd
 
 from recframe.columns import find_columns
 from recframe.compare import Correction, Test, check_comparison, compare_table
 from recframe.describe import describe_table
-from recframe.evaluate import per_user_table
-from recframe.frames import ALL_USERS, mean_table
+from recframe.frames import ALL_USERS, mean_table, single_table
 from recframe.inspection import inspect_user
 from recframe.metrics import DEFAULT_METRICS, Metric, make_metric, parse_metrics
 from recframe.notebook import Inspection
-from recframe.options import INFER, Missing, Options, Short, Ties
+from recframe.options import INFER, Absent, Missing, Options, Short, Ties, TruthLike
+from recframe.per_user import per_user_table
 from recframe.ranking import rank_table, top_table
 from recframe.resampling import make_resampling
 from recframe.summary import curve_metrics, curve_table, summary_table
+from recframe.truth import judged_frame
 
 
 class RecAccessor:
@@ -64,6 +66,10 @@ class RecAccessor:
         zero_division: float = math.nan,
         min_relevance: float | None = None,
         min_score: float | None = None,
+        truth: TruthLike | None = None,
+        truth_user: Hashable = INFER,
+        truth_item: Hashable = INFER,
+        absent: Absent = "zero",
     ) -> "RecAccessor":
         """
         Return an accessor to the same frame with these options.
@@ -93,6 +99,12 @@ class RecAccessor:
             Rows at or above it are relevant.
         min_score : float, default None
             Rows below it are not recommended.
+        truth : DataFrame or path, default None
+            The relevant items of every user, listed in the frame or not.
+        truth_user, truth_item : label, default "infer"
+            The columns of ids in truth.
+        absent : {"zero", "drop"}, default "zero"
+            What a user of truth scores for whom nothing is listed.
 
         Returns
         -------
@@ -129,6 +141,10 @@ class RecAccessor:
             zero_division=zero_division,
             min_relevance=min_relevance,
             min_score=min_score,
+            truth=truth,
+            truth_user=truth_user,
+            truth_item=truth_item,
+            absent=absent,
         )
         return bound
 
@@ -395,6 +411,53 @@ class RecAccessor:
         0     1    a    0.5   2.0
         """
         return top_table(self._frame, k, score, self._bound_options)
+
+    def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
+        """
+        Return the frame with the relevance that truth gives, and the items it does not list.
+
+        The rows of the frame come first, in their order. Then come the relevant items of truth
+        that have no row, with null scores: those of users who have no row either unless
+        ``absent="drop"``. So ``judged.rec(missing="unranked")`` evaluates to what ``truth=``
+        does; with ``short="pad"``, as a user without a score is an empty list there.
+
+        Parameters
+        ----------
+        truth : DataFrame or path, default None
+            The relevant items of every user, as in `recframe.evaluate`; None: the `truth` that
+            the accessor was called with.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the frame and a boolean column ``relevant``, which replaces one of that
+            name. The index is new; ids in index levels become columns. Columns keep their dtypes;
+            where rows are added, integers and booleans other than ids become nullable.
+
+        Raises
+        ------
+        RecframeError
+            There is no truth, or the frame or truth is refused as in `recframe.evaluate`.
+
+        See Also
+        --------
+        recframe.evaluate : The metrics of a frame against truth.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> recs = pd.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [0.9, 0.8]})
+        >>> test = pd.DataFrame({"user": [1, 1], "item": ["b", "c"]})
+        >>> recs.rec.judge(test)
+           user item  score  relevant
+        0     1    a    0.9     False
+        1     1    b    0.8      True
+        2     1    c    NaN      True
+        """
+        options = self._bound_options
+        return judged_frame(
+            self._frame, options if truth is None else replace(options, truth=truth)
+        )
 
     def inspect(self, user: Hashable = ALL_USERS, k: int = 3) -> Inspection:
         """
@@ -719,5 +782,4 @@ class RecAccessor:
 
     def _single(self, metric: Metric) -> pd.DataFrame:
         """Return one metric of every user, a column for each score."""
-        table = self._per_user([metric])
-        return table.set_axis(table.columns.unique("score").rename(metric.label), axis=1)
+        return single_table(self._per_user([metric]), metric)

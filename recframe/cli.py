@@ -3,9 +3,11 @@
 import argparse
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,20 +15,21 @@ from typing import Any
 import pandas as pd
 
 from recframe.errors import RecframeError
-from recframe.evaluate import evaluate
-from recframe.frames import mean_table, tidy_table
+from recframe.evaluate import iter_evaluate
+from recframe.limits import MEMORY, check_memory
 from recframe.metrics import DEFAULT_METRICS, describe_metrics, parse_metric
 from recframe.options import CHOICES, MEANINGS, Options
+from recframe.output import FILE_ENDINGS, mean_of_tables, whole_file, written
 
-DONE, REFUSED, INTERRUPTED = 0, 1, 130
-FILE_ENDINGS = (".parquet", ".csv")
+DONE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 130, 143
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0 done, 1 data refused, 2 usage."""
     arguments = build_parser().parse_args(argv)
     try:
-        print_means(arguments)
+        with unwinding_on_sigterm():
+            print_means(arguments)
         sys.stdout.flush()
     except RecframeError as error:
         print(f"recframe: {error}", file=sys.stderr)
@@ -40,18 +43,41 @@ def main(argv: Sequence[str] | None = None) -> int:
     return DONE
 
 
+@contextmanager
+def unwinding_on_sigterm() -> Iterator[None]:
+    """Let a request to end leave as few files behind as an error does."""
+
+    def stop(*_: object) -> None:
+        raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals
+        return
+    previous = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
 def print_means(arguments: argparse.Namespace) -> None:
-    """Evaluate as asked, write the table of every user if asked, and print the means."""
+    """Evaluate as asked, write the values of every user if asked, and print the means."""
     given = {name: getattr(arguments, name) for name in MEANINGS}
     options = {name: value for name, value in given.items() if value is not None}
     if arguments.no_user:
         options["user"] = None
     output = nullcontext() if arguments.per_user is None else whole_file(arguments.per_user)
     with output as path:
-        per_user = evaluate(arguments.paths, arguments.metrics or DEFAULT_METRICS, **options)
-        if path is not None:
-            write_table(tidy_table(per_user), path)
-    print(as_text(mean_table(per_user), arguments.format))
+        tables = iter_evaluate(
+            arguments.paths,
+            arguments.metrics or DEFAULT_METRICS,
+            memory=arguments.memory,
+            tmp=arguments.tmp,
+            progress=sys.stderr.isatty() and not arguments.no_progress,
+            **options,
+        )
+        means = mean_of_tables(tables if path is None else written(tables, path))
+    print(as_text(means, arguments.format))
 
 
 def as_text(table: pd.DataFrame, text_format: str) -> str:
@@ -62,31 +88,6 @@ def as_text(table: pd.DataFrame, text_format: str) -> str:
         values = table.astype(object).where(table.notna(), None)
         return json.dumps(values.to_dict("index"), indent=2, ensure_ascii=False)
     return table.rename_axis(index=None, columns=None).to_string()
-
-
-def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table as its file's ending says."""
-    if path.suffix == ".csv":
-        table.to_csv(path, index=False)
-    else:
-        table.to_parquet(path, index=False)
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write to, which takes its place once it is whole."""
-    partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        if path.is_dir():
-            raise IsADirectoryError("it is a folder")
-        partial.open("xb").close()  # a place that cannot be written is found before the work
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        raise RecframeError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -128,6 +129,17 @@ def build_parser() -> argparse.ArgumentParser:
         default="table",
         help="how the means are printed (default: %(default)s)",
     )
+    command.add_argument(
+        "--memory",
+        type=_usage(check_memory),
+        default=MEMORY,
+        metavar="SIZE",
+        help="memory to work in, as 512MiB (default: %(default)s)",
+    )
+    command.add_argument(
+        "--tmp", metavar="FOLDER", help="where a temporary file may be made if one is needed"
+    )
+    command.add_argument("--no-progress", action="store_true", help="no bar on a terminal")
     return parser
 
 
@@ -138,6 +150,8 @@ def _add_option(command: argparse.ArgumentParser, name: str, meaning: str) -> No
     meaning = meaning if default is None else f"{meaning} (default: {default})"
     if name in CHOICES:
         command.add_argument(flag, choices=CHOICES[name], help=meaning)
+    elif name == "truth":
+        command.add_argument(flag, metavar="FILE", help=meaning)
     elif isinstance(default, str):
         action = "append" if name == "score" else "store"
         command.add_argument(flag, action=action, metavar="COLUMN", help=meaning)

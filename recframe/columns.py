@@ -22,16 +22,25 @@ SHOWN = 12
 
 
 class Columns(NamedTuple):
-    """The labels of the columns in their roles; `user` is None for one ranking."""
+    """The labels of the columns in their roles.
+
+    `user` is None for one ranking, `relevant` where relevance is not read or every row is
+    relevant, `item` where items are not read.
+    """
 
     user: Hashable | None
     scores: list[Hashable]
     relevant: Hashable | None
+    item: Hashable | None = None
 
 
 def find_columns(frame: pd.DataFrame, options: Options, *, with_relevant: bool = True) -> Columns:
     """Return the label of each role, given or inferred; raise where that is not unambiguous."""
     given = {"user": options.user, "relevant": options.relevant, "item": options.item}
+    needs_item = with_relevant and options.truth is not None
+    if options.truth is not None:
+        del given["relevant"]  # it names a column of truth
+        with_relevant = False
     labels = {role: label for role, label in given.items() if not _is_infer(label)}
     for role, label in labels.items():
         if label is not None or role != "user":
@@ -40,6 +49,8 @@ def find_columns(frame: pd.DataFrame, options: Options, *, with_relevant: bool =
         labels["user"] = _infer_one(frame, "user", "or user=None for one ranking")
     if "relevant" not in labels and with_relevant:
         labels["relevant"] = _infer_one(frame, "relevant")
+    if "item" not in labels and needs_item:
+        labels["item"] = _infer_one(frame, "item")
     taken = [label for label in labels.values() if label is not None]
     if _is_infer(options.score):
         scores = _infer_scores(frame, taken)
@@ -47,7 +58,32 @@ def find_columns(frame: pd.DataFrame, options: Options, *, with_relevant: bool =
         scores = list(options.score) if isinstance(options.score, list) else [options.score]
         _check_scores(frame, scores)
     _check_distinct(labels, scores)
-    return Columns(labels["user"], scores, labels.get("relevant"))
+    item = labels["item"] if needs_item else None
+    return Columns(labels["user"], scores, labels.get("relevant"), item)
+
+
+def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) -> Columns:
+    """Return the label of each role in truth: given, that of the frame, or inferred."""
+    labels: dict[str, Any] = {}
+    for role, label in {"truth_user": columns.user, "truth_item": columns.item}.items():
+        given = getattr(options, role)
+        if columns.user is None and role == "truth_user":
+            labels[role] = None
+        elif not _is_infer(given):
+            _check_label(truth, role, given)
+            labels[role] = given
+        elif any(_same(label, other) for other in _labels(truth)):
+            _check_label(truth, role, label)
+            labels[role] = label
+        else:
+            labels[role] = _infer_one(truth, role)
+    if not _is_infer(options.relevant):
+        _check_label(truth, "relevant", options.relevant)
+        labels["relevant"] = options.relevant
+    elif any(_plain(label) in NAMES["relevant"] for label in _labels(truth)):
+        labels["relevant"] = _infer_one(truth, "relevant")
+    _check_distinct(labels, [])
+    return Columns(labels["truth_user"], [], labels.get("relevant"), labels["truth_item"])
 
 
 def find_item(frame: pd.DataFrame, columns: Columns, options: Options) -> Hashable | None:
@@ -129,12 +165,11 @@ def _check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
 def _infer_one(frame: pd.DataFrame, role: str, remedy: str = "") -> Hashable:
     """Return the one label whose name means this role."""
     labels = _labels(frame)
-    found = [label for label in labels if _plain(label) in NAMES[role]]
+    names = NAMES[role.removeprefix("truth_")]
+    found = [label for label in labels if _plain(label) in names]
     if len(found) == 1:
         return found[0]
-    looked_for = (
-        f"looked for one of {', '.join(NAMES[role])} (ignoring case, spaces and underscores)"
-    )
+    looked_for = f"looked for one of {', '.join(names)} (ignoring case, spaces and underscores)"
     remedy = f"pass {role}= the right column{', ' + remedy if remedy else ''}"
     if found:
         raise RecframeError(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.extras import import_extra
-from recframe.kernel import Array
+from recframe.groups import Array
 from recframe.resampling import Resampling, bootstrap_interval, sign_flip_test
 
 Test = Literal["permutation", "ttest", "wilcoxon"]

@@ -8,11 +8,13 @@ import pandas as pd
 
 from recframe.columns import Columns, find_columns, find_item, get_column
 from recframe.errors import RecframeError
-from recframe.frames import Interactions, read_interactions
-from recframe.kernel import Array, Counts, Rankings, map_chunks
+from recframe.frames import Interactions, read_rows
+from recframe.groups import Array
+from recframe.kernel import Counts, Rankings, map_chunks
 from recframe.metrics import check_k, divide, make_metric
 from recframe.options import Options
 from recframe.ties import TieCounts, count_repeats, count_ties
+from recframe.truth import read_interactions
 
 MAX_EXACT = 1 << 24  # float32 holds the integers up to it
 
@@ -56,7 +58,7 @@ def _read(frame: pd.DataFrame, columns: Columns, options: Options) -> tuple[Inte
         return read_interactions(frame, columns, options), True
     except RecframeError:
         # Without the relevance; what else is wrong raises again.
-        return read_interactions(frame, columns._replace(relevant=None), options), False
+        return read_rows(frame, columns._replace(relevant=None), options), False
 
 
 def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:

@@ -2,18 +2,21 @@
 
 import math
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-import numpy as np
 import pandas as pd
 
-from recframe.columns import Columns, find_columns
+from recframe.columns import find_columns
 from recframe.errors import RecframeError
-from recframe.frames import check_lengths, read_interactions, to_table
-from recframe.kernel import Array, Rankings, count, map_chunks
-from recframe.metrics import DEFAULT_METRICS, Metric, measure, parse_metrics
-from recframe.options import INFER, Missing, Options, Short, Ties
-from recframe.parquet import PathLike, read_frame
+from recframe.file_ids import sort_table
+from recframe.limits import MEMORY, Report, check_limits
+from recframe.metrics import DEFAULT_METRICS, parse_metrics
+from recframe.options import INFER, Absent, Missing, Options, Short, Ties, TruthLike
+from recframe.paths import PathLike
+from recframe.per_user import per_user_table
+from recframe.streamed import iter_tables
+
+PATHS = (str, os.PathLike, list, tuple)
 
 
 def evaluate(
@@ -30,6 +33,13 @@ def evaluate(
     zero_division: float = math.nan,
     min_relevance: float | None = None,
     min_score: float | None = None,
+    truth: TruthLike | None = None,
+    truth_user: Hashable = INFER,
+    truth_item: Hashable = INFER,
+    absent: Absent = "zero",
+    memory: int | str = MEMORY,
+    tmp: PathLike | None = None,
+    progress: bool | Report = False,
 ) -> pd.DataFrame:
     """
     Return the metrics of every user, for each score column.
@@ -42,8 +52,8 @@ def evaluate(
     Parameters
     ----------
     frame : DataFrame, path, or list of paths
-        One row for each user and item; or parquet files that hold such rows: a file, a folder, a
-        glob pattern, or a list of them. It is not modified.
+        One row for each user and item; or parquet files of any size that hold such rows: a file,
+        a folder, a glob pattern, or a list of them. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision".
     user : label or None, default "infer"
@@ -75,6 +85,28 @@ def evaluate(
         Rows at or above it are relevant.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R.
+    truth : DataFrame or path, default None
+        The relevant items of every user, each pair of user and item once; or a parquet file that
+        holds them, read whole. A row is relevant where its pair is in truth, R counts the items
+        of truth whether the frame lists them or not, and users without any have R = 0. A
+        relevance column of truth is read as `relevant` and `min_relevance` say, and without one
+        every pair is relevant; the frame's own relevance is ignored.
+    truth_user, truth_item : label, default "infer"
+        The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
+        else looks for the names above. Ids are compared by value, whatever their dtypes.
+    absent : {"zero", "drop"}, default "zero"
+        A user for whom nothing is ranked, with truth: one of truth who has no row in the frame,
+        or one without a score in that score column. "zero": an empty list, whatever `short` says:
+        precision is 0, so is recall and R-precision (`zero_division` where R = 0). "drop": users
+        of truth without a row are left out, a user without a score is NaN.
+    memory : int or str, default "1GiB"
+        Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
+        the rows held at a time, beside the libraries, the result and the rows of any one user.
+    tmp : path, default None
+        The folder of the temporary file that rows are parted in by user where they neither fit
+        `memory` nor come in order of users. None: the system's.
+    progress : bool or callable, default False
+        True shows a bar; a function is called with (done, total) in rows.
 
     Returns
     -------
@@ -88,7 +120,9 @@ def evaluate(
         A column is not there, or none could be inferred.
     RecframeError
         An option or metric is unknown, a column is ambiguous, has nulls or holds what its role
-        does not allow, a user has fewer than k ranked rows, or a file cannot be read.
+        does not allow, a user has fewer than k ranked rows, or a file cannot be read. With truth:
+        a pair of user and item is there twice, in the frame or in truth, the ids of the two are
+        of different kinds (numbers and text), or no user is in both.
 
     See Also
     --------
@@ -136,37 +170,136 @@ def evaluate(
         zero_division=zero_division,
         min_relevance=min_relevance,
         min_score=min_score,
+        truth=truth,
+        truth_user=truth_user,
+        truth_item=truth_item,
+        absent=absent,
     )
     parsed = parse_metrics(metrics)
     if isinstance(frame, pd.DataFrame):
-        columns = find_columns(frame, options)
-    elif isinstance(frame, str | os.PathLike | list | tuple):
-        frame, columns = read_frame(frame, options)
-    else:
+        if (memory, tmp, progress) != (MEMORY, None, False):
+            raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
+        return per_user_table(frame, find_columns(frame, options), parsed, options)
+    if not isinstance(frame, PATHS):
         raise RecframeError(
             f"frame must be a pandas DataFrame or the path of parquet files, found {type(frame)}"
         )
-    return per_user_table(frame, columns, parsed, options)
+    tables = list(iter_tables(frame, parsed, options, check_limits(memory, tmp, progress)))
+    return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
 
-def per_user_table(
-    frame: pd.DataFrame, columns: Columns, metrics: list[Metric], options: Options
-) -> pd.DataFrame:
-    """Return the metrics of every user; the arguments have been checked."""
-    interactions = read_interactions(frame, columns, options)
-    values = {}
-    for score in columns.scores:
-        rankings = interactions.rankings(score)
-        if options.short == "raise":
-            check_lengths(rankings, interactions.groups.users, score, metrics)
-        values[score] = measure_all(rankings, metrics, options)
-    return to_table(values, interactions.groups.users, [metric.label for metric in metrics])
+def iter_evaluate(
+    path: PathLike | Sequence[PathLike],
+    metrics: str | Iterable[str] = DEFAULT_METRICS,
+    *,
+    user: Hashable | None = INFER,
+    item: Hashable = INFER,
+    score: Hashable | list[Hashable] = INFER,
+    relevant: Hashable = INFER,
+    ties: Ties = "expected",
+    short: Short = "raise",
+    missing: Missing = "raise",
+    zero_division: float = math.nan,
+    min_relevance: float | None = None,
+    min_score: float | None = None,
+    truth: TruthLike | None = None,
+    truth_user: Hashable = INFER,
+    truth_item: Hashable = INFER,
+    absent: Absent = "zero",
+    memory: int | str = MEMORY,
+    tmp: PathLike | None = None,
+    progress: bool | Report = False,
+) -> Iterator[pd.DataFrame]:
+    """
+    Return an iterator over the metrics of every user of parquet files, block by block.
 
+    For results that do not fit in memory: `evaluate` of the same files is these tables joined and
+    sorted. Each user is in one table; within a table users are sorted.
 
-def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> Array:
-    """Return the metrics of every user, an array of shape (n_metrics, n_users)."""
+    Parameters
+    ----------
+    path : path, or list of paths
+        Parquet files, as in `evaluate`.
+    metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
+        Names of metrics, as "precision@4", "recall@4", "r_precision".
+    user : label or None, default "infer"
+        The column of user ids; None: all rows are one ranking.
+    item : label, default "infer"
+        The column of item ids.
+    score : label or list of labels, default "infer"
+        The score columns.
+    relevant : label, default "infer"
+        The column of relevance.
+    ties : {"expected", "first", "last", "best", "worst"}, default "expected"
+        The order of rows with equal scores; the order of rows is that of files and in them.
+    short : {"raise", "pad", "shrink", "nan"}, default "raise"
+        What a user with fewer than k ranked rows scores.
+    missing : {"raise", "unranked", "drop"}, default "raise"
+        What a null score means.
+    zero_division : {nan, 0.0, 1.0}, default nan
+        The value where a denominator is 0.
+    min_relevance : float, default None
+        Rows at or above it are relevant.
+    min_score : float, default None
+        Rows below it are not recommended.
+    truth : DataFrame or path, default None
+        The relevant items of every user; held whole.
+    truth_user, truth_item : label, default "infer"
+        The columns of ids in truth.
+    absent : {"zero", "drop"}, default "zero"
+        A user for whom nothing is ranked, with truth. Those without a row in any file come last.
+    memory : int or str, default "1GiB"
+        Bytes to work in, as a number or "512MiB".
+    tmp : path, default None
+        The folder of the temporary file, if one is needed.
+    progress : bool or callable, default False
+        True shows a bar; a function is called with (done, total) in rows.
 
-    def measure_chunk(chunk: Rankings) -> Array:
-        return measure(count(chunk, options.ties), metrics, options.policy)
+    Returns
+    -------
+    iterator of DataFrame
+        Tables as `evaluate` returns them, at least one. In order of users where the row groups
+        are; then all tables together are sorted.
 
-    return np.concatenate(map_chunks(measure_chunk, rankings), axis=1)
+    Raises
+    ------
+    MissingColumnError
+        A column is not there, or none could be inferred.
+    RecframeError
+        As in `evaluate`; what the data is refused for may come while iterating.
+
+    See Also
+    --------
+    evaluate : One table of all users, and the options explained.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> for table in recframe.iter_evaluate("examples/example.parquet", ["recall@4"]):
+    ...     print(table.head(2))
+    score  Random scores KNN scores
+    metric      recall@4   recall@4
+    object
+    0           0.000000   0.307692
+    1           0.190476   0.095238
+    """
+    options = Options(
+        user=user,
+        item=item,
+        score=score,
+        relevant=relevant,
+        ties=ties,
+        short=short,
+        missing=missing,
+        zero_division=zero_division,
+        min_relevance=min_relevance,
+        min_score=min_score,
+        truth=truth,
+        truth_user=truth_user,
+        truth_item=truth_item,
+        absent=absent,
+    )
+    if not isinstance(path, PATHS):
+        raise RecframeError(f"path must be that of parquet files, found {type(path)}")
+    limits = check_limits(memory, tmp, progress)
+    return iter_tables(path, parse_metrics(metrics), options, limits)

@@ -11,30 +11,14 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.columns import Columns, get_column
 from recframe.errors import RecframeError
-from recframe.kernel import Array, Rankings, group_offsets, group_rows, sum_by_user
+from recframe.groups import Array, any_nan, group_offsets, sum_by_user, take
+from recframe.kernel import Rankings
 from recframe.metrics import Metric
 from recframe.options import Options
+from recframe.users import Groups, group_users, sort_users
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")
-
-
-class Groups(NamedTuple):
-    """The rows of each user.
-
-    Parameters
-    ----------
-    users : Index of length n_users
-        The user ids, each once, in the order the groups are counted in.
-    order : ndarray of shape (n_rows,), int, or None
-        The rows in grouped order; None where they are grouped as they stand.
-    offsets : ndarray of shape (n_users + 1,), int
-        The bounds of the groups in that order.
-    """
-
-    users: pd.Index[Any]
-    order: Array | None
-    offsets: Array
 
 
 class Interactions(NamedTuple):
@@ -51,38 +35,44 @@ class Interactions(NamedTuple):
     scores : dict
         Label of each score column: (values, ranked), in grouped order; `ranked` is a boolean
         array, or None where every row is ranked.
+    n_unlisted : ndarray of shape (n_users,), int
+        Relevant items of each user that have no row.
     """
 
     rows: Array | None
     groups: Groups
     relevant: Array
     scores: dict[Hashable, tuple[Array, Array | None]]
+    n_unlisted: Array
 
     def rankings(self, score: Hashable) -> Rankings:
         """Return the ranked rows of every user by one score column."""
         values, ranked = self.scores[score]
         offsets = self.groups.offsets
         if ranked is None:
-            unranked = np.zeros(len(offsets) - 1, np.int64)
-            return Rankings(values, self.relevant, offsets, unranked)
+            return Rankings(values, self.relevant, offsets, self.n_unlisted)
         return Rankings(
             values[ranked],
             self.relevant[ranked],
             group_offsets(sum_by_user(ranked, offsets)),
-            sum_by_user(self.relevant & ~ranked, offsets),
+            sum_by_user(self.relevant & ~ranked, offsets) + self.n_unlisted,
         )
 
 
-def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
-    """Return the arrays of a frame's columns, nulls treated as `missing` says."""
+def read_rows(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+    """Return the arrays of a frame's columns, nulls treated as `missing` says.
+
+    Without a relevance column no row is relevant yet: `truth.read_interactions` looks them up.
+    """
     user = None if columns.user is None else get_column(frame, columns.user)
+    item = None if columns.item is None else get_column(frame, columns.item)
     relevant = None if columns.relevant is None else get_column(frame, columns.relevant)
     scores = [get_column(frame, label) for label in columns.scores]
     rows = None
     n_rows = len(frame)
     if options.missing == "drop":
         complete = np.ones(n_rows, bool)
-        for column in [user, relevant, *scores]:
+        for column in [user, item, relevant, *scores]:
             if column is not None:
                 complete &= ~_nulls(column)
         if not complete.all():
@@ -103,53 +93,18 @@ def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -
         label: score_values(column, label, options, groups)
         for label, column in zip(columns.scores, scores, strict=True)
     }
-    return Interactions(rows, groups, flags, read)
+    return Interactions(rows, groups, flags, read, np.zeros(len(groups.users), np.int64))
 
 
 def _in_order(values: Array, groups: Groups) -> Array:
     """Return values of rows in grouped order."""
-    return values if groups.order is None else values[groups.order]
-
-
-def group_users(user: pd.Series, label: Hashable) -> Groups:
-    """Return the rows of each user, or raise where an id is null."""
-    starts = _run_starts(user)
-    # Ids usually come in runs; then only the first of each run is looked at.
-    in_runs = 2 * len(starts) <= len(user)
-    codes, found = pd.factorize(user.iloc[starts] if in_runs else user)
-    if len(codes) and codes.min() < 0:
-        nulls = _nulls(user)
-        raise RecframeError(
-            f"user={label!r}: ids must not be null, found {int(nulls.sum())} null of "
-            f"{len(user)} rows (the first in row {int(nulls.argmax())}); "
-            "remove those rows or pass missing='drop'"
-        )
-    users = pd.Index(found, name=label)
-    if in_runs and len(users) == len(starts):
-        return Groups(users, None, np.append(starts, len(user)))
-    if in_runs:
-        codes = np.repeat(codes, np.diff(starts, append=len(user)))
-    order, offsets = group_rows(codes, len(users))
-    return Groups(users, order, offsets)
-
-
-def _run_starts(user: pd.Series) -> Array:
-    """Return the rows where an id differs from the one before; all where that is not looked for."""
-    if isinstance(user.dtype, pd.CategoricalDtype):
-        values = user.cat.codes.to_numpy()
-    elif isinstance(user.dtype, np.dtype) and user.dtype.kind in "iufbmM":
-        values = user.to_numpy()
-    else:
-        return np.arange(len(user))
-    changes = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=changes[1:])
-    return np.flatnonzero(changes)
+    return values if groups.order is None else take(values, groups.order)
 
 
 def relevant_flags(relevant: pd.Series, label: Hashable, options: Options) -> Array:
     """Return which rows are relevant, or raise where the column does not say so."""
-    nulls = _nulls(relevant)
-    if nulls.any():
+    if _has_nulls(relevant):
+        nulls = _nulls(relevant)
         raise RecframeError(
             f"relevant={label!r}: must not be null, found {int(nulls.sum())} null of "
             f"{len(relevant)} rows (the first in row {int(nulls.argmax())}); "
@@ -179,9 +134,7 @@ def score_values(
     score: pd.Series, label: Hashable, options: Options, groups: Groups
 ) -> tuple[Array, Array | None]:
     """Return the values of a score column in grouped order and which of them are ranked."""
-    nulls = _nulls(score) if score.hasnans or score.dtype.kind == "f" else None
-    if nulls is not None and not nulls.any():
-        nulls = None
+    nulls = _nulls(score) if _has_nulls(score) else None
     if nulls is not None and options.missing == "raise":
         raise RecframeError(
             f"score={label!r}: must not be null, found {int(nulls.sum())} null of {len(score)} "
@@ -199,6 +152,13 @@ def score_values(
         recommended = values >= options.min_score
         ranked = recommended if ranked is None else ranked & recommended
     return _in_order(values, groups), None if ranked is None else _in_order(ranked, groups)
+
+
+def _has_nulls(column: pd.Series) -> bool:
+    """Return whether any value of a column is null."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        return any_nan(column.to_numpy())
+    return bool(_nulls(column).any())
 
 
 def _nulls(column: pd.Series) -> Array:
@@ -231,14 +191,20 @@ def _numbers(column: pd.Series, role: str, label: Hashable, *, bool_allowed: boo
 
 
 def check_lengths(
-    rankings: Rankings, users: pd.Index[Any], score: Hashable, metrics: Sequence[Metric]
+    rankings: Rankings,
+    users: pd.Index[Any],
+    score: Hashable,
+    metrics: Sequence[Metric],
+    *,
+    empty_allowed: bool = False,
 ) -> None:
     """Raise where a user has fewer ranked rows than the cut-off of a metric."""
     n_ranked = np.diff(rankings.offsets)
     k = max((metric.k for metric in metrics if metric.k is not None), default=0)
-    n_short = int((n_ranked < k).sum())
+    short = np.flatnonzero((n_ranked < k) & (n_ranked >= empty_allowed))
+    n_short = len(short)
     if n_short:
-        user = int(n_ranked.argmin())
+        user = int(short[n_ranked[short].argmin()])
         found = f"user {users[[user]].tolist()[0]!r} has {n_ranked[user]}"
         raise RecframeError(
             f"k={k} is more than the ranked rows by {score!r} of {n_short} of {len(users)} users "
@@ -247,27 +213,18 @@ def check_lengths(
         )
 
 
-def sort_users(users: pd.Index[Any]) -> tuple[Array | slice, pd.Index[Any]]:
-    """Return what picks users in sorted order, and the users sorted."""
-    if users.is_monotonic_increasing:
-        return slice(None), users
-    ranks, in_order = pd.factorize(users, sort=True)
-    order = np.empty(len(ranks), np.int64)
-    order[ranks] = np.arange(len(ranks))
-    return order, pd.Index(in_order, name=users.name)
-
-
-def to_table(
-    values: dict[Hashable, Array], users: pd.Index[Any], metrics: Sequence[str]
-) -> pd.DataFrame:
+def to_table(values: dict[Hashable, Array], groups: Groups, metrics: Sequence[str]) -> pd.DataFrame:
     """Return the per-user table of values of shape (n_metrics, n_users) for each score."""
-    order, index = sort_users(users)
-    scores = pd.Index(list(values), tupleize_cols=False)
-    columns = pd.MultiIndex.from_product([scores, metrics], names=["score", "metric"])
-    cells = np.concatenate(list(values.values()))
-    if not isinstance(order, slice):
-        cells = np.take(cells, order, axis=1)  # unlike indexing it keeps a column's cells together
-    return pd.DataFrame(cells.T, index=index, columns=columns, copy=False)
+    order = sort_users(groups)
+    levels: list[Any] = [pd.Index(list(values), tupleize_cols=False), pd.Index(metrics)]
+    codes = np.indices((len(values), len(metrics))).reshape(2, -1).tolist()
+    # from_product gives the same, but sorts its levels by way of categoricals.
+    columns = pd.MultiIndex(levels, codes, names=["score", "metric"])
+    rows = [row for table in values.values() for row in table]
+    cells = np.empty((len(rows), len(order)))
+    for row, cell_row in zip(rows, cells, strict=True):
+        np.take(row, order, out=cell_row)
+    return pd.DataFrame(cells.T, index=groups.users[order], columns=columns, copy=False)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
@@ -288,3 +245,24 @@ def mean_table(per_user: pd.DataFrame) -> pd.DataFrame:
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
     means = per_user.mean().to_numpy().reshape(len(scores), len(metrics))
     return pd.DataFrame(means, index=scores, columns=metrics)
+
+
+def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:
+    """Return what a part of a per-user table adds to the means; NaN is left out."""
+    return pd.DataFrame({"sum": per_user.sum(), "count": per_user.count()})
+
+
+def add_up(parts: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums and counts of several parts of a per-user table, joined, as those of one."""
+    return parts.groupby(level=["score", "metric"], sort=False).sum()
+
+
+def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of a per-user table from the sums and counts of its parts, joined."""
+    totals = add_up(parts)
+    return mean_table((totals["sum"] / totals["count"]).to_frame().T)
+
+
+def single_table(per_user: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    """Return a per-user table of one metric with a plain column for each score."""
+    return per_user.set_axis(per_user.columns.unique("score").rename(metric.label), axis=1)

@@ -1,19 +1,22 @@
 """One user's rankings: the rows of each, in ranked order."""
 
 from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recframe.columns import find_columns, find_item, get_column
 from recframe.errors import RecframeError
-from recframe.evaluate import per_user_table
-from recframe.frames import ALL_USERS, Interactions, mean_table, read_interactions
-from recframe.kernel import Array
+from recframe.frames import ALL_USERS, Interactions, mean_table, read_rows
+from recframe.groups import Array
 from recframe.metrics import make_metric
 from recframe.notebook import Inspection
 from recframe.options import Options
+from recframe.per_user import per_user_table
 from recframe.ranking import row_places
+from recframe.truth import judged_frame
 
 N_EXAMPLES = 3  # ids named where the one asked for is not there
 
@@ -21,10 +24,19 @@ N_EXAMPLES = 3  # ids named where the one asked for is not there
 def inspect_user(frame: pd.DataFrame, user: Hashable, k: int, options: Options) -> Inspection:
     """Return the rankings of one user, one for each score column."""
     metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
+    if options.truth is not None:
+        # With the items that truth names and the user's list does not, as rows that are not ranked.
+        frame = judged_frame(frame, options)
+        judged: dict[str, Any] = {
+            "relevant": "relevant",
+            "min_relevance": None,
+            "missing": "unranked",
+        }
+        options = replace(options, truth=None, **judged)
     columns = find_columns(frame, options)
     item = find_item(frame, columns, options)
     frame = frame[_is_user(frame, user, columns.user)]
-    interactions = read_interactions(frame, columns, options)
+    interactions = read_rows(frame, columns, options)
     users = interactions.groups.users
     if len(users) == 0:
         raise RecframeError(f"user={user!r}: every row holds a null, and missing='drop' removes it")

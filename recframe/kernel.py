@@ -5,20 +5,17 @@ score does, and its lowest bit says whether the row is relevant. So sorting the 
 ranks the rows and carries the relevance along; nothing is ever searched or looked up again.
 """
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
-Result = TypeVar("Result")
+from recframe.groups import Array, Result, in_threads, sum_by_user, user_bounds
+from recframe.places import break_ties, rankable, to_places
 
-ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time; its keys are 8 MB
 CELLS_PER_BLOCK = 1 << 16  # a padded matrix of this size stays in the cache while it is sorted
+NARROW = 12  # below this width picking cells is faster than picking windows
 
 
 class Rankings(NamedTuple):
@@ -26,9 +23,10 @@ class Rankings(NamedTuple):
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows,), real
-        The values rows are ranked by, highest first; no NaN.
-    relevant : ndarray of shape (n_rows,), bool
+    scores : ndarray of shape (n_rows,) or longer, real
+        The values rows are ranked by, highest first; no NaN. What follows the last user's rows is
+        never looked at.
+    relevant : ndarray of shape (n_rows,) or longer, bool
         Whether a row is relevant.
     offsets : ndarray of shape (n_users + 1,), int
         The rows of user i are ``offsets[i]:offsets[i + 1]``.
@@ -66,47 +64,17 @@ class Counts(NamedTuple):
     tied: Array
 
 
-def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
-    """Return the stable order that groups rows by code, and the offsets of the groups."""
-    if len(codes) < 1 << 32:
-        # Code and row number in one integer: sorting values is ten times as fast as argsort.
-        packed = codes.astype(np.uint64)
-        packed <<= np.uint64(32)
-        packed |= np.arange(len(codes), dtype=np.uint64)
-        packed.sort()
-        packed &= np.uint64(0xFFFFFFFF)
-        order = packed.view(np.int64)
-    else:
-        order = np.argsort(codes, kind="stable")
-    return order, group_offsets(np.bincount(codes, minlength=n_users))
-
-
-def group_offsets(sizes: Array) -> Array:
-    """Return the offsets of groups of these sizes."""
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
-def sum_by_user(flags: Array, offsets: Array) -> Array:
-    """Return how many flags are set in each group."""
-    counted = np.zeros(len(flags) + 1, np.int64)
-    np.cumsum(flags, out=counted[1:])
-    return np.diff(counted[offsets])
-
-
 def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> list[Result]:
     """Apply a function to runs of whole users, in threads when there is more than one run."""
     offsets = rankings.offsets
-    n_users = len(offsets) - 1
-    # A run begins with the first user at or after each multiple of the chunk size.
-    marks = np.arange(0, offsets[-1], ROWS_PER_CHUNK)
-    bounds = np.unique(np.append(np.searchsorted(offsets[:-1], marks), n_users))
+    bounds = user_bounds(offsets)
     if len(bounds) <= 2:
         return [function(rankings)]
+    longest = int(np.diff(offsets).max())
 
     def run(first: int, stop: int) -> Result:
-        rows = slice(offsets[first], offsets[stop])
+        # Some rows more than its own, so that the windows of the last user need no copy.
+        rows = slice(offsets[first], offsets[stop] + longest + 1)
         return function(
             Rankings(
                 rankings.scores[rows],
@@ -116,15 +84,7 @@ def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> li
             )
         )
 
-    with ThreadPoolExecutor(min(len(bounds) - 1, _n_processors())) as pool:
-        return list(pool.map(run, bounds[:-1].tolist(), bounds[1:].tolist()))
-
-
-def _n_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return in_threads(run, bounds)
 
 
 def count(rankings: Rankings, ties: str) -> Counts:
@@ -134,68 +94,92 @@ def count(rankings: Rankings, ties: str) -> Counts:
     place of its own, so that `above` is its position and `tied` is 1.
     """
     sizes = np.diff(rankings.offsets)
-    places = _places(rankings.scores)
-    if ties in ("first", "last"):
-        places = _number_rows(places, rankings.offsets, ties)
-    # Relevant rows sort before the others of their tie group, or under "worst" after them.
-    relevant_bit = 1 if ties == "worst" else 0
-    keys = _with_bit(places, rankings.relevant, relevant_bit, int(sizes.max(initial=0)))
+    if np.count_nonzero(rankings.relevant[: rankings.offsets[-1]]) <= len(sizes):
+        found = np.flatnonzero(rankings.relevant[: rankings.offsets[-1]])
+        user = np.searchsorted(rankings.offsets, found, side="right") - 1
+        if (user[1:] != user[:-1]).all():
+            return _count_single(rankings, sizes, found, user, ties)
     none = (np.empty(0, np.int64),) * 3
-    blocks = _read_blocks(keys, sizes, rankings.offsets, relevant_bit, ties == "expected")
-    pieces = [none, *blocks]
-    user, above, tied = (np.concatenate(part) for part in zip(*pieces, strict=True))
+    pieces = zip(none, *_count_blocks(rankings, ties), strict=True)
+    user, above, tied = (np.concatenate(part) for part in pieces)
     n_relevant = np.bincount(user, minlength=len(sizes)) + rankings.n_unranked
     return Counts(sizes, n_relevant, user, above, tied)
 
 
-def sorted_keys(rankings: Rankings) -> Iterator[tuple[Array, Array]]:
-    """Yield users of like size and the keys of their rows in ranked order, a row for each user.
+def _count_single(rankings: Rankings, sizes: Array, found: Array, user: Array, ties: str) -> Counts:
+    """Return the counts where no user has more than one relevant row, found at these positions.
 
-    Shifted right by one a key is the place of the row's score; its lowest bit is 0 where the row
-    is relevant, so that relevant rows come first among tied ones. Pads, all bits set, end a row.
+    Then a user's rows are compared with that one row's score, and nothing is sorted.
     """
-    sizes = np.diff(rankings.offsets)
-    longest = int(sizes.max(initial=0))
-    keys = _with_bit(_places(rankings.scores), rankings.relevant, 0, longest)
-    return _sorted_blocks(keys, sizes, rankings.offsets, np.iinfo(keys.dtype).max)
+    offsets = rankings.offsets
+    scores = rankings.scores[: offsets[-1]]
+    own = np.zeros(len(sizes), scores.dtype)
+    own[user] = scores[found]
+    own = np.repeat(own, sizes)
+    above = sum_by_user(scores > own, offsets)[user]
+    is_tied = scores == own
+    tied = sum_by_user(is_tied, offsets)[user]
+    if ties in ("first", "last"):
+        before = sum_by_user(is_tied, np.stack([offsets[user], found]).T.ravel())[::2]
+        above += before if ties == "first" else tied - 1 - before
+    elif ties == "worst":
+        above += tied - 1
+    if ties != "expected":
+        tied[:] = 1
+    n_relevant = np.bincount(user, minlength=len(sizes)) + rankings.n_unranked
+    return Counts(sizes, n_relevant, user, above, tied)
 
 
-def _read_blocks(
-    keys: Array, sizes: Array, offsets: Array, relevant_bit: int, find_ties: bool
-) -> Iterator[tuple[Array, Array, Array]]:
+def _count_blocks(rankings: Rankings, ties: str) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (user, above, tied) of the relevant rows, a block of users of like size at a time."""
-    pad = np.iinfo(keys.dtype).max - relevant_bit  # sorts last and is not relevant
-    for users, block in _sorted_blocks(keys, sizes, offsets, pad):
-        cells = block.ravel()
-        found = np.flatnonzero((cells & 1) == relevant_bit)
-        row = found // block.shape[1]
-        above = found - row * block.shape[1]
+    for users, keys in sorted_blocks(rankings, ties):
+        width = keys.shape[1]
+        cells = keys.ravel()
+        low_bits = cells.astype(np.uint8)  # only the lowest bit counts, and bytes are fast
+        found = np.flatnonzero((low_bits & 1) == _mark(ties))
+        row = found // width
+        above = found - row * width
         tied = np.ones(len(found), np.int64)
-        if find_ties:
+        if ties == "expected":
             _find_ties(cells, found, above, tied)
         yield users[row], above, tied
 
 
-def _sorted_blocks(
-    keys: Array, sizes: Array, offsets: Array, pad: int
-) -> Iterator[tuple[Array, Array]]:
-    """Yield users of like size and their sorted keys, a row for each and pads behind."""
-    by_size = np.argsort(-sizes, kind="stable")
-    sizes, starts = sizes[by_size], offsets[by_size]
+def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[tuple[Array, Array]]:
+    """Yield users of like size and the keys of their rows in ranked order, a row for each user.
+
+    Shifted right by one a key is the place of the row's score; its lowest bit says whether the
+    row is relevant, see `_mark`. One pad or more ends the keys of every user: all bits set, but
+    for the mark of relevance.
+    """
+    sizes = np.diff(rankings.offsets)
+    n_rows, longest = int(rankings.offsets[-1]), int(sizes.max(initial=0))
+    scores = _with_room(rankable(rankings.scores), n_rows + longest + 1)
+    relevant = _with_room(rankings.relevant, n_rows + longest + 1)
+    by_size = _largest_first(sizes, longest)
+    sizes, starts = sizes[by_size], rankings.offsets[by_size]
     first = 0
     while first < len(by_size):
         width = int(sizes[first]) + 1  # one pad at least ends every row: ties never cross users
         stop = min(len(by_size), first + max(1, CELLS_PER_BLOCK // width))
-        # Overlapping windows of the keys: picking windows copies whole runs, not single cells.
-        windows = as_strided(
-            keys, (len(keys) - width + 1, width), (keys.itemsize, keys.itemsize), writeable=False
-        )
-        block = windows[starts[first:stop]]
+        picked, marked = _pick((scores, relevant), starts[first:stop], width)
+        keys = to_places(picked)
+        if ties in ("first", "last"):
+            keys = break_ties(keys, ties)
+        keys += keys  # makes room for the lowest bit
+        keys |= marked if _mark(ties) else ~marked
         shortest = int(sizes[stop - 1])
-        block[:, shortest:][np.arange(shortest, width) >= sizes[first:stop, None]] = pad
-        block.sort(axis=1)
-        yield by_size[first:stop], block
+        is_pad = np.arange(shortest, width) >= sizes[first:stop, None]
+        # A pad sorts last and is not relevant; no row has its place.
+        keys[:, shortest:][is_pad] = np.iinfo(keys.dtype).max - _mark(ties)
+        keys.sort(axis=1)
+        yield by_size[first:stop], keys
         first = stop
+
+
+def _mark(ties: str) -> int:
+    """Return the lowest bit of a relevant row's key: last in a tie, under "best" first."""
+    return 0 if ties == "best" else 1
 
 
 def _find_ties(cells: Array, found: Array, above: Array, tied: Array) -> None:
@@ -211,95 +195,32 @@ def _find_ties(cells: Array, found: Array, above: Array, tied: Array) -> None:
     tied[in_tie] = starts[group + 1] - starts[group]
 
 
-def _with_bit(places: Array, relevant: Array, relevant_bit: int, longest: int) -> Array:
-    """Return keys: places with the relevance in the lowest bit, and room for one more window."""
-    keys = np.empty(len(places) + longest + 1, places.dtype)
-    filled = keys[: len(places)]
-    np.left_shift(places, 1, out=filled)
-    np.bitwise_or(filled, relevant if relevant_bit else ~relevant, out=filled)
-    keys[len(places) :] = 0
-    return keys
+def _pick(arrays: tuple[Array, ...], starts: Array, width: int) -> list[Array]:
+    """Return, of each array, the runs of this width at the starts, as rows of a new matrix."""
+    if width < NARROW:
+        cells = starts[:, None] + np.arange(width)
+        return [array.take(cells) for array in arrays]
+    # Overlapping windows, a view: to pick windows copies whole runs, not single cells.
+    return [
+        as_strided(array, (len(array) - width + 1, width), array.strides * 2)[starts]
+        for array in arrays
+    ]
 
 
-def _places(scores: Array) -> Array:
-    """Return integers that fall as scores rise and are equal where scores are equal.
-
-    The integers leave the highest bit and the one below it free.
-    """
-    if scores.dtype.kind == "f" and scores.itemsize in (4, 8):
-        places = _float_places(scores)
-    elif scores.dtype.kind == "f" and scores.itemsize == 2:
-        places = _float_places(scores.astype(np.float32))
-    elif scores.dtype.kind in "iu":
-        places = _integer_places(scores)
-    else:
-        places = None
-    return np.negative(_ranks(scores)) if places is None else places
+def _with_room(array: Array, length: int) -> Array:
+    """Return an array of this length at least, so that windows do not pass its end."""
+    if len(array) >= length:
+        return array
+    longer = np.zeros(length, array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
-def _integer_places(scores: Array) -> Array | None:
-    """Return the negated integers, or None where they need more than 62 bits."""
-    limit = 1 << 61
-    if scores.itemsize == 8 and len(scores) and (scores.max() > limit or scores.min() < -limit):
-        return None
-    narrow = scores.itemsize <= 2
-    places: Array = np.negative(scores.astype(np.int32 if narrow else np.int64))
-    return places
-
-
-def _float_places(scores: Array) -> Array | None:
-    """Return the bits of floats as ordered integers, or None where one bit would be lost.
-
-    Positive floats sort as their bits do; of a negative one all bits but the sign are flipped.
-    With values of both signs that takes every bit; but below 2 in magnitude the highest bit of
-    the exponent is 0. So larger values are first scaled by a power of two, which is exact unless
-    tiny values underflow.
-    """
-    integer = np.int32 if scores.itemsize == 4 else np.int64
-    largest_integer = np.iinfo(integer).max
-    low, high = (scores.min(), scores.max()) if len(scores) else (0.0, 0.0)
-    if low >= 0:
-        # + 0.0 makes -0.0 and 0.0 one value
-        places: Array = (_bits(np.inf, scores.dtype) >> 1) - (scores + 0.0).view(integer)
-        return places
-    if max(-low, high) > 1.5:
-        finite = scores[np.isfinite(scores)] if np.isinf(max(-low, high)) else scores
-        exponent = max(0, int(np.frexp(np.abs(finite).max(initial=0.0))[1]))
-        scale = scores.dtype.type(2.0**-exponent)
-        scaled = scores * scale
-        if not np.array_equal(scaled / scale, scores):
-            return None
-        scores = np.clip(scaled, -1.5, 1.5)  # only infinities are that large now
-    bits: Array = (0.0 - scores).view(integer)
-    bits ^= (bits >> (8 * scores.itemsize - 1)) & largest_integer
-    return bits
-
-
-def _bits(value: float, dtype: np.dtype[Any]) -> int:
-    """Return the bits of a float of this type as an integer."""
-    return int(np.array(value, dtype).view(f"i{dtype.itemsize}"))
-
-
-def _ranks(values: Array) -> Array:
-    """Return the position of each value among the distinct values, smallest first."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
-
-
-def _number_rows(places: Array, offsets: Array, ties: str) -> Array:
-    """Return places that also tell tied rows apart, by row order or its reverse."""
-    sizes = np.diff(offsets)
-    row = np.arange(len(places)) - np.repeat(offsets[:-1], sizes)
-    if ties == "last":
-        row = np.repeat(sizes, sizes) - 1 - row
-    row_bits = int(sizes.max(initial=0)).bit_length()
-    spread = places.astype(np.int64) - places.min(initial=0)
-    # Ratings and the like leave low bits unused by all: without those the rest has room.
-    used = int(np.bitwise_or.reduce(spread, initial=0))
-    spread >>= max((used & -used).bit_length() - 1, 0)
-    if int(spread.max(initial=0)).bit_length() + row_bits > 62:
-        spread = _ranks(places)
-    numbered: Array = (spread << row_bits) | row
-    return numbered
+def _largest_first(sizes: Array, longest: int) -> Array:
+    """Return the order of users from the largest to the smallest."""
+    # 16-bit integers are sorted by radix, ten times as fast.
+    order_by = (longest - sizes).astype(np.uint16 if longest < 1 << 16 else np.int64)
+    return np.argsort(order_by, kind="stable")
 
 
 def rank_rows(rankings: Rankings, ties: str) -> Array:
@@ -311,11 +232,12 @@ def rank_rows(rankings: Rankings, ties: str) -> Array:
     """
     user = np.repeat(np.arange(len(rankings.offsets) - 1), np.diff(rankings.offsets))
     row = np.arange(len(user))
-    keys = [user, _places(rankings.scores)]
+    keys = [user, to_places(rankable(rankings.scores[: len(row)]).copy())]
     if ties in ("first", "last"):
         keys.append(row if ties == "first" else -row)
     elif ties in ("best", "worst"):
-        keys.append(~rankings.relevant if ties == "best" else rankings.relevant)
+        relevant = rankings.relevant[: len(row)]
+        keys.append(~relevant if ties == "best" else relevant)
     order = np.lexsort(keys[::-1])
     begins = np.ones(len(row) + 1, bool)
     begins[1:-1] = False
@@ -324,7 +246,7 @@ def rank_rows(rankings: Rankings, ties: str) -> Array:
         begins[1:-1] |= ordered[1:] != ordered[:-1]
     bounds = np.flatnonzero(begins)
     shared = np.stack([bounds[:-1] + 1, (bounds[:-1] + bounds[1:] + 1) / 2])
-    places = np.empty((2, len(row)))
+    positions = np.empty((2, len(row)))
     # A user's rows stay together, so the i-th row in order belongs to the same user as row i.
-    places[:, order] = np.repeat(shared, np.diff(bounds), axis=1) - rankings.offsets[user]
-    return places
+    positions[:, order] = np.repeat(shared, np.diff(bounds), axis=1) - rankings.offsets[user]
+    return positions

@@ -7,13 +7,14 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from recframe.errors import RecframeError
-from recframe.kernel import Array, Counts, Rankings, count
+from recframe.groups import Array
+from recframe.kernel import Counts, Rankings, count
 
 
 class Metric(NamedTuple):
@@ -25,10 +26,14 @@ class Metric(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What a metric does at its edges: `short` and `zero_division`, as in `recframe.evaluate`."""
+    """What a metric does at its edges: the options of these names in `recframe.evaluate`.
+
+    `absent` is None where there is no truth that a user could be absent from.
+    """
 
     short: str
     zero_division: float
+    absent: str | None = None
 
 
 Hits = tuple[Array, Array]  # numerator and denominator
@@ -112,7 +117,7 @@ def precision(hits: Hits, counts: Counts, k: int, policy: Policy) -> Array:
     return _ratio(hits[0], hits[1] * depth, policy.zero_division)
 
 
-def recall(hits: Hits, counts: Counts, k: int, policy: Policy) -> Array:
+def recall_at_cutoff(hits: Hits, counts: Counts, k: int, policy: Policy) -> Array:
     """Return recall@k = hits@k / R of each user; `zero_division` where R = 0.
 
     As in trec_eval (``recall_k``); LensKit divides by min(R, k).
@@ -130,15 +135,20 @@ def precision_at_n_relevant(hits: Hits, counts: Counts, k: None, policy: Policy)
 
 def _ratio(numerator: Array, denominator: Array, zero_division: float) -> Array:
     """Return the quotients, `zero_division` where the denominator is 0."""
-    quotient = np.full(len(numerator), zero_division)
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    undefined = denominator == 0
+    if not undefined.any():
+        quotient: Array = numerator / denominator
+        return quotient
+    # Twice as fast as a division that is told where to divide.
+    quotient = numerator / np.where(undefined, 1, denominator)
+    quotient[undefined] = zero_division
     return quotient
 
 
 # name: (formula, whether it takes a cut-off). The order is that of help texts and messages.
 FORMULAS: dict[str, tuple[Callable[..., Array], bool]] = {
     "precision": (precision, True),
-    "recall": (recall, True),
+    "recall": (recall_at_cutoff, True),
     "r_precision": (precision_at_n_relevant, False),
 }
 
@@ -162,9 +172,15 @@ def measure(counts: Counts, metrics: Sequence[Metric], policy: Policy) -> Array:
 
 def divide(hits: Hits, metric: Metric, counts: Counts, policy: Policy) -> Array:
     """Return a metric of each user from the hits at its cut-off, and the sizes in the counts."""
-    values: Array = FORMULAS[metric.name][0](hits, counts, metric.k, policy)
+    formula = FORMULAS[metric.name][0]
+    values: Array = formula(hits, counts, metric.k, policy)
     if metric.k is not None and policy.short == "nan":
         values[counts.n_ranked < metric.k] = np.nan
+    if policy.absent is not None:
+        nothing = counts.n_ranked == 0
+        if policy.absent == "zero":
+            padded = formula(hits, counts, metric.k, policy._replace(short="pad"))
+        values[nothing] = padded[nothing] if policy.absent == "zero" else np.nan
     return values
 
 
@@ -398,6 +414,48 @@ def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
     0.6667
     """
     return _measure_one(relevant, score, make_metric("r_precision"))
+
+
+def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
+    """
+    Return the recall of a set of recommended items.
+
+    recall = n / R, where R is the number of targets and n that of targets recommended: recall@k
+    where the k best items are recommended.
+
+    Parameters
+    ----------
+    recommended : list or ndarray of shape (n,)
+        The items recommended, in any order; an item there twice counts once.
+    target : list or ndarray of shape (n,)
+        The relevant items; an item there twice counts once.
+
+    Returns
+    -------
+    float
+        The recall, in [0, 1]; 0.0 where there is no target.
+
+    Raises
+    ------
+    TypeError
+        An argument is neither a list nor an array, or an item cannot be hashed.
+
+    See Also
+    --------
+    recall_at_k : Recall of a ranking of observations with their relevance.
+    recframe.evaluate : The metrics of every user of a frame, with the targets as ``truth=``.
+
+    Examples
+    --------
+    >>> from recframe.metrics import recall
+    >>> recall([1, 2, 3, 4, 5], [1, 3, 4, 6, 8, 11, 13, 14])
+    0.375
+    """
+    for name, items in {"recommended": recommended, "target": target}.items():
+        if not isinstance(items, list | np.ndarray):
+            raise TypeError(f"{name} must be a list or an array, found {type(items)}")
+    targets = set(target)
+    return len(targets.intersection(recommended)) / len(targets) if targets else 0.0
 
 
 def _measure_one(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:

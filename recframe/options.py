@@ -1,10 +1,13 @@
 """Options: the column roles and the edge-case policies, with their names, defaults and choices."""
 
 import math
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, get_args
+
+import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.metrics import Policy
@@ -12,11 +15,14 @@ from recframe.metrics import Policy
 Ties = Literal["expected", "first", "last", "best", "worst"]
 Short = Literal["raise", "pad", "shrink", "nan"]
 Missing = Literal["raise", "unranked", "drop"]
+Absent = Literal["zero", "drop"]
+TruthLike = pd.DataFrame | str | os.PathLike[str]
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "ties": get_args(Ties),
     "short": get_args(Short),
     "missing": get_args(Missing),
+    "absent": get_args(Absent),
 }
 ZERO_DIVISIONS = (math.nan, 0.0, 1.0)
 INFER = "infer"
@@ -36,6 +42,11 @@ MEANINGS = {
     "zero_division": "value where a denominator is 0, as recall without relevant items",
     "min_relevance": "rows at or above it are relevant",
     "min_score": "rows below it are not recommended, but count in recall's denominator",
+    "truth": "parquet file of the relevant items: relevance comes from there, and counts whether "
+    "an item is listed or not; --relevant and --min-relevance then speak of its column",
+    "truth_user": "column of user ids in truth",
+    "truth_item": "column of item ids in truth",
+    "absent": "a user of truth for whom nothing is listed: score 0, leave out",
 }
 
 
@@ -53,6 +64,10 @@ class Options:
     zero_division: float = math.nan
     min_relevance: float | None = None
     min_score: float | None = None
+    truth: TruthLike | None = None
+    truth_user: Hashable = INFER
+    truth_item: Hashable = INFER
+    absent: Absent = "zero"
 
     def __post_init__(self) -> None:
         """Raise `RecframeError` for a value outside an option's choices."""
@@ -60,7 +75,7 @@ class Options:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in choices:
                 raise RecframeError(f"{name} must be one of {_listed(choices)}, found {value!r}")
-        for name in ("user", "item", "relevant", "score"):
+        for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
             label = getattr(self, name)
             labels = label if name == "score" and isinstance(label, list) else [label]
             if not all(isinstance(label, Hashable) for label in labels):
@@ -72,11 +87,17 @@ class Options:
             number = getattr(self, name)
             if number is not None and (not _is_number(number) or math.isnan(number)):
                 raise RecframeError(f"{name} must be a number or None, found {number!r}")
+        if self.truth is not None and not isinstance(self.truth, pd.DataFrame | str | os.PathLike):
+            raise RecframeError(
+                "truth must be a pandas DataFrame or the path of a parquet file, "
+                f"found {type(self.truth)}"
+            )
 
     @property
     def policy(self) -> Policy:
         """What the metrics need to know."""
-        return Policy(self.short, float(self.zero_division))
+        absent = None if self.truth is None else self.absent
+        return Policy(self.short, float(self.zero_division), absent)
 
 
 def _shape(role: str) -> str:

@@ -8,10 +8,13 @@ import pandas as pd
 
 from recframe.columns import find_columns
 from recframe.errors import RecframeError
-from recframe.frames import Interactions, read_interactions, sort_users
-from recframe.kernel import Array, map_chunks, rank_rows
+from recframe.frames import Interactions
+from recframe.groups import Array
+from recframe.kernel import map_chunks, rank_rows
 from recframe.metrics import check_k
 from recframe.options import Options
+from recframe.truth import read_interactions
+from recframe.users import sort_users
 
 
 def rank_table(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
@@ -38,9 +41,9 @@ def top_table(
         raise RecframeError(f"top takes one score column, found {scores}; pass score= one of them")
     rows, (first, mean) = row_places(interactions, scores[0], options)
     # The rows are grouped: place them by the rank of their user, then by their own.
-    users = interactions.groups.users
-    user_rank = np.empty(len(users), np.int64)
-    user_rank[np.arange(len(users))[sort_users(users)[0]]] = np.arange(len(users))
+    sorted_by = sort_users(interactions.groups)
+    user_rank = np.empty(len(sorted_by), np.int64)
+    user_rank[sorted_by] = np.arange(len(sorted_by))
     user = np.repeat(user_rank, np.diff(interactions.rankings(scores[0]).offsets))
     kept = np.flatnonzero(first <= k)
     kept = kept[np.lexsort((rows[kept], first[kept], user[kept]))]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.errors import RecframeError
-from recframe.kernel import Array
+from recframe.groups import Array
 
 CELLS_PER_BATCH = 1 << 20  # random numbers held at a time
 

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel import Array, Rankings, sorted_keys
+from recframe.groups import Array
+from recframe.kernel import Rankings, sorted_blocks
 
 
 class TieCounts(NamedTuple):
@@ -36,7 +37,7 @@ def count_ties(rankings: Rankings, k: int) -> TieCounts:
     n_users = len(rankings.offsets) - 1
     n_relevant, n_tied, most_hits, fewest_hits = np.zeros((4, n_users), np.int64)
     is_cut = np.zeros(n_users, bool)
-    for users, keys in sorted_keys(rankings):
+    for users, keys in sorted_blocks(rankings, "best"):
         is_relevant = (keys & 1) == 0
         n_relevant[users] = is_relevant.sum(axis=1)
         most_hits[users] = fewest_hits[users] = is_relevant[:, :k].sum(axis=1)
@@ -56,7 +57,7 @@ def count_ties(rankings: Rankings, k: int) -> TieCounts:
 def count_repeats(rankings: Rankings) -> int:
     """Return how many rows repeat the score of another row of their user; all are not relevant."""
     n_repeats = 0
-    for users, keys in sorted_keys(rankings):
+    for users, keys in sorted_blocks(rankings, "best"):
         n_rows = np.diff(rankings.offsets)[users].sum()
         n_repeated_pads = keys.size - n_rows - len(users)  # each user's pads but the first
         n_repeats += int(np.count_nonzero(keys[:, 1:] == keys[:, :-1]) - n_repeated_pads)

@@ -19,6 +19,8 @@ METHODS = (
     *("precision", "recall", "r_precision", "evaluate", "mean", "rank", "top"),
     *("describe", "curve", "summary"),
 )
+ITERATOR = inspect.signature(recframe.iter_evaluate).parameters
+FILE_OPTIONS = ["memory", "tmp", "progress"]
 
 
 def shape(parameter):
@@ -28,19 +30,21 @@ def shape(parameter):
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Options)])
 def test_options_are_spelled_out_alike(name):
-    """The function and the accessor spell every option as `Options` defines it."""
+    """The functions and the accessor spell every option as `Options` defines it."""
     default = getattr(Options(), name)
 
+    assert shape(FUNCTION[name]) == shape(ITERATOR[name])
     assert shape(FUNCTION[name]) == shape(BOUND[name])
     assert repr(default) == repr(FUNCTION[name].default)
     assert name in MEANINGS
 
 
 def test_there_are_no_other_options():
-    """Neither signature has an option that `Options` does not have."""
+    """No signature has an option that `Options` does not have, but for those on reading files."""
     names = [field.name for field in fields(Options)]
 
-    assert ["frame", "metrics", *names] == list(FUNCTION)
+    assert ["frame", "metrics", *names, *FILE_OPTIONS] == list(FUNCTION)
+    assert ["path", "metrics", *names, *FILE_OPTIONS] == list(ITERATOR)
     assert ["self", *names] == list(BOUND)
     assert names == list(MEANINGS)
 

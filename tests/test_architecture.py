@@ -12,35 +12,66 @@ import recframe
 # module: the modules of recframe it may import. NumPy-only modules never see pandas.
 ALLOWED = {
     "errors": set(),
-    "kernel": set(),
-    "metrics": {"errors", "kernel"},
+    "groups": set(),
+    "places": {"groups"},
+    "kernel": {"groups", "places"},
+    "metrics": {"errors", "groups", "kernel"},
     "options": {"errors", "metrics"},
     "columns": {"errors", "options"},
-    "frames": {"columns", "errors", "kernel", "metrics", "options"},
-    "parquet": {"columns", "errors", "options"},
-    "evaluate": {"columns", "errors", "frames", "kernel", "metrics", "options", "parquet"},
-    "ranking": {"columns", "errors", "frames", "kernel", "metrics", "options"},
+    "users": {"errors", "groups"},
+    "frames": {"columns", "errors", "groups", "kernel", "metrics", "options", "users"},
+    "paths": {"errors"},
+    "limits": {"errors", "paths"},
+    "parquet": {"columns", "errors", "options", "paths"},
+    "rows": {"errors", "limits", "parquet"},
+    "file_ids": {"columns", "groups", "parquet", "users"},
+    "spill": {"errors", "file_ids"},
+    "blocks": {"errors", "limits", "parquet", "rows", "spill"},
+    "ids": {"errors", "groups"},
+    "join": {"groups"},
+    "truth": {*("columns", "errors", "frames", "groups", "ids", "join", "options", "users")},
+    "lists": {"errors", "groups"},
+    "per_user": {
+        *("columns", "frames", "groups", "kernel", "metrics", "options", "truth"),
+    },
+    "streamed": {
+        *("blocks", "columns", "errors", "file_ids", "frames", "limits", "metrics", "options"),
+        *("parquet", "paths", "per_user", "truth"),
+    },
+    "evaluate": {
+        *("columns", "errors", "file_ids", "limits", "metrics", "options", "paths"),
+        *("per_user", "streamed"),
+    },
+    "ranking": {
+        *("columns", "errors", "frames", "groups", "kernel", "metrics", "options"),
+        *("truth", "users"),
+    },
     "extras": set(),
-    "ties": {"kernel"},
-    "describe": {"columns", "errors", "frames", "kernel", "metrics", "options", "ties"},
+    "ties": {"groups", "kernel"},
+    "describe": {
+        *("columns", "errors", "frames", "groups", "kernel", "metrics", "options", "ties"),
+        "truth",
+    },
     "notebook": {"extras"},
     "inspection": {
-        *("columns", "errors", "evaluate", "frames", "kernel", "metrics", "notebook", "options"),
-        "ranking",
+        *("columns", "errors", "per_user", "frames", "groups", "metrics", "notebook", "options"),
+        *("ranking", "truth"),
     },
-    "resampling": {"errors", "kernel"},
+    "resampling": {"errors", "groups"},
     "summary": {"errors", "frames", "metrics", "resampling"},
-    "compare": {"errors", "extras", "kernel", "resampling"},
+    "compare": {"errors", "extras", "groups", "resampling"},
     "accessor": {
-        *("columns", "compare", "describe", "evaluate", "frames", "inspection", "metrics"),
-        *("notebook", "options", "ranking", "resampling", "summary"),
+        *("columns", "compare", "describe", "per_user", "frames", "inspection", "metrics"),
+        *("notebook", "options", "ranking", "resampling", "summary", "truth"),
     },
-    "cli": {"errors", "evaluate", "frames", "metrics", "options"},
+    "dask": {"columns", "errors", "frames", "metrics", "options", "per_user", "truth"},
+    "output": {"errors", "frames"},
+    "cli": {"errors", "evaluate", "limits", "metrics", "options", "output"},
     "__main__": {"cli"},
-    "__init__": {"accessor", "errors", "evaluate"},
+    "__init__": {"accessor", "errors", "evaluate", "lists"},
 }
-NUMPY_ONLY = ("errors", "kernel", "metrics", "resampling", "ties")
-OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "scipy", "torch")
+NUMPY_ONLY = ("errors", "groups", "join", "kernel", "metrics", "places", "resampling", "ties")
+OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch", "tqdm")
 
 
 def imports(module):

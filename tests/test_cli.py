@@ -1,9 +1,13 @@
 """The command line: output compared with golden files, exit status, and errors in one line."""
 
+import json
+import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -84,6 +88,73 @@ def test_per_user_file(tmp_path, ending, capsys):
     assert [path] == list(tmp_path.iterdir())
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A shuffled file of 20,000 rows and 900 users, some without relevance."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "user": pd.Categorical(rng.integers(0, 900, 20_000).astype(str)),
+            "score": rng.random(20_000),
+            "relevant": rng.random(20_000) < 0.05,
+        }
+    )
+    path = tmp_path_factory.mktemp("large") / "run.parquet"
+    frame.to_parquet(path, row_group_size=1000)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_per_user_file_of_many_blocks(large, tmp_path, ending, capsys):
+    """Blocks are written as they come; the means taken in passing are those of the table."""
+    path = tmp_path / f"users.{ending}"
+    options = ["--metric", "recall@3", "--metric", "r_precision", "--memory", "1MiB"]
+    main(["evaluate", str(large), *options, "--format", "json", "--per-user", str(path)])
+    means = json.loads(capsys.readouterr().out)["score"]
+    written = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path, engine="pyarrow")
+    table = pd.read_parquet(large).rec.evaluate(["recall@3", "r_precision"])["score"]
+
+    written = written.drop(columns="score").set_index("user")
+    written.index = written.index.astype("str")
+    table.index = table.index.astype("str")
+    pd.testing.assert_frame_equal(
+        table.sort_index(), written.sort_index(), check_names=False, check_exact=True
+    )
+    assert table.isna().any().all()
+    assert pytest.approx(table.mean().to_dict(), rel=1e-12, abs=0) == means
+
+
+def run_on_terminal(*arguments):
+    """Return the exit status and what a terminal shows as standard error of the command line."""
+    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    command = [sys.executable, "-m", "recframe", "evaluate", *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as child:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # the terminal of an ended process gives an error
+            while found := os.read(ours, 4096):
+                shown += found
+    os.close(ours)
+    return child.returncode, shown.decode()
+
+
+def test_progress_on_a_terminal(large):
+    """A terminal shows a bar with the total of rows, which is gone at the end."""
+    status, shown = run_on_terminal(large, "--metric", "recall@3", "--memory", "1MiB")
+
+    assert 0 == status
+    assert "/20.0k [" in shown
+    assert shown.endswith("\r")
+    assert "\n" not in shown
+
+
+def test_no_progress_on_a_terminal(large):
+    """--no-progress shows nothing."""
+    assert (0, "") == run_on_terminal(large, "--metric", "recall@3", "--no-progress")
+
+
 def test_per_user_of_one_ranking(tmp_path):
     """Without a user column the one ranking is named in a column called user."""
     path = tmp_path / "users.csv"
@@ -100,6 +171,7 @@ USAGE = {
     "zero division": (["--zero-division", "2"], "zero_division must be NaN, 0.0 or 1.0"),
     "no number": (["--min-score", "high"], "could not convert string to float: 'high'"),
     "no table": (["--per-user", "x.txt"], "must end in .parquet or .csv, found 'x.txt'"),
+    "no memory": (["--memory", "lots"], "memory must be a number of bytes above 0 or a text"),
     "no such flag": (["--k", "4"], "unrecognized arguments: --k"),
 }
 
@@ -121,6 +193,7 @@ REFUSED = {
     "missing column": (["--user", "usr"], "user='usr': no such column"),
     "long k": (["--metric", "recall@31"], "k=31 is more than the ranked rows"),
     "text": (["--score", "object", "--user", "item", "--relevant", "KNN scores"], "0/1"),
+    "no tmp": (["--tmp", "no/folder"], "tmp must be a folder that is there, found 'no/folder'"),
     "no folder": (["--per-user", "no/folder/x.csv"], "cannot write no/folder/x.csv: No such file"),
 }
 
@@ -188,7 +261,7 @@ def test_interrupted(tmp_path, monkeypatch, capsys):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("recframe.cli.evaluate", interrupt)
+    monkeypatch.setattr("recframe.cli.iter_evaluate", interrupt)
 
     assert 130 == main(["evaluate", str(EXAMPLE), "--per-user", str(tmp_path / "users.csv")])
     assert "recframe: interrupted\n" == capsys.readouterr().err

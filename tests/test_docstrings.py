@@ -11,18 +11,28 @@ from numpydoc.validate import validate
 
 import recframe
 import recframe.metrics
+from recframe.dask import DaskRecAccessor
 
 MODULES = sorted(module.name for module in pkgutil.iter_modules(recframe.__path__))
-METHODS = [
-    name
-    for name, _ in inspect.getmembers(recframe.RecAccessor, inspect.isfunction)
-    if not name.startswith("_") or name == "__call__"
-]
+
+
+def methods(accessor):
+    """Return the names of an accessor's public methods."""
+    members = inspect.getmembers(accessor, inspect.isfunction)
+    return [name for name, _ in members if not name.startswith("_") or name == "__call__"]
+
+
 PUBLIC = [
-    *(f"recframe.{name}" for name in recframe.__all__ if name != "evaluate"),
+    *(f"recframe.{name}" for name in recframe.__all__ if "evaluate" not in name),
     "recframe.evaluate.evaluate",
-    *(f"recframe.accessor.RecAccessor.{name}" for name in METHODS),
-    *(f"recframe.metrics.{name}" for name in ("precision_at_k", "recall_at_k", "r_precision")),
+    "recframe.evaluate.iter_evaluate",
+    *(f"recframe.accessor.RecAccessor.{name}" for name in methods(recframe.RecAccessor)),
+    "recframe.dask.DaskRecAccessor",
+    *(f"recframe.dask.DaskRecAccessor.{name}" for name in methods(DaskRecAccessor)),
+    *(
+        f"recframe.metrics.{name}"
+        for name in ("precision_at_k", "recall", "recall_at_k", "r_precision")
+    ),
 ]
 
 

@@ -56,6 +56,24 @@ def test_evaluate_equals_the_reference(data):
 
 
 @given(st.data())
+def test_one_relevant_row_a_user_equals_the_reference(data):
+    """The shortcut for leave-one-out data gives what sorting gives, for every rule and dtype."""
+    kinds = data.draw(strategies.kinds()) | {"relevance": "bool"}
+    options = data.draw(strategies.options(missing="raise", short="pad", min_relevance=None))
+    seen = set()
+    rows = []
+    for user, score, relevant in data.draw(strategies.rows(**kinds)):
+        rows.append((user, score, relevant and user not in seen))
+        seen |= {user} if relevant else set()
+    asked = [("precision", 1), ("recall", 2), ("r_precision", None)]
+    frame = strategies.frame(rows, **kinds)
+    table = frame.rec(**options).evaluate([make_metric(name, k).label for name, k in asked])
+    for label, values in expected_table(rows, asked, options).items():
+        actual = table["score", label]
+        assert all(same_float(values[user], value) for user, value in actual.items())
+
+
+@given(st.data())
 def test_rank_equals_the_reference(data):
     """Every row's position is the reference's; rows that share one have the mean of theirs."""
     kinds = data.draw(strategies.kinds()) | {"relevance": "binary"}
@@ -99,7 +117,7 @@ def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
     labels = ["precision@3", "recall@7", "r_precision"]
     whole = frame.rec(ties=ties, short="pad").evaluate(labels)
     ranks = frame.rec(ties=ties).rank()
-    monkeypatch.setattr("recframe.kernel.ROWS_PER_CHUNK", 500)
+    monkeypatch.setattr("recframe.groups.ROWS_PER_CHUNK", 500)
     monkeypatch.setattr("recframe.kernel.CELLS_PER_BLOCK", 64)
 
     pd.testing.assert_frame_equal(whole, frame.rec(ties=ties, short="pad").evaluate(labels))

@@ -6,7 +6,7 @@ import pytest
 
 import recframe
 from recframe.options import Options
-from recframe.parquet import read_frame
+from recframe.parquet import open_files
 
 
 def save(frame, path):
@@ -44,7 +44,7 @@ def test_only_the_columns_used_are_read(frame, tmp_path):
     """Columns without a role stay unread."""
     path = save(frame.assign(extra="x"), tmp_path / "run.parquet")
 
-    assert ["user", "relevant", "score"] == list(read_frame(path, Options())[0].columns)
+    assert ["user", "relevant", "score"] == list(open_files(path, Options()).types)
 
 
 def test_index_levels_of_a_file(frame, tmp_path):
@@ -132,6 +132,21 @@ def test_no_files():
     """An empty list of files is refused."""
     with pytest.raises(recframe.RecframeError, match="path: no file named, found an empty list"):
         recframe.evaluate([])
+
+
+@pytest.mark.parametrize("again", ["run.parquet", "*.parquet", ""])
+def test_a_file_named_twice(frame, tmp_path, again):
+    """Rows are not counted twice because two patterns name their file."""
+    path = save(frame, tmp_path / "run.parquet")
+    with pytest.raises(recframe.RecframeError, match=r"path: .*run.parquet is named twice"):
+        recframe.evaluate([path, tmp_path / again])
+
+
+@pytest.mark.parametrize("path", [3, None, pd.DataFrame()])
+def test_what_is_no_path(path):
+    """Frames are not iterated over, nor anything else that is not a path."""
+    with pytest.raises(recframe.RecframeError, match="path must be that of parquet files, found"):
+        recframe.iter_evaluate(path)
 
 
 def test_missing_column_of_a_file(frame, tmp_path):

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recframe.metrics import precision_at_k, r_precision, recall_at_k
+import recframe
+from recframe.metrics import precision_at_k, r_precision, recall, recall_at_k
 
 DATA = Path(__file__).parent / "data"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -120,6 +121,28 @@ def test_array_functions_refuse_bad_values(relevant, score, message):
     """Arrays that are no ranking are refused."""
     with pytest.raises(ValueError, match=message):
         precision_at_k(relevant, score, 1)
+
+
+SHOWN, TARGETS = list(range(1, 11)), [1, 3, 4, 6, 8, 11, 13, 14]
+
+
+@pytest.mark.parametrize("make", [list, np.array])
+@pytest.mark.parametrize(("k", "value"), [(10, 0.625), (5, 0.375)])
+def test_s3_recall_of_sets(make, k, value):
+    """S3: recall of the items shown, as lists or arrays, and by frames."""
+    assert value == recall(make(SHOWN[:k]), make(TARGETS))
+    recs = recframe.from_lists({"ann": SHOWN})
+    truth = pd.DataFrame({"user": "ann", "item": TARGETS})
+    assert [value] == recs.rec(truth=truth).recall(k=k)["score"].tolist()
+
+
+def test_s3_recall_without_targets():
+    """S3: no targets give 0.0, and what is neither list nor array is a TypeError."""
+    assert 0.0 == recall(SHOWN, [])
+    assert 0.0 == recall([], TARGETS)
+    for recommended, target in ((tuple(SHOWN), TARGETS), (SHOWN, set(TARGETS)), ("abc", TARGETS)):
+        with pytest.raises(TypeError, match="must be a list or an array, found"):
+            recall(recommended, target)
 
 
 def test_s3_recall_at_k_of_a_frame():

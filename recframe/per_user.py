@@ -1,0 +1,47 @@
+"""The per-user table of a frame: from its rows to the values of every user."""
+
+import numpy as np
+import pandas as pd
+
+from recframe.columns import Columns
+from recframe.frames import Interactions, check_lengths, to_table
+from recframe.groups import Array
+from recframe.kernel import Rankings, count, map_chunks
+from recframe.metrics import Metric, measure
+from recframe.options import Options
+from recframe.truth import read_interactions
+
+
+def per_user_table(
+    frame: pd.DataFrame, columns: Columns, metrics: list[Metric], options: Options
+) -> pd.DataFrame:
+    """Return the metrics of every user; the arguments have been checked."""
+    return measure_table(read_interactions(frame, columns, options), metrics, options)
+
+
+def measure_table(
+    interactions: Interactions, metrics: list[Metric], options: Options
+) -> pd.DataFrame:
+    """Return the metrics of every user of interactions, for each of their scores."""
+    values = {}
+    for score in interactions.scores:
+        rankings = interactions.rankings(score)
+        if options.short == "raise":
+            check_lengths(
+                rankings,
+                interactions.groups.users,
+                score,
+                metrics,
+                empty_allowed=options.policy.absent is not None,
+            )
+        values[score] = measure_all(rankings, metrics, options)
+    return to_table(values, interactions.groups, [metric.label for metric in metrics])
+
+
+def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> Array:
+    """Return the metrics of every user, an array of shape (n_metrics, n_users)."""
+
+    def measure_chunk(chunk: Rankings) -> Array:
+        return measure(count(chunk, options.ties), metrics, options.policy)
+
+    return np.concatenate(map_chunks(measure_chunk, rankings), axis=1)

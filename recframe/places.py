@@ -1,0 +1,114 @@
+"""Scores as integers: exact, in ranked order, with room for one more bit.
+
+NumPy only.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from recframe.groups import Array
+
+MAX_INTEGER = 1 << 61  # the places of larger scores would need more than 62 bits
+
+
+def rankable(scores: Array) -> Array:
+    """Return scores, or integers in the same order where `to_places` does not take their type."""
+    kind, n_bytes = scores.dtype.kind, scores.itemsize
+    if kind == "f" and n_bytes == 2:
+        return scores.astype(np.float32)
+    if kind == "f" and n_bytes in (4, 8):
+        return scores
+    if kind in "iu":
+        low, high = _bounds(scores) if n_bytes == 8 else (0, 0)
+        if low >= -MAX_INTEGER and high <= MAX_INTEGER:
+            return scores
+    return ranks(scores)
+
+
+def ranks(values: Array) -> Array:
+    """Return the position of each value among the distinct values, smallest first."""
+    _, found = np.unique(values.ravel(), return_inverse=True)
+    return found.astype(np.int64).reshape(values.shape)
+
+
+def to_places(scores: Array) -> Array:
+    """Return integers that fall as scores rise and are equal where scores are equal.
+
+    The highest bit and the one below it are left free. The scores given are overwritten.
+    """
+    if scores.dtype.kind == "f":
+        bits = _float_places(scores)
+        return ranks(np.negative(scores)) if bits is None else bits
+    places: Array = scores.astype(np.int32 if scores.itemsize <= 2 else np.int64)
+    return np.negative(places, out=places)
+
+
+def _float_places(scores: Array) -> Array | None:
+    """Return the bits of floats as integers that fall as the floats rise.
+
+    Positive floats sort as their bits do; of a negative one all bits but the sign are flipped.
+    With values of both signs that takes every bit; but below 2 in magnitude the highest bit of
+    the exponent is 0. So larger values are first scaled by a power of two, which is exact unless
+    tiny values underflow: then None.
+    """
+    integer = np.int32 if scores.itemsize == 4 else np.int64
+    low, high = _bounds(scores)
+    if low >= 0:
+        scores += 0.0  # makes -0.0 and 0.0 one value
+        places: Array = scores.view(integer)
+        middle = int(np.array(np.inf, scores.dtype).view(integer)) >> 1
+        return np.subtract(middle, places, out=places)
+    largest = max(-low, high)
+    if largest > 1.5:
+        if np.isinf(largest):
+            finite = scores[np.isfinite(scores)]
+            largest = np.abs(finite).max(initial=0.0)
+        exponent = max(0, int(np.frexp(largest)[1]))
+        try:
+            with np.errstate(under="raise"):  # raises for tiny and inexact, no pass of its own
+                scores = scores * scores.dtype.type(2.0**-exponent)
+        except FloatingPointError:
+            return None
+        np.clip(scores, -1.5, 1.5, out=scores)  # only infinities are that large now
+    np.subtract(0.0, scores, out=scores)
+    places = scores.view(integer)
+    places ^= (places >> (8 * places.itemsize - 1)) & np.iinfo(integer).max
+    return places
+
+
+def break_ties(places: Array, ties: str) -> Array:
+    """Return places of rows that are all different: tied cells of a row by column, or its reverse.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n_users, width), int
+        The places of the rows of users.
+    ties : {"first", "last"}
+        Whether of tied cells the first or the last column is ranked first.
+
+    Returns
+    -------
+    ndarray of shape (n_users, width), int64
+        Integers that order each row's cells as the places do, and tied ones as said.
+    """
+    width = places.shape[1]
+    column = np.arange(width) if ties == "first" else np.arange(width)[::-1]
+    spread = places.astype(np.int64)
+    spread -= spread.min(initial=0)
+    # Ratings and the like leave low bits unused by all: without those there is room for columns.
+    used = int(np.bitwise_or.reduce(spread, axis=None))
+    spread >>= max((used & -used).bit_length() - 1, 0)
+    if int(spread.max(initial=0)).bit_length() + width.bit_length() <= 62:
+        spread <<= width.bit_length()
+        spread |= column
+        return spread
+    step = 1 if ties == "first" else -1
+    order = np.argsort(places[:, ::step], axis=1, kind="stable")
+    np.put_along_axis(spread[:, ::step], order, np.arange(width)[None, :], axis=1)
+    return spread
+
+
+def _bounds(scores: Array) -> tuple[Any, Any]:
+    """Return the smallest and the largest score, zeros where there is none."""
+    return (scores.min(), scores.max()) if scores.size else (0, 0)

@@ -1,0 +1,60 @@
+"""The per-user tables of files, block by block."""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from recframe.blocks import iter_blocks
+from recframe.columns import Columns
+from recframe.errors import RecframeError
+from recframe.file_ids import restore_users, user_dtype
+from recframe.frames import Interactions, read_rows
+from recframe.limits import Limits, Progress, showing
+from recframe.metrics import Metric
+from recframe.options import Options
+from recframe.parquet import open_files
+from recframe.paths import PathLike
+from recframe.per_user import measure_table
+from recframe.truth import Judge, open_judge
+
+
+def iter_tables(
+    path: PathLike | Sequence[PathLike], metrics: list[Metric], options: Options, limits: Limits
+) -> Iterator[pd.DataFrame]:
+    """Return an iterator over the tables of files; what footers can refuse is refused at once."""
+    files = open_files(path, options)
+    empty = read_rows(files.sample, files.columns, options)
+    judge = None if options.truth is None else open_judge(files.columns, options)
+    n_rows = sum(group.n_rows for group in files.row_groups)
+
+    def tables() -> Iterator[pd.DataFrame]:
+        dtype = user_dtype(files)
+        n_evaluated = 0
+        with showing(limits.progress, n_rows) as report:
+            progress = Progress(n_rows, report)
+            drop_nulls = options.missing == "drop"
+            for block in iter_blocks(files, limits, progress, drop_nulls=drop_nulls):
+                try:
+                    interactions = _judged(block, files.columns, options, judge)
+                    table = measure_table(interactions, metrics, options)
+                except RecframeError as error:
+                    part = f"in a part of {len(block):,} of the {n_rows:,} rows: "
+                    raise type(error)((part if len(block) < n_rows else "") + str(error)) from error
+                n_evaluated += len(block)
+                progress.n_evaluated += len(block)
+                progress.report()
+                yield restore_users(table, dtype)
+        rest = empty if judge is None else judge.add_absent(empty)
+        if n_evaluated == 0 or rest is not empty:
+            table = measure_table(rest, metrics, options)
+            yield restore_users(table, dtype) if rest is empty else table
+
+    return tables()
+
+
+def _judged(
+    block: pd.DataFrame, columns: Columns, options: Options, judge: Judge | None
+) -> Interactions:
+    """Return the arrays of a block, with the relevance that truth gives where there is one."""
+    interactions = read_rows(block, columns, options)
+    return interactions if judge is None else judge.judge(block, interactions)

@@ -1,0 +1,282 @@
+"""Truth: relevance that is looked up in a frame of relevant items, listed or not."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from recframe.columns import Columns, find_columns, find_truth_columns, get_column
+from recframe.errors import RecframeError
+from recframe.frames import Interactions, read_rows
+from recframe.groups import Array
+from recframe.ids import Coded, append, encode, match, shown
+from recframe.join import find_pairs
+from recframe.options import Options, TruthLike
+from recframe.users import Groups
+
+LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
+
+
+class Pairs(NamedTuple):
+    """The rows of truth, distinct pairs of a user and an item.
+
+    Parameters
+    ----------
+    users : Index
+        The distinct users.
+    user : ndarray of shape (n_pairs,), int
+        The user of each pair, as a position in `users`.
+    item : Coded of length n_pairs
+        The item of each pair.
+    relevant : ndarray of shape (n_pairs,), bool
+        Whether the item is relevant.
+    """
+
+    users: pd.Index[Any]
+    user: Array
+    item: Coded
+    relevant: Array
+
+
+class Places(NamedTuple):
+    """Where the pairs of truth are in a frame.
+
+    Parameters
+    ----------
+    user : ndarray of shape (n_pairs,), int
+        The user of each pair among the groups of the frame, -1 where there are no rows of it.
+    row : ndarray of shape (n_pairs,), int
+        The row of each pair in grouped order, -1 where it is not listed.
+    """
+
+    user: Array
+    row: Array
+
+
+class Judge:
+    """Truth, by which a frame is judged, or one block of whole users after the other.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The rows of truth.
+    columns : Columns
+        The columns of the frame in their roles.
+    options : Options
+        What is asked for.
+    """
+
+    def __init__(self, pairs: Pairs, columns: Columns, options: Options) -> None:
+        self.pairs = pairs
+        self._columns = columns
+        self._options = options
+        self._is_listed = np.zeros(len(pairs.users), bool)
+
+    def judge(self, frame: pd.DataFrame, interactions: Interactions) -> Interactions:
+        """Return the arrays of a frame with the relevance that truth gives its rows."""
+        places = locate(self.pairs, frame, self._columns, interactions)
+        self._is_listed[self.pairs.user[places.user >= 0]] = True
+        return judge_rows(interactions, self.pairs, places)
+
+    def note(self, users: pd.Index[Any]) -> None:
+        """Take note of users that have been judged elsewhere."""
+        self._is_listed |= match(self.pairs.users, users, "user") >= 0
+
+    def add_absent(self, interactions: Interactions) -> Interactions:
+        """Return interactions with the users added that no frame judged had, if these count.
+
+        Raise where no user of truth was in any of them.
+        """
+        if not self._is_listed.any():
+            raise_no_common(interactions.groups.users, self.pairs.users)
+        if self._options.absent == "drop" or self._is_listed.all():
+            return interactions
+        return append_absent(interactions, self.pairs, np.flatnonzero(~self._is_listed))
+
+
+def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
+    interactions = read_rows(frame, columns, options)
+    if columns.item is None:
+        return interactions
+    judge = open_judge(columns, options)
+    return judge.add_absent(judge.judge(frame, interactions))
+
+
+def open_judge(columns: Columns, options: Options) -> Judge:
+    """Return the judge that holds the truth of these options."""
+    return Judge(read_pairs(load_truth(options.truth), columns, options), columns, options)
+
+
+def load_truth(truth: TruthLike | None) -> pd.DataFrame:
+    """Return truth as a frame, or raise where there is none or its file cannot be read."""
+    if truth is None:
+        raise RecframeError("truth: judge needs it; pass the frame of relevant items")
+    if isinstance(truth, pd.DataFrame):
+        return truth
+    try:
+        return pd.read_parquet(truth)
+    except FileNotFoundError as error:
+        raise RecframeError(f"truth: cannot read {truth}: no such file") from error
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise RecframeError(f"truth: cannot read {truth}: {reason}") from error
+
+
+def read_pairs(truth: pd.DataFrame, columns: Columns, options: Options) -> Pairs:
+    """Return the rows of truth, or raise where they are not distinct pairs of ids."""
+    try:
+        columns = find_truth_columns(truth, columns, options)
+        if columns.relevant is None and options.min_relevance is not None:
+            raise RecframeError(
+                "min_relevance needs a column of relevance, found none; pass relevant= its label"
+            )
+        rows = read_rows(truth, columns, options)
+        users, offsets = rows.groups.users, rows.groups.offsets
+        if offsets[-1] == 0:
+            raise RecframeError("there are no rows, so no item is relevant to anyone")
+        item = _read_items(truth, columns, rows)
+        none = np.empty(0, np.int64)
+        _find_rows(item, rows.groups, columns, none, item._replace(codes=none))
+    except RecframeError as error:
+        raise type(error)(f"truth: {error}") from None
+    user = np.repeat(np.arange(len(users)), np.diff(offsets))
+    relevant = np.ones(len(user), bool) if columns.relevant is None else rows.relevant
+    return Pairs(users, user, item, relevant)
+
+
+def locate(
+    pairs: Pairs, frame: pd.DataFrame, columns: Columns, interactions: Interactions
+) -> Places:
+    """Return where the pairs are in a frame; raise for ids that never match or pairs twice."""
+    groups = interactions.groups
+    users = match(pairs.users, groups.users, "user")
+    user = users[pairs.user]
+    item = _read_items(frame, columns, interactions)
+    return Places(user, _find_rows(item, groups, columns, user, pairs.item))
+
+
+def judge_rows(interactions: Interactions, pairs: Pairs, places: Places) -> Interactions:
+    """Return interactions with the relevance of their rows, and of items not among them."""
+    relevant = np.zeros(len(interactions.relevant), bool)
+    relevant[places.row[pairs.relevant & (places.row >= 0)]] = True
+    unlisted = pairs.relevant & (places.row < 0) & (places.user >= 0)
+    n_users = len(interactions.groups.users)
+    n_unlisted = np.bincount(places.user[unlisted], minlength=n_users)
+    return interactions._replace(relevant=relevant, n_unlisted=n_unlisted)
+
+
+def raise_no_common(users: pd.Index[Any], truth_users: pd.Index[Any]) -> NoReturn:
+    """Refuse a frame and truth that have no user in common."""
+    raise RecframeError(
+        f"user: no user is in both the frame and truth; {shown(users, truth_users)}"
+    )
+
+
+def append_absent(interactions: Interactions, pairs: Pairs, absent: Array) -> Interactions:
+    """Return interactions with users of truth added, by their positions there, without a row."""
+    users, order, offsets, _ = interactions.groups
+    n_relevant = np.bincount(pairs.user[pairs.relevant], minlength=len(pairs.users))
+    groups = Groups(
+        append(users, pairs.users[absent]),
+        order,
+        np.append(offsets, np.full(len(absent), offsets[-1])),
+    )
+    n_unlisted = np.append(interactions.n_unlisted, n_relevant[absent])
+    return interactions._replace(groups=groups, n_unlisted=n_unlisted)
+
+
+def judged_frame(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return a frame with a column of relevance, and with the items of truth it does not list."""
+    truth = load_truth(options.truth)
+    columns = find_columns(frame, options)
+    interactions = read_rows(frame, columns, options)
+    pairs = read_pairs(truth, columns, options)
+    places = locate(pairs, frame, columns, interactions)
+    if places.user.max() < 0:
+        raise_no_common(interactions.groups.users, pairs.users)
+    added = _added(pairs, places, options)
+
+    kept = frame if interactions.rows is None else frame.iloc[interactions.rows]
+    in_index = [name for name in (columns.user, columns.item) if name in frame.index.names]
+    kept = kept.reset_index([name for name in in_index if name is not None])
+    judged = [
+        _extend(kept.iloc[:, position], columns, pairs, added)
+        for position, name in enumerate(kept.columns)
+        if name != "relevant"
+    ]
+    flags = judge_rows(interactions, pairs, places).relevant
+    if interactions.groups.order is not None:
+        flags[interactions.groups.order] = flags.copy()
+    judged.append(pd.Series(np.append(flags, pairs.relevant[added]), name="relevant"))
+    return pd.concat(judged, axis=1)
+
+
+def _added(pairs: Pairs, places: Places, options: Options) -> Array:
+    """Return the pairs that judging adds as rows.
+
+    They are the relevant items that are not listed and, so that no user of truth is lost, what
+    truth says of users who have neither a row nor a relevant item.
+    """
+    n_relevant = np.bincount(pairs.user[pairs.relevant], minlength=len(pairs.users))
+    added = (places.row < 0) & (pairs.relevant | (n_relevant[pairs.user] == 0))
+    is_absent = places.user < 0
+    if options.absent == "drop":
+        return np.flatnonzero(added & ~is_absent & pairs.relevant)
+    return np.flatnonzero(added & (pairs.relevant | is_absent))
+
+
+def _extend(column: pd.Series, columns: Columns, pairs: Pairs, added: Array) -> pd.Series:
+    """Return a column with a cell for each pair added, null where it holds no id."""
+    if len(added) and column.name == columns.item:
+        cells = append(pd.Index(column), pairs.item.take(added))
+    elif len(added) and columns.user is not None and column.name == columns.user:
+        cells = append(pd.Index(column), pairs.users[pairs.user[added]])
+    else:
+        if len(added) and isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+            # These hold no null, and as floats large integers would lose digits.
+            column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
+        return column.reset_index(drop=True).reindex(range(len(column) + len(added)))
+    return pd.Series(cells, name=column.name)
+
+
+def _read_items(frame: pd.DataFrame, columns: Columns, rows: Interactions) -> Coded:
+    """Return the items of the rows kept, in grouped order."""
+    column = get_column(frame, columns.item)
+    item = encode(column if rows.rows is None else column.iloc[rows.rows], "item")
+    order = rows.groups.order
+    return item if order is None else item._replace(codes=item.codes[order])
+
+
+def _find_rows(item: Coded, groups: Groups, columns: Columns, user: Array, asked: Coded) -> Array:
+    """Return the row of each pair of a user and an item asked for, -1 where there is none.
+
+    The rows and their items are in grouped order. Raise where one user has an item twice.
+    """
+    offsets = groups.offsets
+    if item.ids is None and asked.ids is None:
+        own, low_bits = item.codes & LOW_BITS, asked.codes & LOW_BITS
+        found = find_pairs(own, offsets, LOW_BITS + 1, user, low_bits)
+        listed = found.rows >= 0
+        same = np.array_equal(item.codes[found.rows[listed]], asked.codes[listed])
+        if same and not found.n_repeated:
+            return found.rows
+    codes, ids = item.numbered()
+    code = user
+    if len(user):
+        asked_codes, asked_ids = asked.numbered()
+        code = match(asked_ids, ids, "item")[asked_codes]
+    found = find_pairs(codes, offsets, len(ids), user, code)
+    if found.n_repeated:
+        place = int(np.searchsorted(offsets, found.example, side="right")) - 1
+        id_user = groups.users[[place]].tolist()[0]
+        id_item = ids[[codes[found.example]]].tolist()[0]
+        labels = [label for label in (columns.user, columns.item) if label is not None]
+        raise RecframeError(
+            f"a pair of user and item must be there once, found {found.n_repeated} repeated of "
+            f"{len(codes)} rows (such as user {id_user!r}, item {id_item!r}); remove them, "
+            f"for example with drop_duplicates({labels})"
+        )
+    return found.rows

@@ -1,0 +1,249 @@
+"""Other libraries, run for real: equal under the options that name their conventions.
+
+Each test is skipped where its library is not installed. RecTools and RePlay want pandas < 3.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+
+LABELS = ["precision@5", "recall@5", "r_precision"]
+TREC = {"short": "pad", "zero_division": 0.0}
+
+
+def make(seed):
+    """Return lists without ties and truth, whose ids are text.
+
+    Users u0 to u29 have lists of 1 to 12 of 40 items, u5 to u34 have truth of 1 to 9 items,
+    graded 0 to 3; those of u9 and u33 are all graded 0.
+    """
+    rng = np.random.default_rng(seed)
+    items = np.array([f"i{number:02}" for number in range(40)])
+    lists, truths = [], []
+    for number in range(35):
+        listed = rng.choice(items, rng.integers(1, 13), replace=False)
+        true = rng.choice(items, rng.integers(1, 10), replace=False)
+        lists.append(pd.DataFrame({"user": f"u{number}", "item": listed}))
+        truths.append(pd.DataFrame({"user": f"u{number}", "item": true}))
+    recs, truth = pd.concat(lists[:30]), pd.concat(truths[5:])
+    recs["score"] = rng.permutation(len(recs)) / len(recs) - 0.5
+    truth["relevance"] = rng.integers(0, 4, len(truth))
+    truth.loc[truth["user"].isin(["u9", "u33"]), "relevance"] = 0
+    return recs.reset_index(drop=True), truth.reset_index(drop=True)
+
+
+@pytest.fixture(params=[0, 1], ids="seed {}".format)
+def frames(request):
+    """Generated lists and truth."""
+    return make(request.param)
+
+
+def with_truth(recs, truth):
+    """Return the lists of the users of truth, which are all that others look at."""
+    return recs[recs["user"].isin(truth["user"])]
+
+
+def assert_table(expected, table):
+    """Assert that a table of one score holds what another library returned, by label and user."""
+    table = table.droplevel("score", axis=1)
+    assert set(expected) == set(table.columns)
+    for label, by_user in expected.items():
+        assert by_user == pytest.approx(table[label].to_dict(), rel=1e-6, nan_ok=True)
+
+
+def trec(recs, truth, measures):
+    """Return the values of ir_measures by trec_eval's names of metrics."""
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    run = recs.set_axis(["query_id", "doc_id", "score"], axis=1)
+    qrels = truth.set_axis(["query_id", "doc_id", "relevance"], axis=1)
+    parsed = {ir_measures.parse_measure(text): label for text, label in measures.items()}
+    values = {label: {} for label in measures.values()}
+    for value in ir_measures.iter_calc(list(parsed), qrels, run):
+        values[parsed[value.measure]][value.query_id] = value.value
+    return values
+
+
+@pytest.mark.parametrize("grade", [1, 2, 3])
+def test_ir_measures(frames, grade):
+    """trec_eval's code: short lists padded, no relevant item 0, absent users 0."""
+    recs, truth = frames
+    measures = {f"P(rel={grade})@5": LABELS[0], f"R(rel={grade})@5": LABELS[1]}
+    expected = trec(recs, truth, measures | {f"Rprec(rel={grade})": LABELS[2]})
+    table = recframe.evaluate(
+        with_truth(recs, truth), LABELS, truth=truth, min_relevance=grade, **TREC
+    )
+
+    assert_table(expected, table)
+
+
+def test_ir_measures_breaks_ties_by_document(frames):
+    """trec_eval ranks ties by name, last first; other names, other values, but not in recframe."""
+    recs, truth = frames
+    recs, truth = with_truth(recs, truth).assign(score=1.0), truth.assign(relevance=1)
+    label = {"P@5": "precision@5"}
+    by_name = recs.sort_values("item", ascending=False)
+    table = recframe.evaluate(by_name, "precision@5", truth=truth, ties="first", **TREC)
+    assert_table(trec(recs, truth, label), table)
+    renamed = {item: f"{99 - int(item[1:])}" for item in truth["item"].unique()}
+    renamed |= {item: f"{99 - int(item[1:])}" for item in recs["item"].unique()}
+    new_recs, new_truth = (x.assign(item=x["item"].map(renamed)) for x in (recs, truth))
+
+    assert trec(recs, truth, label) != trec(new_recs, new_truth, label)
+    pd.testing.assert_frame_equal(
+        recframe.evaluate(recs, "precision@5", truth=truth, **TREC),
+        recframe.evaluate(new_recs, "precision@5", truth=new_truth, **TREC),
+    )
+
+
+def one_user(items, scores):
+    """Return a list of one user, and a truth of the one item "m"."""
+    recs = pd.DataFrame({"user": "u", "item": items, "score": scores})
+    return recs, pd.DataFrame({"user": ["u"], "item": ["m"], "relevance": [1]})
+
+
+def test_ir_measures_places_null_scores_by_document():
+    """In trec_eval a null score ranks by name; recframe refuses it or leaves it out."""
+    values = {}
+    for other in ("a", "z"):
+        recs, truth = one_user(["m", other], [math.nan, 1.0])
+        values[other] = trec(recs, truth, {"P@1": "precision@1"})["precision@1"]["u"]
+        with pytest.raises(recframe.RecframeError, match="must not be null"):
+            recs.rec(truth=truth).precision(k=1)
+        assert 0.0 == recs.rec(truth=truth, missing="unranked").precision(k=1).loc["u", "score"]
+
+    assert {"a": 1.0, "z": 0.0} == values
+
+
+def test_ir_measures_keeps_the_last_of_repeated_pairs():
+    """Of a document listed twice ir_measures keeps the last row; recframe refuses."""
+    recs, truth = one_user(["m", "a", "m"], [0.9, 0.5, 0.1])
+
+    assert {"precision@1": {"u": 0.0}} == trec(recs, truth, {"P@1": "precision@1"})
+    with pytest.raises(recframe.RecframeError, match="1 repeated of 3 rows"):
+        recs.rec(truth=truth).precision(k=1)
+
+
+def test_ir_measures_ignores_users_without_truth(frames):
+    """ir_measures has no value for a user without truth; recframe has precision 0 and no recall."""
+    recs, truth = frames
+    table = recframe.evaluate(recs, LABELS, truth=truth, min_relevance=1, short="pad")["score"]
+    others = set(recs["user"]) - set(truth["user"])
+
+    assert set(trec(recs, truth, {"P@5": "p"})["p"]) == set(table.index) - others
+    assert others
+    assert (table.loc[list(others), "precision@5"] == 0).all()
+    assert table.loc[list(others), ["recall@5", "r_precision"]].isna().all(axis=None)
+
+
+def nested(frame, column):
+    """Return a frame of user, item and a value as dictionaries in a dictionary."""
+    return {
+        user: dict(zip(rows["item"], rows[column].tolist(), strict=True))
+        for user, rows in frame.groupby("user")
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # numba's, about its own types
+def test_ranx():
+    """Ranx: the conventions of trec_eval, once make_comparable adds and removes users."""
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    recs, truth = make(0)
+    qrels, run = ranx.Qrels(nested(truth, "relevance")), ranx.Run(nested(recs, "score"))
+    names = dict(zip(["precision@5", "recall@5", "r-precision"], LABELS, strict=True))
+    ranx.evaluate(qrels, run, list(names), make_comparable=True)
+    expected = {names[name]: dict(by_user) for name, by_user in run.scores.items()}
+    table = recframe.evaluate(with_truth(recs, truth), LABELS, truth=truth, min_relevance=1, **TREC)
+
+    assert_table(expected, table)
+    repeated = pd.DataFrame({"q": ["u"] * 3, "d": ["m", "a", "m"], "s": [0.9, 0.5, 0.1]})
+    run = ranx.Run.from_df(repeated.astype({"q": object, "d": object}), "q", "d", "s")
+    assert 0.0 == ranx.evaluate(ranx.Qrels({"u": {"m": 1}}), run, "precision@1")
+
+
+def positive(truth):
+    """Return the relevant pairs of truth, for libraries that take all pairs for relevant."""
+    return truth[truth["relevance"] > 0].drop(columns="relevance")
+
+
+def test_rectools(frames):
+    """RecTools: pad, absent users 0, a user without a relevant item has no value."""
+    metrics = pytest.importorskip("rectools.metrics", reason="RecTools is not installed")
+    recs, truth = frames[0], positive(frames[1])
+    ranked = recs.set_axis(["user_id", "item_id", "score"], axis=1)
+    ranked["rank"] = ranked.groupby("user_id")["score"].rank(ascending=False).astype(int)
+    true = truth.set_axis(["user_id", "item_id"], axis=1)
+    expected = {
+        "precision@5": metrics.Precision(k=5).calc_per_user(ranked, true).to_dict(),
+        "recall@5": metrics.Recall(k=5).calc_per_user(ranked, true).to_dict(),
+    }
+    known = with_truth(recs, truth)
+
+    assert_table(expected, recframe.evaluate(known, LABELS[:2], truth=truth, short="pad"))
+    theirs = metrics.Precision(k=5, r_precision=True).calc_per_user(ranked, true)
+    ours = known.rec(truth=truth).r_precision()["score"]
+    assert not np.allclose(ours, theirs.loc[ours.index])  # they divide hits@5 by min(5, R)
+
+
+@pytest.mark.filterwarnings("ignore")  # those of its Spark and pandas versions
+def test_replay(frames):
+    """RePlay: pad, absent users 0, a user without a relevant item has no value."""
+    metrics = pytest.importorskip("replay.metrics", reason="RePlay is not installed")
+    recs, truth = frames[0], positive(frames[1])
+    lists = recs.set_axis(["query_id", "item_id", "rating"], axis=1)
+    true = truth.set_axis(["query_id", "item_id"], axis=1)
+    expected = {}
+    for label, metric in (("precision@5", metrics.Precision), ("recall@5", metrics.Recall)):
+        (expected[label],) = metric([5], mode=metrics.PerUser())(lists, true).values()
+    known = with_truth(recs, truth)
+
+    assert_table(expected, recframe.evaluate(known, LABELS[:2], truth=truth, short="pad"))
+
+
+@pytest.mark.parametrize(("adaptive", "short"), [(False, "pad"), (True, "shrink")])
+def test_torchmetrics(frames, adaptive, short):
+    """Torchmetrics: one table with what is listed only; adaptive_k shrinks, "neg" gives 0."""
+    retrieval = pytest.importorskip(
+        "torchmetrics.retrieval", reason="torchmetrics is not installed"
+    )
+    torch = pytest.importorskip("torch")
+    recs, truth = frames[0], positive(frames[1])
+    recs["score"] += 1  # it finds nothing where scores are negative
+    listed = recs.rec(absent="drop").judge(truth).dropna()
+    codes, users = pd.factorize(listed["user"], sort=True)
+    columns = [torch.tensor(listed[name].to_numpy()) for name in ("score", "relevant")]
+    several = {"precision@5": {"top_k": 5, "adaptive_k": adaptive}, "recall@5": {"top_k": 5}}
+    expected = {}
+    for label, name in zip(LABELS, ("Precision", "Recall", "RPrecision"), strict=True):
+        metric = getattr(retrieval, f"Retrieval{name}")(
+            empty_target_action="neg", aggregation=lambda x, dim=None: x, **several.get(label, {})
+        )
+        metric.update(*columns, indexes=torch.tensor(codes))
+        expected[label] = dict(zip(users, metric.compute().tolist(), strict=True))
+
+    assert_table(expected, recframe.evaluate(listed, LABELS, short=short, zero_division=0.0))
+
+
+def test_lenskit(frames):
+    """LensKit: shrink, absent users left out, NaN without truth; recall divides by min(k, R)."""
+    metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")
+    items = pytest.importorskip("lenskit.data").ItemList
+    recs, truth = frames[0], positive(frames[1])
+    recs = with_truth(recs, truth)
+    true = {user: items(item_ids=rows["item"].tolist()) for user, rows in truth.groupby("user")}
+    metrics = {"precision@5": metrics.Precision(5), "recall@5": metrics.Recall(5)}
+    expected = {label: {} for label in metrics}
+    for user, rows in recs.sort_values("score", ascending=False).groupby("user"):
+        listed = items(item_ids=rows["item"].tolist(), ordered=True)
+        for label, metric in metrics.items():
+            expected[label][user] = metric.measure_list(listed, true[user])
+    table = recframe.evaluate(recs, LABELS[:2], truth=truth, absent="drop", short="shrink")
+    n_relevant = truth.groupby("user").size()
+    recall = table["score", "recall@5"]
+    table["score", "recall@5"] = recall * n_relevant / n_relevant.clip(upper=5)
+
+    assert_table(expected, table)

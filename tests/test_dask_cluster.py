@@ -1,0 +1,37 @@
+"""ddf.rec on a cluster of two workers, each a process of its own."""
+
+import dask
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+
+import recframe
+import recframe.dask
+from test_dask import METRICS, USERS, assert_same, interactions, parts
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two workers, each a process of its own."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options, processes=True) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_on_a_cluster(ids, cluster):
+    """Two workers in processes of their own give the same table and means."""
+    frame = interactions(ids)
+    with dask.config.set({"dataframe.convert-string": False}):
+        ours = parts(frame).rec(short="pad")
+
+        assert_same(frame.rec(short="pad").evaluate(METRICS), ours.evaluate(METRICS))
+        pd.testing.assert_frame_equal(
+            frame.rec(short="pad").mean(METRICS), ours.mean(METRICS).compute(), rtol=1e-12
+        )
+
+
+def test_a_broken_promise_on_a_cluster(cluster):
+    """The refusal of a worker arrives as it was raised."""
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: \d+ users have rows in"):
+        parts(interactions()).rec(partitioned=True, short="pad").evaluate(METRICS).compute()

@@ -1,0 +1,139 @@
+"""The NumPy layer: grouping, integers for scores, counting."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from recframe import groups, kernel
+from recframe.places import break_ties, rankable, to_places
+
+INTEGERS = st.sampled_from(["int8", "uint8", "int16", "int32", "int64", "uint64"])
+WIDE = {"int64": [-(2**63), 2**63 - 1], "uint64": [0, 2**64 - 1]}
+NUMBERS = st.one_of(
+    hnp.arrays(st.sampled_from(["float32", "float64"]), st.integers(0, 40)).filter(
+        lambda values: not np.isnan(values).any()
+    ),
+    hnp.arrays(INTEGERS, st.integers(0, 40)),
+)
+
+
+@pytest.fixture(params=[1 << 20, 7])
+def chunk(request, monkeypatch):
+    """Slices large enough to hold everything, and small enough for threads."""
+    monkeypatch.setattr(groups, "ROWS_PER_CHUNK", request.param)
+    monkeypatch.setattr(groups, "n_processors", lambda: 3)
+
+
+@given(hnp.arrays(INTEGERS, st.integers(0, 60)))
+def test_argsort_is_stable(numbers):
+    """Equal numbers keep their order, for every type and range."""
+    np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), groups.argsort(numbers))
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+def test_argsort_of_the_widest_range(dtype):
+    """Numbers that leave no room for positions are sorted all the same."""
+    numbers = np.array([*WIDE[dtype], 5] * 3, dtype)
+
+    np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), groups.argsort(numbers))
+
+
+@pytest.mark.usefixtures("chunk")
+def test_passes_in_slices():
+    """Passes over rows give the same, in slices and threads or in one piece."""
+    rng = np.random.default_rng(5)
+    for n_rows in (0, 1, 6, 7, 8, 14, 100):
+        values = rng.integers(0, 3, n_rows)
+        starts = [i for i in range(n_rows) if i == 0 or values[i] != values[i - 1]]
+        order = rng.permutation(n_rows)
+
+        assert starts == groups.run_starts(values).tolist()
+        assert values[order].tolist() == groups.take(values, order).tolist()
+        assert not groups.any_nan(values.astype(float))
+        if n_rows:
+            assert groups.any_nan(np.where(np.arange(n_rows) == n_rows - 1, np.nan, values))
+
+
+@given(st.lists(st.lists(st.booleans(), max_size=150), max_size=6))
+def test_sum_by_user(flags):
+    """The flags of each group are counted, empty groups included."""
+    offsets = groups.group_offsets(np.array([len(group) for group in flags], np.int64))
+    joined = np.array([flag for group in flags for flag in group], bool)
+
+    assert [sum(group) for group in flags] == groups.sum_by_user(joined, offsets).tolist()
+
+
+@given(NUMBERS)
+def test_places_order_as_scores_do(scores):
+    """Places fall exactly as scores rise, are equal where scores are, and leave two bits free."""
+    sortable = rankable(scores)
+    places = to_places(sortable.copy())
+    _, ranks = np.unique(scores + scores.dtype.type(0), return_inverse=True)
+    _, place_ranks = np.unique(-places.astype(np.int64), return_inverse=True)
+    bits = 8 * places.itemsize
+
+    np.testing.assert_array_equal(ranks, place_ranks)
+    assert (np.abs(places.astype(float)) <= 2.0 ** (bits - 2)).all()
+
+
+def test_scales_that_would_lose_a_bit_are_not_used():
+    """Tiny scores beside a huge negative one are told apart, though no one scale holds them."""
+    assert [3, 2, 1, 0] == to_places(np.array([-1e308, 0.0, 5e-324, 1e-323])).tolist()
+
+
+@given(
+    hnp.arrays("int64", st.tuples(st.integers(1, 4), st.integers(1, 9)), elements=st.integers(0, 3))
+    | hnp.arrays("int64", (2, 9), elements=st.sampled_from([-(2**61), 2**61, 1, 3]))
+)
+def test_break_ties(places):
+    """Tied cells are told apart by column or its reverse, and nothing else changes order."""
+    width = places.shape[1]
+    for ties, column in [("first", np.arange(width)), ("last", -np.arange(width))]:
+        broken = break_ties(places, ties)
+        for row, told_apart in zip(places, broken, strict=True):
+            expected = np.lexsort((column, row))
+
+            assert len(set(told_apart.tolist())) == width
+            assert expected.tolist() == np.argsort(told_apart).tolist()
+
+
+def test_counts_by_hand():
+    """One user: a row above, a tie of three with two relevant rows, one below."""
+    rankings = kernel.Rankings(
+        np.array([5.0, 3.0, 3.0, 3.0, 1.0]),
+        np.array([False, True, False, True, True]),
+        np.array([0, 5]),
+        np.array([2]),
+    )
+    counts = kernel.count(rankings, "expected")
+
+    assert ([5], [5]) == (counts.n_ranked.tolist(), counts.n_relevant.tolist())
+    assert [(0, 1, 3), (0, 1, 3), (0, 4, 1)] == list(
+        zip(counts.user.tolist(), counts.above.tolist(), counts.tied.tolist(), strict=True)
+    )
+    assert [1, 2, 4] == kernel.count(rankings, "best").above.tolist()
+    assert [2, 3, 4] == kernel.count(rankings, "worst").above.tolist()
+    assert [1, 3, 4] == kernel.count(rankings, "first").above.tolist()
+    assert [1, 3, 4] == kernel.count(rankings, "last").above.tolist()
+
+
+@pytest.mark.usefixtures("chunk")
+@pytest.mark.parametrize("dtype", ["str", "string", "string[pyarrow]", object])
+@pytest.mark.parametrize("n_runs", [1, 50])
+def test_text_users(dtype, n_runs):
+    """Text ids are grouped alike whatever holds them, in runs or not, in slices or not."""
+    users = np.repeat([f"u{n % 20:02}" for n in np.random.default_rng(2).permutation(60)], n_runs)
+    frame = pd.DataFrame({"user": pd.Series(users, dtype=dtype)})
+    frame = frame.assign(score=np.arange(len(frame)) % 11, relevant=np.arange(len(frame)) % 3 == 0)
+    codes = frame.assign(user=[int(user[1:]) for user in users])
+    table = frame.rec(short="pad", zero_division=0.0).recall(k=2)
+
+    assert [f"u{n:02}" for n in range(20)] == table.index.tolist()
+    assert frame["user"].dtype == table.index.dtype
+    assert (
+        codes.rec(short="pad", zero_division=0.0).recall(k=2)["score"].tolist()
+        == table["score"].tolist()
+    )

@@ -1,0 +1,210 @@
+"""from_topk and from_lists: frames from what recommenders return."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe
+from recframe import RecframeError
+
+ROWS = [("ann", 7, -1), ("ann", 3, -2), ("bob", 5, -1)]
+MATRICES = {
+    "int64": np.array([[7, 3], [5, -1]]),
+    "int8": np.array([[7, 3], [5, -1]], np.int8),
+    "read-only": np.array([[7, 3], [5, -1]]),
+    "column order": np.array([[7, 5], [3, -1]]).T,
+    "float": np.array([[7, 3], [5, np.nan]]),
+    "float32": np.array([[7, 3], [5, -1]], np.float32),
+    "masked": np.ma.masked_array([[7, 3], [5, 9]], [[False, False], [False, True]]),
+    "masked float": np.ma.masked_array([[7.0, 3.0], [5.0, 0.5]], [[0, 0], [0, 1]]),
+    "lists": [[7, 3], [5, -1]],
+    "object": np.array([[7, 3], [5, None]], dtype=object),
+    "frame": pd.DataFrame([[7, 3], [5, -1]]),
+    "nullable frame": pd.DataFrame([[7, 3], [5, None]], dtype="Int64"),
+}
+MATRICES["read-only"].flags.writeable = False
+
+
+def rows(frame):
+    """Return the rows of a frame of lists."""
+    assert ["user", "item", "score"] == frame.columns.tolist()
+    assert list(range(len(frame))) == frame.index.tolist()
+    return list(frame.itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+def test_matrices(kind):
+    """Every matrix of whole numbers gives the same rows; -1, null and masked cells give none."""
+    frame = recframe.from_topk(MATRICES[kind], users=["ann", "bob"])
+
+    assert ROWS == rows(frame)
+    assert "i" == frame["item"].dtype.kind
+
+
+def test_text_items():
+    """Items may be text, and text and numbers are kept apart."""
+    expected = [(0, "x", -1), (0, "y", -2), (1, "z", -1)]
+    for matrix in ([["x", "y"], ["z", None]], np.array([["x", "y"], ["z", None]], dtype=object)):
+        frame = recframe.from_topk(matrix)
+        assert expected == rows(frame)
+        assert pd.Series(["x"]).dtype == frame["item"].dtype
+    assert [(0, "x", -1), (0, 1, -2)] == rows(recframe.from_topk([["x", 1]]))
+    assert [(0, "x", -1), (0, "y", -2)] == rows(recframe.from_topk(np.array([["x", "y"]])))
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        ["ann", "bob"],
+        np.array(["ann", "bob"]),
+        pd.Series(["ann", "bob"], index=[5, 6]),
+        ("ann", "bob"),
+    ],
+    ids=["list", "array", "series", "tuple"],
+)
+def test_users(users):
+    """Users may be any sequence as long as the matrix has rows."""
+    assert ROWS == rows(recframe.from_topk([[7, 3], [5, -1]], users))
+
+
+def test_users_keep_their_dtype():
+    """A column of users gives its dtype."""
+    users = pd.Series(["ann", "bob"], dtype="category")
+
+    assert users.dtype == recframe.from_topk([[7], [5]], users)["user"].dtype
+
+
+def test_scores():
+    """Scores are taken as they are, those of cells without an item left out."""
+    scores = np.array([[0.9, 0.9], [0.3, 99.0]], np.float32)
+    frame = recframe.from_topk([[7, 3], [5, -1]], scores=scores)
+
+    assert [np.float32(x) for x in (0.9, 0.9, 0.3)] == frame["score"].tolist()
+    assert np.float32 == frame["score"].dtype
+
+
+class Tensor:
+    """What NumPy can view, as a tensor on the CPU is."""
+
+    def __init__(self, values):
+        self.values = np.array(values)
+
+    def __array__(self, dtype=None, copy=None):
+        """Return the values, as NumPy asks for them."""
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+def test_anything_numpy_can_view():
+    """Tensors are read through the array they give."""
+    frame = recframe.from_topk(
+        Tensor([[7, 3], [5, -1]]), Tensor(["ann", "bob"]), Tensor([[2.0, 1.0], [3.0, 0.0]])
+    )
+
+    assert [("ann", 7, 2.0), ("ann", 3, 1.0), ("bob", 5, 3.0)] == rows(frame)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"items": [7, 3]}, r"matrix with a row for each user, found shape \(2,\)"),
+        ({"items": [[[7]]]}, r"found shape \(1, 1, 1\)"),
+        ({"items": [[7, 3], [5]]}, "from_lists takes lists of different lengths"),
+        ({"items": [[7.5, 3]]}, "items must be whole numbers or text, found 7.5"),
+        ({"items": [[1e300, 3]]}, r"whole numbers or text, found 1e\+300"),
+        ({"items": [[7, 7, 7], [7, 8, -1]]}, r"2 repeated \(such as user 0, item 7\)"),
+        ({"items": [[7], [5]], "users": [1]}, "found 1 for 2 rows"),
+        ({"items": [[7], [5]], "users": [1, 1]}, r"users must differ, found 1 .*such as 1\)"),
+        ({"items": [[7, 5]], "scores": [2, 1]}, r"found \(2,\) for \(1, 2\)"),
+        (
+            {"items": [[7, 5], [7, 5]], "scores": [[1, 1], [1, 2]]},
+            "found 1 rows .*is row 1.*-scores",
+        ),
+    ],
+)
+def test_refused_matrices(arguments, message):
+    """Shapes that do not fit and lists that say two things are refused."""
+    with pytest.raises(RecframeError, match=message):
+        recframe.from_topk(**arguments)
+
+
+def test_scores_may_rise_where_no_item_is():
+    """Scores of cells without an item are not looked at."""
+    frame = recframe.from_topk([[-1, 7, 5]], scores=[[0.0, 2.0, 1.0]])
+
+    assert [(0, 7, 2.0), (0, 5, 1.0)] == rows(frame)
+
+
+def test_lists():
+    """Lists of any length and kind, in their order; an empty list has no row."""
+    lists = {"ann": [7, 3], "nobody": [], "bob": (5,)}
+    assert ROWS == rows(recframe.from_lists(lists))
+    assert ROWS == rows(recframe.from_lists({user: np.array(x) for user, x in lists.items()}))
+    assert ROWS == rows(recframe.from_lists({user: iter(x) for user, x in lists.items()}))
+
+
+def test_ids_of_lists():
+    """Ids keep their types: text, tuples, numbers beside text."""
+    lists = {(1, "a"): ["x", ("y", 1), 2], (2, "b"): ["x"]}
+
+    assert [((1, "a"), "x"), ((1, "a"), ("y", 1)), ((1, "a"), 2), ((2, "b"), "x")] == [
+        row[:2] for row in rows(recframe.from_lists(lists))
+    ]
+
+
+@pytest.mark.parametrize("empty", [{}, {"ann": []}])
+def test_no_item_at_all(empty):
+    """Nothing listed is a frame without rows."""
+    assert [] == rows(recframe.from_lists(empty))
+    assert [] == rows(recframe.from_topk(np.empty((len(empty), 3), int)[:, :0]))
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        ([[1, 2]], "lists must be a dict of items by user, found <class 'list'>"),
+        ({"ann": "abc"}, r"must be a sequence, best first, found <class 'str'> \(user 'ann'\)"),
+        ({"ann": {1, 2}}, "found <class 'set'>"),
+        ({"ann": {1: 2}}, "found <class 'dict'>"),
+        ({"ann": 3}, "found <class 'int'>"),
+        ({"ann": [1, 2, 1], "bob": [1]}, r"1 repeated \(such as user 'ann', item 1\)"),
+    ],
+)
+def test_refused_lists(lists, message):
+    """What has no order, and an item listed twice, is refused."""
+    with pytest.raises(RecframeError, match=message):
+        recframe.from_lists(lists)
+
+
+def test_empty_lists_are_absent_users():
+    """A user with an empty list scores 0 against truth, or is left out."""
+    truth = pd.DataFrame({"user": ["ann", "nobody"], "item": [3, 7]})
+    recs = recframe.from_lists({"ann": [7, 3], "nobody": []})
+
+    assert [1.0, 0.0] == recs.rec(truth=truth).recall(k=2)["score"].tolist()
+    assert [1.0] == recs.rec(truth=truth, absent="drop").recall(k=2)["score"].tolist()
+
+
+LISTS = st.dictionaries(
+    st.integers(0, 9), st.lists(st.integers(0, 5), unique=True, max_size=5), min_size=1
+)
+
+
+@given(LISTS)
+def test_padded_matrix_and_lists_agree(lists):
+    """Lists padded to a matrix give the frame of the lists."""
+    matrix = [items + [-1] * (5 - len(items)) for items in lists.values()]
+    frame = recframe.from_topk(matrix, users=list(lists))
+
+    assert rows(recframe.from_lists(lists)) == rows(frame)
+
+
+@given(LISTS, st.integers(1, 6))
+def test_the_order_is_the_ranking(lists, k):
+    """Top returns each list's first items in their order."""
+    frame = recframe.from_lists(lists)
+    top = frame.rec.top(k=k)
+
+    expected = [(user, item) for user in sorted(lists) for item in lists[user][:k]]
+    assert expected == list(zip(top["user"], top["item"], strict=True))
