@@ -77,7 +77,7 @@ def expected_hits(counts: Counts, cut_offs: Array) -> Hits:
     hits.cumsum(axis=0, out=hits)
     across = np.flatnonzero(begin < end)
     if len(across) == 0:
-        return hits, np.ones(shape, np.int64)
+        return hits, np.broadcast_to(np.int64(1), shape)
     # The rows of a group stand together: the first one speaks for all.
     user, above = user[across], above[across]
     first = np.flatnonzero(np.append(True, (user[1:] != user[:-1]) | (above[1:] != above[:-1])))
