@@ -527,8 +527,9 @@ class RecAccessor:
 
         Nothing that is counted here is refused: rows with a null user or relevance are counted
         and left out of the rest, rows with a null score are not ranked. With `missing` "drop"
-        these are left out too. Where the relevance column does not say what is relevant (it is
-        not 0/1 and there is no `min_relevance`), the figures that need it are NaN.
+        these are left out too. Where it is not said what is relevant (the relevance column is not
+        0/1 and there is no `min_relevance`, or there is a `truth` that duplicate pairs cannot be
+        looked up in), the figures that need it are NaN.
 
         Parameters
         ----------

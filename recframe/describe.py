@@ -14,7 +14,7 @@ from recframe.kernel import Counts, Rankings, map_chunks
 from recframe.metrics import check_k, divide, make_metric
 from recframe.options import Options
 from recframe.ties import TieCounts, count_repeats, count_ties
-from recframe.truth import read_interactions
+from recframe.truth import open_judge
 
 MAX_EXACT = 1 << 24  # float32 holds the integers up to it
 
@@ -32,7 +32,11 @@ def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataF
     interactions, is_judged = _read(kept, columns, options)
     common = {"rows": len(frame), "null users": no_user.sum(), "null relevance": no_relevance.sum()}
     if item is not None:
-        common["duplicate pairs"] = _count_duplicates(get_column(kept, item), interactions)
+        n_duplicates = _count_duplicates(get_column(kept, item), interactions)
+        common["duplicate pairs"] = n_duplicates
+        if options.truth is not None and n_duplicates == 0:
+            judge = open_judge(columns, options)
+            interactions, is_judged = judge.add_absent(judge.judge(kept, interactions)), True
     described = [
         {
             **common,
@@ -53,9 +57,9 @@ def _nulls(frame: pd.DataFrame, label: Hashable | None) -> Array:
 
 
 def _read(frame: pd.DataFrame, columns: Columns, options: Options) -> tuple[Interactions, bool]:
-    """Return the arrays of a frame, and whether its relevance column says what is relevant."""
+    """Return the arrays of a frame, and whether a relevance column says what is relevant."""
     try:
-        return read_interactions(frame, columns, options), True
+        return read_rows(frame, columns, options), columns.relevant is not None
     except RecframeError:
         # Without the relevance; what else is wrong raises again.
         return read_rows(frame, columns._replace(relevant=None), options), False

@@ -172,6 +172,48 @@ def test_min_score_shortens_rankings(frame):
     assert [0, 1] == column[["rows in ties", "users with fewer than 1"]].tolist()
 
 
+@pytest.fixture
+def listed():
+    """What two users were shown; `truth` names three users and an item not shown."""
+    return pd.DataFrame(
+        {"user": [1, 1, 1, 2, 2], "item": list("abcab"), "score": [0.9, 0.5, 0.5, 0.4, 0.3]}
+    )
+
+
+TRUTH = pd.DataFrame({"user": [1, 1, 3], "item": list("bzq")})
+
+
+def test_truth(listed):
+    """With truth its users count, and worst and best are those of `mean`."""
+    column = listed.rec(truth=TRUTH).describe(k=2)["score"]
+    worst, best = (
+        listed.rec(truth=TRUTH, ties=ties, short="pad").mean("precision@2").iloc[0, 0]
+        for ties in ("worst", "best")
+    )
+
+    names = ["users", "users without relevant rows", "shortest ranking"]
+    assert [3, 1, 0] == column[names].tolist()
+    assert [worst, best] == pytest.approx(column.iloc[-2:].tolist())
+    assert worst < best
+
+
+def test_duplicates_beside_truth(listed):
+    """Duplicate pairs, which cannot be looked up in truth, are counted and not refused."""
+    listed.loc[1, "item"] = "a"
+    column = listed.rec(truth=TRUTH).describe(k=2)["score"]
+
+    assert 1 == column["duplicate pairs"]
+    assert column.iloc[-2:].isna().all()
+
+
+def test_a_faulty_truth_is_refused(listed):
+    """A truth that cannot be used is no figure: it is refused as elsewhere."""
+    with pytest.raises(recframe.RecframeError, match="no user is in both"):
+        listed.rec(truth=TRUTH.assign(user=9)).describe(k=2)
+    with pytest.raises(recframe.RecframeError, match="no such file"):
+        listed.rec(truth="none.parquet").describe(k=2)
+
+
 def test_an_empty_frame():
     """Without rows all counts are 0, and what has no value is NaN."""
     frame = pd.DataFrame({"user": [], "score": [], "relevant": []})
