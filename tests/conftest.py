@@ -9,7 +9,10 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "default", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
+# The suite runs three times there, always with the same examples.
+settings.register_profile(
+    "ci", parent=settings.get_profile("default"), derandomize=True, max_examples=50
+)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
