@@ -223,7 +223,7 @@ def to_table(values: dict[Hashable, Array], groups: Groups, metrics: Sequence[st
     rows = [row for table in values.values() for row in table]
     cells = np.empty((len(rows), len(order)))
     for row, cell_row in zip(rows, cells, strict=True):
-        np.take(row, order, out=cell_row)
+        take(row, order, out=cell_row)
     return pd.DataFrame(cells.T, index=groups.users[order], columns=columns, copy=False)
 
 

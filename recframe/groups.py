@@ -19,40 +19,91 @@ ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
 
 def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
     """Return the stable order that groups rows by code, and the offsets of the groups."""
-    return argsort(codes), group_offsets(np.bincount(codes, minlength=n_users))
+    order, starts = sort_numbers(codes)
+    present = codes[order[starts]]
+    sizes = np.zeros(n_users, np.int64)
+    sizes[present] = np.diff(starts, append=len(codes))
+    return order, group_offsets(sizes)
 
 
 def argsort(numbers: Array) -> Array:
     """Return the order that sorts numbers, equal ones as they stand."""
-    found = sort_numbers(numbers)
-    return np.argsort(numbers, kind="stable") if found is None else found[0]
-
-
-def sort_numbers(numbers: Array) -> tuple[Array, Array] | None:
-    """Return the stable order of integers and values in that order, equal where they are.
-
-    None where that is no faster than argsort.
-    """
     if numbers.dtype.kind not in "iu":
-        return None
-    low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
-    position_bits = len(numbers).bit_length()
-    if (high - low).bit_length() + position_bits > 63:
-        return None
-    # Number and position in one integer: sorting values is ten times as fast as argsort.
-    wide = numbers if numbers.itemsize == 8 else numbers.astype(np.int64)
-    packed: Array = (wide - wide.dtype.type(low)).astype(np.int64)
-    packed <<= position_bits
-    packed |= np.arange(len(numbers))
-    packed.sort()
-    values = packed >> position_bits
-    packed &= (1 << position_bits) - 1
-    return packed, values
+        return np.argsort(numbers, kind="stable")
+    return sort_numbers(numbers)[0]
 
 
-def take(values: Array, order: Array) -> Array:
-    """Return values in an order, gathered in threads where that pays."""
-    taken = np.empty(len(order), values.dtype)
+def sort_numbers(numbers: Array) -> tuple[Array, Array]:
+    """Return the stable order of integers, and the positions in it where another integer begins.
+
+    By radix: 16 bits at a time, each pass ten times as fast as to sort by comparing. Many rows
+    are first parted by their leading 8 bits, in threads, so that what is sorted fits the cache.
+    """
+    if len(numbers) == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    low, high = int(numbers.min()), int(numbers.max())
+    n_bits = (high - low).bit_length()
+    if len(numbers) > ROWS_PER_CHUNK // 2 and n_bits > 8:
+        return _sort_in_parts(numbers, low, n_bits)
+    digits = _above(numbers, low)
+    order = _radix_order(digits, n_bits)
+    return order, run_starts(digits[order])
+
+
+def _sort_in_parts(numbers: Array, low: int, n_bits: int) -> tuple[Array, Array]:
+    """Return what `sort_numbers` does, by parts that share their leading 8 bits."""
+    n_low_bits = n_bits - 8
+    rows_at_once = max(1, ROWS_PER_CHUNK // 2)
+
+    def part(first: int, stop: int) -> tuple[Array, Array, Array]:
+        digits = _above(numbers[first:stop], low)
+        leading = (digits >> digits.dtype.type(n_low_bits)).astype(np.uint8)
+        order = np.argsort(leading, kind="stable")
+        digits &= digits.dtype.type((1 << n_low_bits) - 1)
+        digits = digits.astype(np.uint32 if n_low_bits <= 32 else np.uint64)
+        return order + first, digits[order], group_offsets(np.bincount(leading, minlength=256))
+
+    parts = in_threads(part, [*range(0, len(numbers), rows_at_once), len(numbers)])
+    offsets = np.sum([bounds for _, _, bounds in parts], axis=0)
+    order = np.empty(len(numbers), np.int64)
+    begins = np.empty(len(numbers), bool)
+
+    def sort(first: int, stop: int) -> None:
+        for leading in range(first, stop):
+            own = [slice(bounds[leading], bounds[leading + 1]) for _, _, bounds in parts]
+            pairs = list(zip(parts, own, strict=True))
+            digits = np.concatenate([digits[where] for (_, digits, _), where in pairs])
+            rows = np.concatenate([rows[where] for (rows, _, _), where in pairs])
+            own_order = _radix_order(digits, n_low_bits)
+            place = slice(offsets[leading], offsets[leading + 1])
+            np.take(rows, own_order, out=order[place], mode="clip")
+            digits = digits[own_order]
+            begins[place][:1] = True
+            np.not_equal(digits[1:], digits[:-1], out=begins[place][1:])
+
+    in_threads(sort, list(range(0, 257, 8)))
+    return order, np.flatnonzero(begins)
+
+
+def _above(numbers: Array, low: int) -> Array:
+    """Return how far integers are above the lowest one, in an unsigned type that holds it."""
+    wide = numbers.astype(np.uint64)  # wraps around, as does the difference: back to what it is
+    wide -= np.uint64(low % (1 << 64))
+    return wide
+
+
+def _radix_order(digits: Array, n_bits: int) -> Array:
+    """Return the stable order of unsigned integers of so many bits."""
+    order = np.argsort(digits.astype(np.uint16), kind="stable")
+    for shift in range(16, n_bits, 16):
+        higher = (digits >> digits.dtype.type(shift)).astype(np.uint16)[order]
+        order = order[np.argsort(higher, kind="stable")]
+    return order
+
+
+def take(values: Array, order: Array, out: Array | None = None) -> Array:
+    """Return values in an order, in `out` if given; gathered in threads where that pays."""
+    taken = np.empty(len(order), values.dtype) if out is None else out
 
     def gather(start: int, stop: int) -> None:
         # Without "clip" NumPy gathers into a buffer first.
@@ -82,15 +133,23 @@ def sum_by_user(flags: Array, offsets: Array) -> Array:
     return np.diff(counted[word] + np.bitwise_count(rest))
 
 
+def rows_of_runs(order: Array, starts: Array, n_rows: int) -> Array:
+    """Return the rows of runs that begin at these rows, the runs in this order."""
+    lengths = np.diff(starts, append=n_rows)[order]
+    before = group_offsets(lengths)[:-1]
+    rows = np.repeat(starts[order] - before, lengths)
+    rows += np.arange(n_rows)
+    return rows
+
+
 def run_starts(values: Array) -> Array:
     """Return the positions of the values that differ from the one before; the first does."""
-    differs = np.ones(len(values), bool)
 
-    def compare(start: int, stop: int) -> None:
-        np.not_equal(values[start:stop], values[start - 1 : stop - 1], out=differs[start:stop])
+    def find(start: int, stop: int) -> Array:
+        return np.flatnonzero(values[start:stop] != values[start - 1 : stop - 1]) + start
 
-    in_slices(compare, 1, len(values))
-    return np.flatnonzero(differs)
+    first = np.zeros(min(1, len(values)), np.int64)
+    return np.concatenate([first, *in_slices(find, 1, len(values))])
 
 
 def any_nan(values: Array) -> bool:

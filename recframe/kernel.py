@@ -2,20 +2,20 @@
 
 NumPy only. A score and its row's relevance travel in one integer key: the key orders rows as the
 score does, and its lowest bit says whether the row is relevant. So sorting the keys of a user
-ranks the rows and carries the relevance along; nothing is ever searched or looked up again.
+ranks the rows and carries the relevance along; nothing is ever searched or looked up again. Keys
+have 32 bits; the few users whose scores those do not tell apart are sorted again by exact ones.
 """
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from recframe.groups import Array, Result, in_threads, sum_by_user, user_bounds
-from recframe.places import break_ties, rankable, to_places
+from recframe.places import break_ties, rankable, short_keys, to_places
 
 CELLS_PER_BLOCK = 1 << 16  # a padded matrix of this size stays in the cache while it is sorted
-NARROW = 12  # below this width picking cells is faster than picking windows
+FEW_COLUMNS = 8  # so many are padded one by one, more by a mask
 
 
 class Rankings(NamedTuple):
@@ -64,6 +64,26 @@ class Counts(NamedTuple):
     tied: Array
 
 
+class Block(NamedTuple):
+    """Users of like size and the keys of their rows in ranked order.
+
+    Parameters
+    ----------
+    users : ndarray of shape (n_users,), int
+        The users.
+    keys : ndarray of shape (n_users, width), int32 or int64
+        The keys of each user's rows, then one pad or more. Shifted right by one a key is the place
+        of the row's score; its lowest bit is the mark of relevance, see `_mark`. A pad has all bits
+        set, but for the mark.
+    has_ties : bool
+        Whether rows of a user may share a place; pads always do.
+    """
+
+    users: Array
+    keys: Array
+    has_ties: bool
+
+
 def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> list[Result]:
     """Apply a function to runs of whole users, in threads when there is more than one run."""
     offsets = rankings.offsets
@@ -94,11 +114,8 @@ def count(rankings: Rankings, ties: str) -> Counts:
     place of its own, so that `above` is its position and `tied` is 1.
     """
     sizes = np.diff(rankings.offsets)
-    if np.count_nonzero(rankings.relevant[: rankings.offsets[-1]]) <= len(sizes):
-        found = np.flatnonzero(rankings.relevant[: rankings.offsets[-1]])
-        user = np.searchsorted(rankings.offsets, found, side="right") - 1
-        if (user[1:] != user[:-1]).all():
-            return _count_single(rankings, sizes, found, user, ties)
+    if sum_by_user(rankings.relevant[: rankings.offsets[-1]], rankings.offsets).max(initial=0) <= 1:
+        return _count_single(rankings, sizes, ties)
     none = (np.empty(0, np.int64),) * 3
     pieces = zip(none, *_count_blocks(rankings, ties), strict=True)
     user, above, tied = (np.concatenate(part) for part in pieces)
@@ -106,13 +123,15 @@ def count(rankings: Rankings, ties: str) -> Counts:
     return Counts(sizes, n_relevant, user, above, tied)
 
 
-def _count_single(rankings: Rankings, sizes: Array, found: Array, user: Array, ties: str) -> Counts:
-    """Return the counts where no user has more than one relevant row, found at these positions.
+def _count_single(rankings: Rankings, sizes: Array, ties: str) -> Counts:
+    """Return the counts where no user has more than one relevant row.
 
     Then a user's rows are compared with that one row's score, and nothing is sorted.
     """
     offsets = rankings.offsets
     scores = rankings.scores[: offsets[-1]]
+    found = np.flatnonzero(rankings.relevant[: offsets[-1]])
+    user = np.searchsorted(offsets, found, side="right") - 1
     own = np.zeros(len(sizes), scores.dtype)
     own[user] = scores[found]
     own = np.repeat(own, sizes)
@@ -132,54 +151,129 @@ def _count_single(rankings: Rankings, sizes: Array, found: Array, user: Array, t
 
 def _count_blocks(rankings: Rankings, ties: str) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (user, above, tied) of the relevant rows, a block of users of like size at a time."""
-    for users, keys in sorted_blocks(rankings, ties):
+    for users, keys, has_ties in sorted_blocks(rankings, ties):
         width = keys.shape[1]
         cells = keys.ravel()
-        low_bits = cells.astype(np.uint8)  # only the lowest bit counts, and bytes are fast
-        found = np.flatnonzero((low_bits & 1) == _mark(ties))
+        marks = cells.astype(np.uint8)  # only the lowest bit counts, and bytes are fast
+        marks &= 1
+        if not _mark(ties):
+            marks ^= 1
+        found = np.flatnonzero(marks.view(bool))
         row = found // width
         above = found - row * width
         tied = np.ones(len(found), np.int64)
-        if ties == "expected":
+        if has_ties and ties == "expected":
             _find_ties(cells, found, above, tied)
         yield users[row], above, tied
 
 
-def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[tuple[Array, Array]]:
-    """Yield users of like size and the keys of their rows in ranked order, a row for each user.
+def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
+    """Yield the keys of all users' rows in ranked order, users of like size together.
 
-    Shifted right by one a key is the place of the row's score; its lowest bit says whether the
-    row is relevant, see `_mark`. One pad or more ends the keys of every user: all bits set, but
-    for the mark of relevance.
+    Sorted first are short keys. Where two rows of a user share one and that may not be a tie, or
+    is one to be broken by row order, the user is sorted again by exact keys.
     """
     sizes = np.diff(rankings.offsets)
     n_rows, longest = int(rankings.offsets[-1]), int(sizes.max(initial=0))
-    scores = _with_room(rankable(rankings.scores), n_rows + longest + 1)
-    relevant = _with_room(rankings.relevant, n_rows + longest + 1)
+    scores = rankable(rankings.scores)
+    relevant = rankings.relevant
+    short = short_keys(scores[:n_rows], room=longest + 1)
+    short.keys[:n_rows] |= _marked(relevant[:n_rows], ties)
+    by_order = ties in ("first", "last")
     by_size = _largest_first(sizes, longest)
-    sizes, starts = sizes[by_size], rankings.offsets[by_size]
-    first = 0
+    n_again = first = 0
     while first < len(by_size):
-        width = int(sizes[first]) + 1  # one pad at least ends every row: ties never cross users
-        stop = min(len(by_size), first + max(1, CELLS_PER_BLOCK // width))
-        picked, marked = _pick((scores, relevant), starts[first:stop], width)
-        keys = to_places(picked)
-        if ties in ("first", "last"):
-            keys = break_ties(keys, ties)
-        keys += keys  # makes room for the lowest bit
-        keys |= marked if _mark(ties) else ~marked
-        shortest = int(sizes[stop - 1])
-        is_pad = np.arange(shortest, width) >= sizes[first:stop, None]
-        # A pad sorts last and is not relevant; no row has its place.
-        keys[:, shortest:][is_pad] = np.iinfo(keys.dtype).max - _mark(ties)
-        keys.sort(axis=1)
-        yield by_size[first:stop], keys
-        first = stop
+        width = int(sizes[by_size[first]]) + 1
+        users = by_size[first : first + max(1, CELLS_PER_BLOCK // width)]
+        first += len(users)
+        again = np.arange(len(users))
+        if 2 * n_again <= first:
+            keys = _pick(short.keys, rankings.offsets[users], width)
+            if by_order:
+                keys = _number(keys, short.n_bits, ties)
+            _sort(keys, sizes[users], ties)
+            shared = _shared(keys, sizes[users])
+            if shared is None or (short.is_exact and not by_order):
+                yield Block(users, keys, has_ties=shared is not None)
+                continue
+            again = np.unique(np.flatnonzero(shared) // width)
+            if len(again) < len(users):
+                sorted_apart = np.ones(len(users), bool)
+                sorted_apart[again] = False
+                yield Block(users[sorted_apart], keys[sorted_apart], has_ties=False)
+        n_again += len(again)
+        yield _exact_block(rankings._replace(scores=scores), users[again], ties)
+
+
+def _exact_block(rankings: Rankings, users: Array, ties: str) -> Block:
+    """Return the exact keys of users' rows in ranked order, the largest user first."""
+    starts, stops = rankings.offsets[users], rankings.offsets[users + 1]
+    sizes = stops - starts
+    width = int(sizes[0]) + 1
+    cells = np.minimum(starts[:, None] + np.arange(width), rankings.offsets[-1] - 1)
+    keys = to_places(rankings.scores[cells])
+    if ties in ("first", "last"):
+        keys = break_ties(keys, ties)
+    keys += keys  # makes room for the mark
+    keys |= _marked(rankings.relevant[cells], ties)
+    _sort(keys, sizes, ties)
+    return Block(users, keys, has_ties=True)
+
+
+def _sort(keys: Array, sizes: Array, ties: str) -> None:
+    """Sort the keys of each user, the largest user first; what follows a user's rows are pads."""
+    # A pad sorts last and is not relevant; no row has its place.
+    pad = int(np.iinfo(keys.dtype).max) - _mark(ties)
+    shortest, width = int(sizes[-1]), keys.shape[1]
+    if width - shortest <= FEW_COLUMNS:
+        for column in range(shortest, width):
+            keys[np.count_nonzero(sizes > column) :, column] = pad
+    else:
+        is_pad = np.arange(shortest, width) >= sizes[:, None]
+        np.copyto(keys[:, shortest:], pad, where=is_pad)
+    keys.sort(axis=1)
+
+
+def _shared(keys: Array, sizes: Array) -> Array | None:
+    """Return which rows share a key with the next, but for the mark; None where no two do.
+
+    Flags of shape (n_users * width - 1,).
+    """
+    cells = keys.ravel()
+    differs_in = (cells[1:] ^ cells[:-1]).view(f"u{keys.itemsize}")
+    shared: Array = differs_in <= 1
+    # Pads share theirs. One follows every user, and users without rows come last.
+    n_pads = keys.size - int(sizes.sum())
+    n_shared_by_pads = n_pads - max(1, int(np.count_nonzero(sizes)))
+    if np.count_nonzero(shared) == n_shared_by_pads:
+        return None
+    shared &= cells[1:] < np.iinfo(keys.dtype).max - 1
+    return shared
+
+
+def _number(keys: Array, n_bits: int, ties: str) -> Array:
+    """Return short keys that also tell tied cells of a row apart by column, if there is room."""
+    n_columns = keys.shape[1]
+    if n_bits + n_columns.bit_length() > 31:
+        return keys
+    column = np.arange(n_columns, dtype=np.int32)
+    marks = keys & 1
+    keys >>= 1
+    keys <<= n_columns.bit_length()
+    keys |= column if ties == "first" else column[::-1]
+    keys += keys
+    keys |= marks
+    return keys
 
 
 def _mark(ties: str) -> int:
     """Return the lowest bit of a relevant row's key: last in a tie, under "best" first."""
     return 0 if ties == "best" else 1
+
+
+def _marked(relevant: Array, ties: str) -> Array:
+    """Return the lowest bits of rows' keys."""
+    return relevant if _mark(ties) else ~relevant
 
 
 def _find_ties(cells: Array, found: Array, above: Array, tied: Array) -> None:
@@ -195,25 +289,13 @@ def _find_ties(cells: Array, found: Array, above: Array, tied: Array) -> None:
     tied[in_tie] = starts[group + 1] - starts[group]
 
 
-def _pick(arrays: tuple[Array, ...], starts: Array, width: int) -> list[Array]:
-    """Return, of each array, the runs of this width at the starts, as rows of a new matrix."""
-    if width < NARROW:
-        cells = starts[:, None] + np.arange(width)
-        return [array.take(cells) for array in arrays]
-    # Overlapping windows, a view: to pick windows copies whole runs, not single cells.
-    return [
-        as_strided(array, (len(array) - width + 1, width), array.strides * 2)[starts]
-        for array in arrays
-    ]
-
-
-def _with_room(array: Array, length: int) -> Array:
-    """Return an array of this length at least, so that windows do not pass its end."""
-    if len(array) >= length:
-        return array
-    longer = np.zeros(length, array.dtype)
-    longer[: len(array)] = array
-    return longer
+def _pick(keys: Array, starts: Array, width: int) -> Array:
+    """Return the runs of this width at the starts, as rows of a new matrix."""
+    # Every run as one item of as many bytes, overlapping the next: copied whole, not by cells.
+    n_runs = len(keys) - width + 1
+    runs = np.ndarray((n_runs,), f"V{width * keys.itemsize}", keys, strides=keys.strides)
+    picked: Array = runs[starts].view(keys.dtype).reshape(len(starts), width)
+    return picked
 
 
 def _largest_first(sizes: Array, longest: int) -> Array:

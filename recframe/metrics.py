@@ -6,6 +6,7 @@ NumPy only. A metric divides what `kernel.count` has counted; it knows nothing o
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -74,7 +75,8 @@ def expected_hits(counts: Counts, cut_offs: Array) -> Hits:
     whole = np.flatnonzero(end < shape[0])
     cells = end[whole] * shape[1] + user[whole]
     hits = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-    hits.cumsum(axis=0, out=hits)
+    for above_cut, hits_of_cut in pairwise(hits):  # ten times as fast as a sum along this axis
+        hits_of_cut += above_cut
     across = np.flatnonzero(begin < end)
     if len(across) == 0:
         return hits, np.broadcast_to(np.int64(1), shape)
@@ -135,13 +137,10 @@ def precision_at_n_relevant(hits: Hits, counts: Counts, k: None, policy: Policy)
 
 def _ratio(numerator: Array, denominator: Array, zero_division: float) -> Array:
     """Return the quotients, `zero_division` where the denominator is 0."""
-    undefined = denominator == 0
-    if not undefined.any():
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: nothing is counted where nothing can be
         quotient: Array = numerator / denominator
-        return quotient
-    # Twice as fast as a division that is told where to divide.
-    quotient = numerator / np.where(undefined, 1, denominator)
-    quotient[undefined] = zero_division
+    if not np.isnan(zero_division):
+        quotient[denominator == 0] = zero_division
     return quotient
 
 

@@ -3,13 +3,84 @@
 NumPy only.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recframe.groups import Array
 
 MAX_INTEGER = 1 << 61  # the places of larger scores would need more than 62 bits
+SLICE = 1 << 16  # scores that stay in the cache from one pass over them to the next
+
+
+class ShortKeys(NamedTuple):
+    """Scores in 32 bits, which are sorted in half the time of 64.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_rows + room,), int32
+        Shifted right by one they never rise as scores rise; the lowest bit is free for a mark.
+        Less than the largest two integers. What follows the rows is undefined.
+    is_exact : bool
+        Whether keys differ wherever scores do.
+    n_bits : int
+        How many bits the keys have; with fewer than 32 none is negative.
+    """
+
+    keys: Array
+    is_exact: bool
+    n_bits: int
+
+
+def short_keys(scores: Array, room: int) -> ShortKeys:
+    """Return the leading bits of scores as keys, with so many cells more; scores are `rankable`.
+
+    The bits that all scores share need no place, so that a range of scores as a model gives them
+    keeps some 25 bits of a mantissa, and ratings keep all.
+    """
+    keys = np.empty(len(scores) + room, np.int32)
+    low, high = _bounds(scores)
+    is_positive = low > 0
+    low, high = (int(bound) for bound in _ordered_bits(np.array([low, high], scores.dtype)))
+    n_dropped = max(0, (high - low).bit_length() - 31)
+    if (high >> n_dropped) - (low >> n_dropped) > (1 << 31) - 2:
+        n_dropped += 1
+    top = high >> n_dropped
+    n_bits = (top - (low >> n_dropped)).bit_length() + 1
+    if n_bits == 32:
+        top -= 1 << 30
+    used = 0
+    for start in range(0, len(scores), SLICE):
+        bits = _ordered_bits(scores[start : start + SLICE], is_positive=is_positive)
+        part = keys[start : start + len(bits)]
+        if n_dropped:
+            used |= int(np.bitwise_or.reduce(bits))
+            np.right_shift(bits, n_dropped, out=part, casting="unsafe")
+        else:
+            part[:] = bits
+        # Bits beyond the 32nd fall away on either side of the difference, which has 31.
+        np.subtract(np.array(top).astype(np.int32), part, out=part)
+        part += part
+    return ShortKeys(keys, used & ((1 << n_dropped) - 1) == 0, n_bits)
+
+
+def _ordered_bits(scores: Array, *, is_positive: bool = False) -> Array:
+    """Return integers in the order of scores, equal where scores are: of floats the bits.
+
+    Those of round numbers, of either sign, end in zeros as the mantissas do.
+    """
+    if scores.dtype.kind != "f":
+        return scores if scores.itemsize == 8 else scores.astype(np.int64)
+    integer = np.int32 if scores.itemsize == 4 else np.int64
+    if is_positive:
+        return scores.view(integer)
+    # Positive floats sort as their bits do, negative ones as their magnitude's do, negated.
+    bits: Array = scores.view(integer)
+    sign = bits >> (8 * bits.itemsize - 1)
+    ordered: Array = bits & np.iinfo(integer).max
+    ordered ^= sign
+    ordered -= sign
+    return ordered
 
 
 def rankable(scores: Array) -> Array:

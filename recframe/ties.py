@@ -37,10 +37,12 @@ def count_ties(rankings: Rankings, k: int) -> TieCounts:
     n_users = len(rankings.offsets) - 1
     n_relevant, n_tied, most_hits, fewest_hits = np.zeros((4, n_users), np.int64)
     is_cut = np.zeros(n_users, bool)
-    for users, keys in sorted_blocks(rankings, "best"):
+    for users, keys, has_ties in sorted_blocks(rankings, "best"):
         is_relevant = (keys & 1) == 0
         n_relevant[users] = is_relevant.sum(axis=1)
         most_hits[users] = fewest_hits[users] = is_relevant[:, :k].sum(axis=1)
+        if not has_ties:
+            continue
         places = keys >> 1
         repeats = places[:, 1:] == places[:, :-1]
         repeats &= keys[:, 1:] != np.iinfo(keys.dtype).max
@@ -57,7 +59,9 @@ def count_ties(rankings: Rankings, k: int) -> TieCounts:
 def count_repeats(rankings: Rankings) -> int:
     """Return how many rows repeat the score of another row of their user; all are not relevant."""
     n_repeats = 0
-    for users, keys in sorted_blocks(rankings, "best"):
+    for users, keys, has_ties in sorted_blocks(rankings, "best"):
+        if not has_ties:
+            continue
         n_rows = np.diff(rankings.offsets)[users].sum()
         n_repeated_pads = keys.size - n_rows - len(users)  # each user's pads but the first
         n_repeats += int(np.count_nonzero(keys[:, 1:] == keys[:, :-1]) - n_repeated_pads)

@@ -9,9 +9,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError
-from recframe.groups import Array, argsort, group_rows, in_slices, run_starts, sort_numbers
+from recframe.groups import (
+    Array,
+    argsort,
+    group_offsets,
+    in_slices,
+    rows_of_runs,
+    run_starts,
+    sort_numbers,
+)
 
 
 class Groups(NamedTuple):
@@ -51,39 +60,45 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
         starts = _text_run_starts(text)
     else:
         starts = np.arange(len(user))
-    # Ids usually come in runs; then only the first of each run is looked at.
-    if 2 * len(starts) <= len(user):
-        return _group_runs(user, label, starts)
-    if numbers is not None and (found := sort_numbers(numbers)) is not None:
-        order, in_order = found
-        starts = run_starts(in_order)
-        users = pd.Index(user.iloc[order[starts]], dtype=user.dtype, name=label)
-        return Groups(users, order, np.append(starts, len(user)), np.arange(len(starts)))
-    if text is not None:
-        codes, distinct = _encode_text(text)
-        users = pd.Index(distinct, dtype=user.dtype, name=label)
+    # Ids usually come in runs; then only the first row of each run is looked at.
+    in_runs = 2 * len(starts) <= len(user)
+    if are_sorted := numbers is not None and numbers.dtype.kind in "iu":
+        order, begins = sort_numbers(numbers[starts] if in_runs else numbers)
+    elif in_runs or text is None:
+        order, begins = sort_numbers(pd.factorize(user.iloc[starts] if in_runs else user)[0])
     else:
-        codes, distinct = pd.factorize(user)
-        users = pd.Index(distinct, dtype=distinct.dtype, name=label)
-    return Groups(users, *group_rows(codes, len(users)))
+        order, begins = sort_numbers(_encode_text(text))
+    if not in_runs:
+        offsets = np.append(begins, len(user))
+    elif len(begins) == len(starts):
+        # Each user is one run: the rows stay as they are.
+        users = _ids(user, starts, label)
+        offsets = np.append(starts, len(user))
+        return Groups(users, None, offsets, order if are_sorted else None)
+    else:
+        lengths = np.diff(starts, append=len(user))[order]
+        offsets = group_offsets(np.add.reduceat(lengths, begins))
+        order = rows_of_runs(order, starts, len(user))
+    users = _ids(user, order[offsets[:-1]], label)
+    return Groups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
 
 
-def _group_runs(user: pd.Series, label: Hashable, starts: Array) -> Groups:
-    """Return the rows of each user, whose ids change at these rows only."""
-    codes, distinct = pd.factorize(user.iloc[starts])
-    users = pd.Index(distinct, dtype=distinct.dtype, name=label)
-    if len(users) == len(starts):
-        return Groups(users, None, np.append(starts, len(user)))
-    codes = np.repeat(codes, np.diff(starts, append=len(user)))
-    return Groups(users, *group_rows(codes, len(users)))
+def _ids(user: pd.Series, rows: Array, label: Hashable) -> pd.Index[Any]:
+    """Return the ids of rows."""
+    ids: pd.Index[Any] = pd.Index(user.array.take(rows), dtype=user.dtype, name=label)
+    return ids
 
 
 def _as_numbers(user: pd.Series) -> Array | None:
     """Return numbers in the order of the ids, or None where they are not of that kind."""
     if isinstance(user.dtype, pd.CategoricalDtype):
         return user.cat.codes.to_numpy()
+    if is_integer_dtype(user.dtype) and not isinstance(user.dtype, np.dtype):
+        return user.to_numpy(getattr(user.dtype, "numpy_dtype", None))
     if isinstance(user.dtype, np.dtype) and user.dtype.kind in "iufbmM":
-        return user.to_numpy()
+        values = user.to_numpy()
+        integer = {"b": np.uint8, "m": np.int64, "M": np.int64}.get(user.dtype.kind)
+        return values if integer is None else values.view(integer)
     return None
 
 
@@ -108,16 +123,16 @@ def _text_run_starts(text: pa.Array) -> Array:
     return np.flatnonzero(differs)
 
 
-def _encode_text(text: pa.Array) -> tuple[Array, pa.Array]:
-    """Return the code of each text and the distinct texts."""
+def _encode_text(text: pa.Array) -> Array:
+    """Return the code of each text."""
 
     def encode(start: int, stop: int) -> pa.Array:
         return text.slice(start, stop - start).dictionary_encode()
 
     # Slices are encoded in threads, each with codes of its own, which are then made one.
     encoded = pa.chunked_array(in_slices(encode, 0, len(text))).unify_dictionaries()
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
-    return codes, encoded.chunk(0).dictionary
+    codes: Array = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
+    return codes
 
 
 def sort_users(groups: Groups) -> Array:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from recframe import groups, kernel
-from recframe.places import break_ties, rankable, to_places
+from recframe.places import break_ties, rankable, short_keys, to_places
 
 INTEGERS = st.sampled_from(["int8", "uint8", "int16", "int32", "int64", "uint64"])
 WIDE = {"int64": [-(2**63), 2**63 - 1], "uint64": [0, 2**64 - 1]}
@@ -27,18 +27,52 @@ def chunk(request, monkeypatch):
     monkeypatch.setattr(groups, "n_processors", lambda: 3)
 
 
-@given(hnp.arrays(INTEGERS, st.integers(0, 60)))
-def test_argsort_is_stable(numbers):
-    """Equal numbers keep their order, for every type and range."""
-    np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), groups.argsort(numbers))
+@pytest.mark.parametrize("rows_per_chunk", [1 << 20, 7])
+@given(numbers=hnp.arrays(INTEGERS, st.integers(0, 60)))
+def test_sorting_is_stable(rows_per_chunk, numbers):
+    """Equal numbers keep their order, for every type and range, in one piece and in parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "ROWS_PER_CHUNK", rows_per_chunk)
+        order, begins = groups.sort_numbers(numbers)
+    expected = np.argsort(numbers, kind="stable")
+    values = numbers[expected].tolist()
+
+    np.testing.assert_array_equal(expected, order)
+    assert [i for i, value in enumerate(values) if value not in values[:i]] == begins.tolist()
 
 
+@pytest.mark.usefixtures("chunk")
 @pytest.mark.parametrize("dtype", WIDE)
-def test_argsort_of_the_widest_range(dtype):
-    """Numbers that leave no room for positions are sorted all the same."""
-    numbers = np.array([*WIDE[dtype], 5] * 3, dtype)
+def test_sorting_the_widest_range(dtype):
+    """Numbers from one end of their type to the other are sorted all the same."""
+    numbers = np.array([*WIDE[dtype], 5] * 9, dtype)
 
     np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), groups.argsort(numbers))
+
+
+@pytest.mark.usefixtures("chunk")
+def test_many_numbers_are_sorted_in_parts():
+    """Parting by the leading bits changes nothing, however the numbers are spread."""
+    rng = np.random.default_rng(8)
+    for numbers in (
+        rng.integers(0, 300, 900),
+        rng.integers(-(2**40), 2**40, 900),
+        rng.choice([0, 1, 2**62], 900),
+        rng.integers(0, 2**64, 900, dtype=np.uint64),
+    ):
+        np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), groups.argsort(numbers))
+
+
+@given(st.lists(st.integers(1, 5), max_size=9), st.randoms())
+def test_rows_of_runs(lengths, random):
+    """The rows of a run stay together and in order, the runs come as they are told to."""
+    starts = np.cumsum([0, *lengths])[:-1].astype(np.int64)
+    order = list(range(len(lengths)))
+    random.shuffle(order)
+    expected = [starts[run] + place for run in order for place in range(lengths[run])]
+
+    found = groups.rows_of_runs(np.array(order, np.int64), starts, sum(lengths))
+    assert expected == found.tolist()
 
 
 @pytest.mark.usefixtures("chunk")
@@ -77,6 +111,37 @@ def test_places_order_as_scores_do(scores):
 
     np.testing.assert_array_equal(ranks, place_ranks)
     assert (np.abs(places.astype(float)) <= 2.0 ** (bits - 2)).all()
+
+
+@given(NUMBERS)
+def test_short_keys_never_rise_as_scores_do(scores):
+    """As scores rise keys fall or stay, which exact ones never do; the lowest bit is free."""
+    sortable = rankable(scores)
+    keys, is_exact, n_bits = short_keys(sortable, room=3)
+    keys = keys[: len(scores)]
+    by_score = np.argsort(-sortable.astype(np.longdouble), kind="stable")
+    steps = np.diff(keys[by_score].astype(np.int64))
+    differs = sortable[by_score][1:] != sortable[by_score][:-1]
+
+    assert (keys & 1 == 0).all()
+    assert (keys < np.iinfo(np.int32).max - 1).all()
+    assert (steps >= 0).all()
+    assert (steps[~differs] == 0).all()
+    assert not is_exact or (steps[differs] > 0).all()
+    assert n_bits == 32 or (keys >> n_bits == 0).all()
+
+
+def test_short_keys_of_what_a_model_gives_are_exact_or_nearly():
+    """Ratings and 32-bit floats lose nothing, 64-bit floats what lies beyond some 25 bits."""
+    rng = np.random.default_rng(3)
+    ratings = rng.integers(1, 11, 1_000) / 2
+    uniform = rng.random(1_000)
+
+    for scores in (ratings, ratings.astype(np.int8), uniform.astype(np.float32), 3 - ratings):
+        assert short_keys(scores, room=0).is_exact
+    keys, is_exact, _ = short_keys(uniform, room=0)
+    assert not is_exact
+    assert len(np.unique(keys)) == len(uniform)
 
 
 def test_scales_that_would_lose_a_bit_are_not_used():
@@ -118,6 +183,27 @@ def test_counts_by_hand():
     assert [2, 3, 4] == kernel.count(rankings, "worst").above.tolist()
     assert [1, 3, 4] == kernel.count(rankings, "first").above.tolist()
     assert [1, 3, 4] == kernel.count(rankings, "last").above.tolist()
+
+
+@pytest.mark.parametrize("ties", ["expected", "first", "last", "best", "worst"])
+def test_scores_that_differ_in_their_last_bits_are_told_apart(ties):
+    """Short keys they share are no ties: of users of one block some share them, some do not."""
+    rng = np.random.default_rng(4)
+    close = 1 + np.arange(4) * 2.0**-52
+    scores = rng.permuted(np.tile([*close, 2.0, 2.5, 3.0, 4.0], (50, 1)), axis=1)
+    scores[::7] = np.arange(8) * 1e9
+    scores[1::7, ::2] = 1.0
+    relevant = rng.random(scores.shape) < 0.4
+    offsets = np.arange(0, scores.size + 1, 8)
+    found = kernel.count(kernel.Rankings(scores.ravel(), relevant.ravel(), offsets, 0), ties)
+    ranks = np.unique(scores, return_inverse=True)[1]
+    expected = kernel.count(kernel.Rankings(ranks.ravel(), relevant.ravel(), offsets, 0), ties)
+
+    assert not short_keys(scores.ravel(), room=0).is_exact
+    assert short_keys(ranks.ravel(), room=0).is_exact
+    for counts in (found, expected):
+        assert relevant.sum() == len(counts.user)
+    assert sorted(zip(*expected[2:], strict=True)) == sorted(zip(*found[2:], strict=True))
 
 
 @pytest.mark.usefixtures("chunk")
