@@ -16,8 +16,6 @@ from recframe.options import Options
 from recframe.ties import TieCounts, count_repeats, count_ties
 from recframe.truth import open_judge
 
-MAX_EXACT = 1 << 24  # float32 holds the integers up to it
-
 
 def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataFrame:
     """Return counts of rows, users, nulls, ties and duplicates, a column for each score."""
@@ -30,7 +28,11 @@ def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataF
     if options.missing == "raise":
         options = replace(options, missing="unranked")
     interactions, is_judged = _read(kept, columns, options)
-    common = {"rows": len(frame), "null users": no_user.sum(), "null relevance": no_relevance.sum()}
+    common = {
+        "rows": len(frame),
+        "null users": np.count_nonzero(no_user),
+        "null relevance": np.count_nonzero(no_relevance),
+    }
     if item is not None:
         n_duplicates = _count_duplicates(get_column(kept, item), interactions)
         common["duplicate pairs"] = n_duplicates
@@ -40,7 +42,7 @@ def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataF
     described = [
         {
             **common,
-            "null scores": _nulls(frame, score).sum(),
+            "null scores": np.count_nonzero(_nulls(frame, score)),
             **_describe_ranking(interactions.rankings(score), k, options, is_judged=is_judged),
         }
         for score in columns.scores
@@ -76,8 +78,6 @@ def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:
         nulls = np.flatnonzero(codes < 0)
         codes[nulls] -= np.arange(len(nulls))
     codes = codes if groups.order is None else codes[groups.order]
-    if len(codes) and int(codes.max()) - int(codes.min()) < MAX_EXACT:
-        codes = (codes - codes.min()).astype(np.float32)  # sorted in half the time
     # Rows of a user with the same item are rows tied in a ranking by item.
     none = np.zeros(len(codes), bool)
     by_item = Rankings(codes, none, groups.offsets, np.zeros(len(groups.users), np.int64))

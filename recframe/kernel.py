@@ -14,7 +14,7 @@ import numpy as np
 from recframe.groups import Array, Result, in_threads, sum_by_user, user_bounds
 from recframe.places import break_ties, rankable, short_keys, to_places
 
-CELLS_PER_BLOCK = 1 << 16  # a padded matrix of this size stays in the cache while it is sorted
+CELLS_PER_BLOCK = 1 << 17  # a padded matrix of this size stays in the cache while it is sorted
 FEW_COLUMNS = 8  # so many are padded one by one, more by a mask
 
 
@@ -114,7 +114,9 @@ def count(rankings: Rankings, ties: str) -> Counts:
     place of its own, so that `above` is its position and `tied` is 1.
     """
     sizes = np.diff(rankings.offsets)
-    if sum_by_user(rankings.relevant[: rankings.offsets[-1]], rankings.offsets).max(initial=0) <= 1:
+    flags = rankings.relevant[: rankings.offsets[-1]]
+    is_single = np.count_nonzero(flags) <= len(sizes)
+    if is_single and sum_by_user(flags, rankings.offsets).max(initial=0) <= 1:
         return _count_single(rankings, sizes, ties)
     none = (np.empty(0, np.int64),) * 3
     pieces = zip(none, *_count_blocks(rankings, ties), strict=True)

@@ -75,8 +75,7 @@ def expected_hits(counts: Counts, cut_offs: Array) -> Hits:
     whole = np.flatnonzero(end < shape[0])
     cells = end[whole] * shape[1] + user[whole]
     hits = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-    for above_cut, hits_of_cut in pairwise(hits):  # ten times as fast as a sum along this axis
-        hits_of_cut += above_cut
+    _sum_up(hits)
     across = np.flatnonzero(begin < end)
     if len(across) == 0:
         return hits, np.broadcast_to(np.int64(1), shape)
@@ -92,10 +91,20 @@ def expected_hits(counts: Counts, cut_offs: Array) -> Hits:
     group = np.zeros((shape[0] + 1, shape[1]), np.int64)
     group[begin, user] = number
     group[end, user] -= number
-    group = group.cumsum(axis=0)[:-1]
-    size = np.append(1, tied)[group]
-    room = cut_offs - np.append(0, above)[group]
-    return hits * size + np.append(0, n_relevant)[group] * room, size
+    _sum_up(group)
+    group = group[:-1]
+    size = np.append(1, tied).take(group)
+    expected: Array = cut_offs - np.append(0, above).take(group)
+    expected *= np.append(0, n_relevant).take(group)
+    hits *= size
+    hits += expected
+    return hits, size
+
+
+def _sum_up(rows: Array) -> None:
+    """Add to every row the sum of those above it; ten times as fast as cumsum along this axis."""
+    for above, row in pairwise(rows):
+        row += above
 
 
 def _first_cut_off(cut_offs: Array, user: Array, position: Array) -> Array:

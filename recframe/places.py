@@ -46,7 +46,7 @@ def short_keys(scores: Array, room: int) -> ShortKeys:
     if (high >> n_dropped) - (low >> n_dropped) > (1 << 31) - 2:
         n_dropped += 1
     top = high >> n_dropped
-    n_bits = (top - (low >> n_dropped)).bit_length() + 1
+    n_bits = (top - (low >> n_dropped) + 1).bit_length() + 1
     if n_bits == 32:
         top -= 1 << 30
     used = 0

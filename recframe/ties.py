@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.groups import Array
+from recframe.groups import Array, sum_by_user
 from recframe.kernel import Rankings, sorted_blocks
 
 
@@ -35,20 +35,21 @@ class TieCounts(NamedTuple):
 def count_ties(rankings: Rankings, k: int) -> TieCounts:
     """Return what ties there are in every user's ranking, in one sort."""
     n_users = len(rankings.offsets) - 1
-    n_relevant, n_tied, most_hits, fewest_hits = np.zeros((4, n_users), np.int64)
+    n_relevant = sum_by_user(rankings.relevant[: rankings.offsets[-1]], rankings.offsets)
+    n_tied, most_hits, fewest_hits = np.zeros((3, n_users), np.int64)
     is_cut = np.zeros(n_users, bool)
     for users, keys, has_ties in sorted_blocks(rankings, "best"):
         is_relevant = (keys & 1) == 0
-        n_relevant[users] = is_relevant.sum(axis=1)
         most_hits[users] = fewest_hits[users] = is_relevant[:, :k].sum(axis=1)
         if not has_ties:
             continue
         places = keys >> 1
         repeats = places[:, 1:] == places[:, :-1]
         repeats &= keys[:, 1:] != np.iinfo(keys.dtype).max
-        if not repeats.any():
-            continue
-        n_tied[users] = repeats.sum(axis=1) + _n_runs(repeats)
+        is_tied = np.zeros(keys.shape, bool)
+        is_tied[:, 1:] = repeats
+        is_tied[:, :-1] |= repeats
+        n_tied[users] = _sums(is_tied)
         if k < keys.shape[1]:
             cut = np.flatnonzero(repeats[:, k - 1])
             is_cut[users[cut]] = True
@@ -68,19 +69,16 @@ def count_repeats(rankings: Rankings) -> int:
     return n_repeats
 
 
-def _n_runs(flags: Array) -> Array:
-    """Return how many runs of flags each row has."""
-    begins = flags.copy()
-    begins[:, 1:] &= ~flags[:, :-1]
-    n_begins: Array = begins.sum(axis=1)
-    return n_begins
+def _sums(flags: Array) -> Array:
+    """Return how many flags each row has."""
+    return sum_by_user(flags.ravel(), np.arange(0, flags.size + 1, flags.shape[1]))
 
 
 def _at_stake(places: Array, is_relevant: Array, k: int) -> Array:
     """Return the hits that the order of the group across the cut decides, for each user."""
     in_group = places == places[:, k - 1 : k]
-    n_relevant = (in_group & is_relevant).sum(axis=1)
-    n_others = in_group.sum(axis=1) - n_relevant
+    n_relevant = _sums(in_group & is_relevant)
+    n_others = _sums(in_group) - n_relevant
     room = k - in_group.argmax(axis=1)
     stake: Array = np.minimum(n_relevant, room) - np.maximum(room - n_others, 0)
     return stake

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -114,6 +114,9 @@ def test_places_order_as_scores_do(scores):
 
 
 @given(NUMBERS)
+@example(np.array([1.0, np.finfo(float).max]))
+@example(np.array([0, (1 << 30) - 1]))
+@example(np.array([0, (1 << 31) - 2]))
 def test_short_keys_never_rise_as_scores_do(scores):
     """As scores rise keys fall or stay, which exact ones never do; the lowest bit is free."""
     sortable = rankable(scores)
