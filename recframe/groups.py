@@ -146,10 +146,23 @@ def run_starts(values: Array) -> Array:
     """Return the positions of the values that differ from the one before; the first does."""
 
     def find(start: int, stop: int) -> Array:
-        return np.flatnonzero(values[start:stop] != values[start - 1 : stop - 1]) + start
+        return positions(values[start:stop] != values[start - 1 : stop - 1]) + start
 
     first = np.zeros(min(1, len(values)), np.int64)
     return np.concatenate([first, *in_slices(find, 1, len(values))])
+
+
+def positions(flags: Array) -> Array:
+    """Return the positions of the flags that are set."""
+    # Where at most a tenth are set NumPy looks for one after the other, else it writes down every
+    # position and keeps the right ones: no branch is mispredicted, which takes a third of the
+    # time. Unless next to none are set, a tail of set flags makes them more than a tenth.
+    n_flags, n_set = len(flags), int(np.count_nonzero(flags))
+    if not n_flags // 32 < n_set <= n_flags // 10:
+        return np.flatnonzero(flags)
+    with_tail = np.ones(n_flags + n_flags // 8, bool)
+    with_tail[:n_flags] = flags
+    return np.flatnonzero(with_tail)[:n_set]
 
 
 def any_nan(values: Array) -> bool:

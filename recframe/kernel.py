@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.groups import Array, Result, in_threads, sum_by_user, user_bounds
+from recframe.groups import Array, Result, in_threads, positions, sum_by_user, user_bounds
 from recframe.places import break_ties, rankable, short_keys, to_places
 
 CELLS_PER_BLOCK = 1 << 17  # a padded matrix of this size stays in the cache while it is sorted
@@ -75,13 +75,13 @@ class Block(NamedTuple):
         The keys of each user's rows, then one pad or more. Shifted right by one a key is the place
         of the row's score; its lowest bit is the mark of relevance, see `_mark`. A pad has all bits
         set, but for the mark.
-    has_ties : bool
-        Whether rows of a user may share a place; pads always do.
+    shared : ndarray of shape (n_users, width), bool, or None
+        Whether a row shares its place with the next; None where no two rows do.
     """
 
     users: Array
     keys: Array
-    has_ties: bool
+    shared: Array | None
 
 
 def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> list[Result]:
@@ -153,19 +153,19 @@ def _count_single(rankings: Rankings, sizes: Array, ties: str) -> Counts:
 
 def _count_blocks(rankings: Rankings, ties: str) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (user, above, tied) of the relevant rows, a block of users of like size at a time."""
-    for users, keys, has_ties in sorted_blocks(rankings, ties):
+    for users, keys, shared in sorted_blocks(rankings, ties):
         width = keys.shape[1]
         cells = keys.ravel()
         marks = cells.astype(np.uint8)  # only the lowest bit counts, and bytes are fast
         marks &= 1
         if not _mark(ties):
             marks ^= 1
-        found = np.flatnonzero(marks.view(bool))
+        found = positions(marks.view(bool))
         row = found // width
         above = found - row * width
         tied = np.ones(len(found), np.int64)
-        if has_ties and ties == "expected":
-            _find_ties(cells, found, above, tied)
+        if shared is not None and ties == "expected":
+            _find_ties(shared.ravel(), found, above, tied)
         yield users[row], above, tied
 
 
@@ -178,9 +178,7 @@ def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
     sizes = np.diff(rankings.offsets)
     n_rows, longest = int(rankings.offsets[-1]), int(sizes.max(initial=0))
     scores = rankable(rankings.scores)
-    relevant = rankings.relevant
-    short = short_keys(scores[:n_rows], room=longest + 1)
-    short.keys[:n_rows] |= _marked(relevant[:n_rows], ties)
+    short = short_keys(scores[:n_rows], _marked(rankings.relevant[:n_rows], ties), longest + 1)
     by_order = ties in ("first", "last")
     by_size = _largest_first(sizes, longest)
     n_again = first = 0
@@ -196,13 +194,12 @@ def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
             _sort(keys, sizes[users], ties)
             shared = _shared(keys, sizes[users])
             if shared is None or (short.is_exact and not by_order):
-                yield Block(users, keys, has_ties=shared is not None)
+                yield Block(users, keys, shared)
                 continue
-            again = np.unique(np.flatnonzero(shared) // width)
+            is_apart = ~shared.any(axis=1)
+            again = np.flatnonzero(~is_apart)
             if len(again) < len(users):
-                sorted_apart = np.ones(len(users), bool)
-                sorted_apart[again] = False
-                yield Block(users[sorted_apart], keys[sorted_apart], has_ties=False)
+                yield Block(users[is_apart], keys[is_apart], None)
         n_again += len(again)
         yield _exact_block(rankings._replace(scores=scores), users[again], ties)
 
@@ -219,7 +216,7 @@ def _exact_block(rankings: Rankings, users: Array, ties: str) -> Block:
     keys += keys  # makes room for the mark
     keys |= _marked(rankings.relevant[cells], ties)
     _sort(keys, sizes, ties)
-    return Block(users, keys, has_ties=True)
+    return Block(users, keys, _shared(keys, sizes))
 
 
 def _sort(keys: Array, sizes: Array, ties: str) -> None:
@@ -237,19 +234,17 @@ def _sort(keys: Array, sizes: Array, ties: str) -> None:
 
 
 def _shared(keys: Array, sizes: Array) -> Array | None:
-    """Return which rows share a key with the next, but for the mark; None where no two do.
-
-    Flags of shape (n_users * width - 1,).
-    """
+    """Return which rows share a key with the next, but for the mark; None where no two do."""
     cells = keys.ravel()
-    differs_in = (cells[1:] ^ cells[:-1]).view(f"u{keys.itemsize}")
-    shared: Array = differs_in <= 1
+    shared = np.zeros(keys.shape, bool)
+    flags = shared.ravel()[:-1]
+    np.less_equal((cells[1:] ^ cells[:-1]).view(f"u{keys.itemsize}"), 1, out=flags)
     # Pads share theirs. One follows every user, and users without rows come last.
     n_pads = keys.size - int(sizes.sum())
     n_shared_by_pads = n_pads - max(1, int(np.count_nonzero(sizes)))
-    if np.count_nonzero(shared) == n_shared_by_pads:
+    if np.count_nonzero(flags) == n_shared_by_pads:
         return None
-    shared &= cells[1:] < np.iinfo(keys.dtype).max - 1
+    flags &= cells[1:] < np.iinfo(keys.dtype).max - 1
     return shared
 
 
@@ -278,14 +273,10 @@ def _marked(relevant: Array, ties: str) -> Array:
     return relevant if _mark(ties) else ~relevant
 
 
-def _find_ties(cells: Array, found: Array, above: Array, tied: Array) -> None:
+def _find_ties(shared: Array, found: Array, above: Array, tied: Array) -> None:
     """Move the found cells to the start of their tie groups and set the sizes of the groups."""
-    place = cells[found] >> 1
-    in_tie = np.flatnonzero((place == cells[found + 1] >> 1) | (place == cells[found - 1] >> 1))
-    if len(in_tie) == 0:
-        return
-    changes = (cells[1:] >> 1) != (cells[:-1] >> 1)
-    starts = np.concatenate(([0], np.flatnonzero(changes) + 1, [len(cells)]))
+    in_tie = np.flatnonzero(shared[found] | shared[found - 1])
+    starts = np.append(0, np.flatnonzero(~shared) + 1)
     group = np.searchsorted(starts, found[in_tie], side="right") - 1
     above[in_tie] -= found[in_tie] - starts[group]
     tied[in_tie] = starts[group + 1] - starts[group]

@@ -19,7 +19,7 @@ class ShortKeys(NamedTuple):
     Parameters
     ----------
     keys : ndarray of shape (n_rows + room,), int32
-        Shifted right by one they never rise as scores rise; the lowest bit is free for a mark.
+        Shifted right by one they never rise as scores rise; the lowest bit is the row's mark.
         Less than the largest two integers. What follows the rows is undefined.
     is_exact : bool
         Whether keys differ wherever scores do.
@@ -32,8 +32,8 @@ class ShortKeys(NamedTuple):
     n_bits: int
 
 
-def short_keys(scores: Array, room: int) -> ShortKeys:
-    """Return the leading bits of scores as keys, with so many cells more; scores are `rankable`.
+def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
+    """Return the leading bits of scores as keys, with their marks; scores are `rankable`.
 
     The bits that all scores share need no place, so that a range of scores as a model gives them
     keeps some 25 bits of a mantissa, and ratings keep all.
@@ -61,6 +61,7 @@ def short_keys(scores: Array, room: int) -> ShortKeys:
         # Bits beyond the 32nd fall away on either side of the difference, which has 31.
         np.subtract(np.array(top).astype(np.int32), part, out=part)
         part += part
+        part |= marks[start : start + len(bits)]
     return ShortKeys(keys, used & ((1 << n_dropped) - 1) == 0, n_bits)
 
 

@@ -38,35 +38,25 @@ def count_ties(rankings: Rankings, k: int) -> TieCounts:
     n_relevant = sum_by_user(rankings.relevant[: rankings.offsets[-1]], rankings.offsets)
     n_tied, most_hits, fewest_hits = np.zeros((3, n_users), np.int64)
     is_cut = np.zeros(n_users, bool)
-    for users, keys, has_ties in sorted_blocks(rankings, "best"):
+    for users, keys, shared in sorted_blocks(rankings, "best"):
         is_relevant = (keys & 1) == 0
         most_hits[users] = fewest_hits[users] = is_relevant[:, :k].sum(axis=1)
-        if not has_ties:
+        if shared is None:
             continue
-        places = keys >> 1
-        repeats = places[:, 1:] == places[:, :-1]
-        repeats &= keys[:, 1:] != np.iinfo(keys.dtype).max
-        is_tied = np.zeros(keys.shape, bool)
-        is_tied[:, 1:] = repeats
-        is_tied[:, :-1] |= repeats
+        is_tied = shared.copy()
+        is_tied[:, 1:] |= shared[:, :-1]
         n_tied[users] = _sums(is_tied)
         if k < keys.shape[1]:
-            cut = np.flatnonzero(repeats[:, k - 1])
+            cut = np.flatnonzero(shared[:, k - 1])
             is_cut[users[cut]] = True
-            fewest_hits[users[cut]] -= _at_stake(places[cut], is_relevant[cut], k)
+            fewest_hits[users[cut]] -= _at_stake(keys[cut] >> 1, is_relevant[cut], k)
     return TieCounts(n_relevant, n_tied, is_cut, most_hits, fewest_hits)
 
 
 def count_repeats(rankings: Rankings) -> int:
     """Return how many rows repeat the score of another row of their user; all are not relevant."""
-    n_repeats = 0
-    for users, keys, has_ties in sorted_blocks(rankings, "best"):
-        if not has_ties:
-            continue
-        n_rows = np.diff(rankings.offsets)[users].sum()
-        n_repeated_pads = keys.size - n_rows - len(users)  # each user's pads but the first
-        n_repeats += int(np.count_nonzero(keys[:, 1:] == keys[:, :-1]) - n_repeated_pads)
-    return n_repeats
+    blocks = sorted_blocks(rankings, "best")
+    return sum(int(np.count_nonzero(shared)) for _, _, shared in blocks if shared is not None)
 
 
 def _sums(flags: Array) -> Array:

@@ -91,6 +91,15 @@ def test_passes_in_slices():
             assert groups.any_nan(np.where(np.arange(n_rows) == n_rows - 1, np.nan, values))
 
 
+@pytest.mark.parametrize("share", [0, 0.02, 0.05, 0.09, 0.1, 0.11, 1])
+def test_positions(share):
+    """The positions of set flags are found, few or many."""
+    for n_flags in (0, 1, 9, 1_000):
+        flags = np.random.default_rng(n_flags).random(n_flags) < share
+
+        assert np.flatnonzero(flags).tolist() == groups.positions(flags).tolist()
+
+
 @given(st.lists(st.lists(st.booleans(), max_size=150), max_size=6))
 def test_sum_by_user(flags):
     """The flags of each group are counted, empty groups included."""
@@ -118,16 +127,17 @@ def test_places_order_as_scores_do(scores):
 @example(np.array([0, (1 << 30) - 1]))
 @example(np.array([0, (1 << 31) - 2]))
 def test_short_keys_never_rise_as_scores_do(scores):
-    """As scores rise keys fall or stay, which exact ones never do; the lowest bit is free."""
+    """As scores rise keys fall or stay, which exact ones never do; the lowest bit is the mark."""
     sortable = rankable(scores)
-    keys, is_exact, n_bits = short_keys(sortable, room=3)
-    keys = keys[: len(scores)]
+    marks = np.arange(len(scores)) % 3 == 0
+    keys, is_exact, n_bits = short_keys(sortable, marks, room=3)
+    assert marks.tolist() == (keys[: len(scores)] & 1).tolist()
+    keys = keys[: len(scores)] & -2
     by_score = np.argsort(-sortable.astype(np.longdouble), kind="stable")
     steps = np.diff(keys[by_score].astype(np.int64))
     differs = sortable[by_score][1:] != sortable[by_score][:-1]
 
-    assert (keys & 1 == 0).all()
-    assert (keys < np.iinfo(np.int32).max - 1).all()
+    assert (keys < np.iinfo(np.int32).max - 2).all()
     assert (steps >= 0).all()
     assert (steps[~differs] == 0).all()
     assert not is_exact or (steps[differs] > 0).all()
@@ -141,8 +151,8 @@ def test_short_keys_of_what_a_model_gives_are_exact_or_nearly():
     uniform = rng.random(1_000)
 
     for scores in (ratings, ratings.astype(np.int8), uniform.astype(np.float32), 3 - ratings):
-        assert short_keys(scores, room=0).is_exact
-    keys, is_exact, _ = short_keys(uniform, room=0)
+        assert short_keys(scores, uniform < 0, room=0).is_exact
+    keys, is_exact, _ = short_keys(uniform, uniform < 0, room=0)
     assert not is_exact
     assert len(np.unique(keys)) == len(uniform)
 
@@ -202,8 +212,8 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(ties):
     ranks = np.unique(scores, return_inverse=True)[1]
     expected = kernel.count(kernel.Rankings(ranks.ravel(), relevant.ravel(), offsets, 0), ties)
 
-    assert not short_keys(scores.ravel(), room=0).is_exact
-    assert short_keys(ranks.ravel(), room=0).is_exact
+    assert not short_keys(scores.ravel(), relevant.ravel(), room=0).is_exact
+    assert short_keys(ranks.ravel(), relevant.ravel(), room=0).is_exact
     for counts in (found, expected):
         assert relevant.sum() == len(counts.user)
     assert sorted(zip(*expected[2:], strict=True)) == sorted(zip(*found[2:], strict=True))
