@@ -276,10 +276,14 @@ def _marked(relevant: Array, ties: str) -> Array:
 def _find_ties(shared: Array, found: Array, above: Array, tied: Array) -> None:
     """Move the found cells to the start of their tie groups and set the sizes of the groups."""
     in_tie = np.flatnonzero(shared[found] | shared[found - 1])
-    starts = np.append(0, np.flatnonzero(~shared) + 1)
+    if len(in_tie) == 0:
+        return
+    before = np.append(False, shared[:-1])
+    starts = positions(shared > before)
+    sizes = positions(shared < before) + 1 - starts
     group = np.searchsorted(starts, found[in_tie], side="right") - 1
     above[in_tie] -= found[in_tie] - starts[group]
-    tied[in_tie] = starts[group + 1] - starts[group]
+    tied[in_tie] = sizes[group]
 
 
 def _pick(keys: Array, starts: Array, width: int) -> Array:
