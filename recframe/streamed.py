@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
+import pyarrow as pa
 
 from recframe.blocks import iter_blocks
 from recframe.columns import Columns
@@ -44,6 +45,7 @@ def iter_tables(
                 progress.n_evaluated += len(block)
                 progress.report()
                 yield restore_users(table, dtype)
+                pa.default_memory_pool().release_unused()  # else it grows with every block
             progress.report()  # also what was dropped since
         rest = empty if judge is None else judge.add_absent(empty)
         if n_evaluated == 0 or rest is not empty:
