@@ -7,11 +7,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 import pandas as pd
 
 from recframe.columns import find_columns
+from recframe.definitions import DEFAULT_METRICS
 from recframe.errors import RecframeError
 from recframe.file_ids import sort_table
+from recframe.labels import parse_metrics
 from recframe.limits import MEMORY, Report, check_limits
-from recframe.metrics import DEFAULT_METRICS, parse_metrics
-from recframe.options import INFER, Absent, Missing, Options, Short, Ties, TruthLike
+from recframe.options import INFER, Absent, Gain, Missing, Options, Short, Ties, TruthLike
 from recframe.paths import PathLike
 from recframe.per_user import per_user_table
 from recframe.streamed import iter_tables
@@ -32,6 +33,7 @@ def evaluate(
     missing: Missing = "raise",
     zero_division: float = math.nan,
     min_relevance: float | None = None,
+    gain: Gain = "linear",
     min_score: float | None = None,
     truth: TruthLike | None = None,
     truth_user: Hashable = INFER,
@@ -83,6 +85,9 @@ def evaluate(
         under ``short="shrink"``. The precision of a user with R = 0 is 0, not this.
     min_relevance : float, default None
         Rows at or above it are relevant.
+    gain : {"linear", "exponential"}, default "linear"
+        What a relevant row adds to nDCG where `min_relevance` is given: its relevance, or
+        2^relevance - 1. Without `min_relevance` it adds 1.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R.
     truth : DataFrame or path, default None
@@ -169,6 +174,7 @@ def evaluate(
         missing=missing,
         zero_division=zero_division,
         min_relevance=min_relevance,
+        gain=gain,
         min_score=min_score,
         truth=truth,
         truth_user=truth_user,
@@ -201,6 +207,7 @@ def iter_evaluate(
     missing: Missing = "raise",
     zero_division: float = math.nan,
     min_relevance: float | None = None,
+    gain: Gain = "linear",
     min_score: float | None = None,
     truth: TruthLike | None = None,
     truth_user: Hashable = INFER,
@@ -240,6 +247,8 @@ def iter_evaluate(
         The value where a denominator is 0.
     min_relevance : float, default None
         Rows at or above it are relevant.
+    gain : {"linear", "exponential"}, default "linear"
+        What a relevant row adds to nDCG where `min_relevance` is given.
     min_score : float, default None
         Rows below it are not recommended.
     truth : DataFrame or path, default None
@@ -293,6 +302,7 @@ def iter_evaluate(
         missing=missing,
         zero_division=zero_division,
         min_relevance=min_relevance,
+        gain=gain,
         min_score=min_score,
         truth=truth,
         truth_user=truth_user,
