@@ -9,9 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import strategies
-from recframe.metrics import FORMULAS, make_metric
+from recframe.labels import make_metric
 
-LABELS = [make_metric(name, 3).label for name in FORMULAS]
+LABELS = [make_metric(*asked).label for asked in strategies.every_metric(3)]
 ROWS = strategies.rows(relevance="bool", min_rows=1)
 SEEDS = st.integers(0, 2**32 - 1)
 

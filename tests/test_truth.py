@@ -15,7 +15,7 @@ import reference
 import strategies
 from recframe import RecframeError, join
 from recframe.cli import main
-from recframe.metrics import make_metric
+from recframe.labels import make_metric
 
 LABELS = ["precision@2", "recall@2", "r_precision"]
 
