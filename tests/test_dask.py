@@ -128,6 +128,16 @@ def test_a_promise_that_holds(ids, threads):
         assert frame["user"][first:stop].unique().tolist() == there.tolist()
 
 
+@pytest.mark.parametrize("name", strategies.METRICS)
+def test_every_metric_has_a_method(name, threads):
+    """The method of a metric returns what pandas' does, lazily."""
+    frame = interactions()
+    k = {} if strategies.METRICS[name] == "none" else {"k": 2}
+    expected = getattr(frame.rec(short="pad"), name)(**k)
+
+    assert_same(expected, getattr(parts(frame).rec(short="pad"), name)(**k))
+
+
 @pytest.mark.parametrize("ids", ["int", "category"])
 def test_a_promise_that_does_not_hold(ids, threads):
     """Users in several partitions are found, for tables and for means."""
