@@ -162,7 +162,7 @@ def test_gains_that_are_refused(relevant, gain, message):
     options = {"min_relevance": -5, "gain": gain}
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(**options).ndcg()
-    with pytest.raises(recframe.RecframeError, match="^truth: relevant='relevant': nDCG needs"):
+    with pytest.raises(recframe.RecframeError, match=r"^truth: relevant='relevant': nDCG needs"):
         frame.rec(truth=frame, **options).ndcg()
     assert 1.0 == frame.rec(**options).recall(k=2).loc[1, "score"]
 
