@@ -315,7 +315,8 @@ class RecAccessor(MetricMethods[pd.DataFrame]):
         The rows of the frame come first, in their order. Then come the relevant items of truth
         that have no row, with null scores: those of users who have no row either unless
         ``absent="drop"``. So ``judged.rec(missing="unranked")`` evaluates to what ``truth=``
-        does; with ``short="pad"``, as a user without a score is an empty list there.
+        does; with ``short="pad"``, as a user without a score is an empty list there. Grades of
+        relevance, which nDCG counts, are not kept.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ def capped_recall(tally: Tally, k: int, policy: Policy) -> Array:
     """Return capped_recall@k = hits@k / min(R, k) of each user.
 
     In [0, 1], and 1 can be reached where k < R; `zero_division` where R = 0. As in BEIR
-    (``R_cap@k``); LensKit calls it recall, RecTools an R-precision.
+    (``R_cap@k``); LensKit calls it recall, and RecTools R-precision.
     """
     numerator, denominator = tally.hits(k)
     return _ratio(numerator, denominator * np.minimum(tally.counts.n_relevant, k), policy)
@@ -77,10 +77,10 @@ def r_precision(tally: Tally, k: None, policy: Policy) -> Array:
 def f1(tally: Tally, k: int, policy: Policy) -> Array:
     """Return f1@k = 2 hits@k / (k + R), the harmonic mean of precision@k and recall@k.
 
-    In [0, 1]; `zero_division` where R = 0, as recall is. Under ``short="shrink"`` k is min(k, n),
-    as in that precision. Of each user (C. J. van Rijsbergen, "Information Retrieval", 1979), as
-    in ranx; RecTools divides by k + R too, others take the harmonic mean of mean precision and
-    mean recall.
+    In [0, 1]; `zero_division` where R = 0, as there is no recall then. Under ``short="shrink"`` k
+    is min(k, n), as in precision. (C. J. van Rijsbergen, "Information Retrieval", 1979.) As in
+    ranx; trec_eval has it of whole lists only (``set_F``). The mean over users is not the
+    harmonic mean of mean precision and mean recall.
     """
     numerator, denominator = tally.hits(k)
     n_relevant = tally.counts.n_relevant
@@ -92,7 +92,8 @@ def hit_rate(tally: Tally, k: int, policy: Policy) -> Array:
     """Return hit_rate@k = 1 if hits@k > 0 else 0, of each user.
 
     In [0, 1]; `zero_division` where R = 0. In a tie it is the chance of a hit, one minus the
-    hypergeometric chance of none. As in trec_eval (``success_k``), which scores 0 where R = 0.
+    hypergeometric chance of none. As in trec_eval (``success_k``), which scores 0 where R = 0,
+    and LensKit (NaN).
     """
     found = tally.first_positions(k)
     return _defined(np.minimum(found.sum(found.chance, k), 1.0), tally, policy)
@@ -101,9 +102,9 @@ def hit_rate(tally: Tally, k: int, policy: Policy) -> Array:
 def reciprocal_rank(tally: Tally, k: int | None, policy: Policy) -> Array:
     """Return reciprocal_rank = 1 / the position of the first relevant row; 0 beyond k.
 
-    In [0, 1]; `zero_division` where R = 0, 0 where no relevant row is ranked. As in trec_eval
-    (``recip_rank``), which has no cut-off; sources count a user with R = 0 as 0 (E. M. Voorhees,
-    "The TREC-8 question answering track report", 1999).
+    In [0, 1]; `zero_division` where R = 0, 0 where no relevant row is ranked (E. M. Voorhees,
+    "The TREC-8 question answering track report", 1999). As in trec_eval (``recip_rank``), which
+    has no cut-off and scores 0 where R = 0.
     """
     found = tally.first_positions(k)
     return _defined(found.sum(found.chance / found.position, k), tally, policy)
@@ -112,9 +113,10 @@ def reciprocal_rank(tally: Tally, k: int | None, policy: Policy) -> Array:
 def average_precision(tally: Tally, k: int | None, policy: Policy) -> Array:
     """Return average_precision = the sum of precision at each relevant row (up to k) / R.
 
-    In [0, 1]; `zero_division` where R = 0. As in trec_eval (``map``, ``map_cut_k``) and ranx;
-    recommenders, RePlay and others divide by min(R, k), and scikit-learn's
-    ``average_precision_score`` takes tied rows as one step.
+    In [0, 1]; `zero_division` where R = 0 (C. Buckley and E. M. Voorhees, "Evaluating evaluation
+    measure stability", SIGIR 2000). As in trec_eval (``map``, ``map_cut_k``) and ranx; LensKit
+    divides by the smaller of R and the rows listed up to k, others by min(R, k), and
+    scikit-learn's ``average_precision_score`` takes a tie as one step.
     """
     ranked = tally.positions(k)
     total = ranked.sum(ranked.chance * ranked.number / ranked.position, k)
@@ -127,8 +129,8 @@ def ndcg(tally: Tally, k: int | None, policy: Policy) -> Array:
     In [0, 1]; `zero_division` where the ideal is 0, as where R = 0. The gain is the relevance (or
     2^relevance - 1) of relevant rows, 1 where relevance is 0/1; the ideal ranks all relevant
     items of the user, listed or not, highest gain first [1]_. As in trec_eval (``ndcg``,
-    ``ndcg_cut_k``); scikit-learn's ideal knows listed items only, LensKit discounts by
-    max(1, log2(position)), and RecTools' ideal has k relevant rows.
+    ``ndcg_cut_k``), which has no threshold of relevance. Scikit-learn's ideal knows listed items
+    only, and LensKit discounts by max(1, log2(position)), as [1]_ did.
 
     References
     ----------

@@ -38,10 +38,11 @@ MEANINGS = {
     "ties": "order of rows with equal scores: exact expectation over all orders, row order, "
     "reverse row order, relevant rows first, relevant rows last",
     "short": "a user with fewer than k ranked rows: refuse, divide by k all the same, divide "
-    "precision by the rows there are, no value",
+    "precision (and that in f1) by the rows there are, no value",
     "missing": "a null score: refuse, leave the row out of the ranking but count its relevance, "
     "remove rows with a null in any column used",
-    "zero_division": "value where a denominator is 0, as recall without relevant items",
+    "zero_division": "value where a denominator is 0, as of all metrics but precision without "
+    "relevant items",
     "min_relevance": "rows at or above it are relevant",
     "gain": "what a relevant row adds to nDCG under --min-relevance: its relevance, "
     "2^relevance - 1",

@@ -82,17 +82,13 @@ def all_positions(counts: Counts, last: int | None, gain: Array | None = None) -
         gain = np.bincount(np.repeat(np.arange(len(first)), n_relevant), gain)
     user, above, tied, number = user[first], above[first], tied[first], number[first]
     chance = n_relevant / tied
-    gain = chance if gain is None else gain / tied
     step = (n_relevant - 1) / np.maximum(tied - 1, 1)
     depth = tied if last is None else np.minimum(tied, last - above)
     group, nth = _spread(depth)
+    position, chance = above[group] + nth + 1, chance[group]
+    gain = chance if gain is None else (gain / tied)[group]
     return Positions(
-        user[group],
-        above[group] + nth + 1,
-        chance[group],
-        number[group] + nth * step[group],
-        gain[group],
-        n_users,
+        user[group], position, chance, number[group] + nth * step[group], gain, n_users
     )
 
 
