@@ -96,7 +96,10 @@ def hit_rate(tally: Tally, k: int, policy: Policy) -> Array:
     and LensKit (NaN).
     """
     found = tally.first_positions(k)
-    return _defined(np.minimum(found.sum(found.chance, k), 1.0), tally, policy)
+    # Chances that are added up may miss 1 by a bit.
+    chance = np.minimum(found.sum(found.chance, k), 1.0)
+    chance[(tally.last_of_first > 0) & (tally.last_of_first <= k)] = 1.0
+    return _defined(chance, tally, policy)
 
 
 def reciprocal_rank(tally: Tally, k: int | None, policy: Policy) -> Array:

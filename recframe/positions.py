@@ -95,19 +95,36 @@ def all_positions(counts: Counts, last: int | None, gain: Array | None = None) -
 def first_positions(counts: Counts, last: int | None) -> Positions:
     """Return the positions of each user's first relevant row up to the last (all: None)."""
     n_users = len(counts.n_ranked)
-    first = _starts(counts.user)
-    first = first if last is None else first[counts.above[first] < last]
+    first, n_relevant = _first_ties(counts)
+    if last is not None:
+        inside = np.flatnonzero(counts.above[first] < last)
+        first, n_relevant = first[inside], n_relevant[inside]
     user, above, tied = counts.user[first], counts.above[first], counts.tied[first]
     position, chance = above + 1, np.ones(len(first))
     if tied.max(initial=1) > 1:
-        groups = _starts(counts.user, counts.above)
-        n_relevant = np.diff(groups, append=len(counts.user))[np.searchsorted(groups, first)]
         depth = tied - n_relevant + 1
         depth = depth if last is None else np.minimum(depth, last - above)
         group, nth = _spread(depth)
         user, position = user[group], above[group] + nth + 1
         chance = _chances_of_first(tied, n_relevant, depth)
     return Positions(user, position, chance, np.ones(len(user)), chance, n_users)
+
+
+def last_of_first(counts: Counts) -> Array:
+    """Return the last position each user's first relevant row may have; 0 where there is none."""
+    first, n_relevant = _first_ties(counts)
+    position = np.zeros(len(counts.n_ranked), np.int64)
+    position[counts.user[first]] = counts.above[first] + counts.tied[first] - n_relevant + 1
+    return position
+
+
+def _first_ties(counts: Counts) -> tuple[Array, Array]:
+    """Return the first relevant row of each user, and how many share its tie, itself included."""
+    first = _starts(counts.user)
+    if counts.tied[first].max(initial=1) == 1:
+        return first, np.ones(len(first), np.int64)
+    ties = _starts(counts.user, counts.above)
+    return first, np.diff(ties, append=len(counts.user))[np.searchsorted(ties, first)]
 
 
 def _chances_of_first(tied: Array, n_relevant: Array, depth: Array) -> Array:

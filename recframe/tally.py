@@ -9,7 +9,7 @@ from recframe.grades import Grades
 from recframe.groups import Array
 from recframe.hits import Hits, expected_hits
 from recframe.kernel import Counts
-from recframe.positions import Positions, all_positions, first_positions
+from recframe.positions import Positions, all_positions, first_positions, last_of_first
 
 
 class Tally:
@@ -69,6 +69,11 @@ class Tally:
         if last not in self._first_positions:
             self._first_positions[last] = first_positions(self.counts, last)
         return self._first_positions[last]
+
+    @cached_property
+    def last_of_first(self) -> Array:
+        """The last position each user's first relevant row may have; 0 where there is none."""
+        return last_of_first(self.counts)
 
     @cached_property
     def discounts(self) -> Array:

@@ -150,6 +150,17 @@ def test_absent_users(absent):
         assert table.loc[2].isna().all()
 
 
+def test_a_certain_hit_is_one():
+    """Where every order of a tie has a hit the value is exactly 1, and else it is below."""
+    for size in range(4, 50):
+        for n_relevant in (1, 2):
+            frame = one_user([1] * n_relevant + [0] * (size - n_relevant), [1] * size)
+            certain = size - n_relevant + 1
+            found = values(frame, [f"hit_rate@{certain}", f"hit_rate@{certain - 1}"])
+            assert 1.0 == found[f"hit_rate@{certain}"]
+            assert 1.0 > found[f"hit_rate@{certain - 1}"] > 0
+
+
 def test_a_large_tie():
     """A tie of 300,000 rows has the values of the closed forms, in linear memory."""
     size = 300_000
