@@ -141,7 +141,7 @@ def ndcg(tally: Tally, k: int | None, policy: Policy) -> Array:
        ACM Transactions on Information Systems 20, 2002.
     """
     ranked = tally.positions(k)
-    gained = ranked.sum(ranked.gain * tally.discounts[ranked.position], k)
+    gained = ranked.sum(ranked.gain * tally.discounts(k)[ranked.position], k)
     # A tie of equal gains may exceed the ideal in the last bit.
     return np.minimum(_ratio(gained, tally.ideal(k), policy), 1.0)
 

@@ -38,7 +38,7 @@ def evaluate_metric(metric: Metric, tally: Tally, policy: Policy) -> Array:
     nothing = n_ranked == 0
     if policy.absent == "drop":
         values[nothing] = np.nan
-    else:
+    elif nothing.any():
         # An empty list finds nothing of what is there to be found.
         values[nothing] = formula(tally, metric.k, policy._replace(short="pad"))[nothing]
         values[nothing & (tally.counts.n_relevant > 0)] = 0.0

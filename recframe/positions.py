@@ -52,9 +52,14 @@ class Positions(NamedTuple):
         if k is not None:
             inside = np.flatnonzero(self.position <= k)
             user, terms = user[inside], terms[inside]
-        # Added one after the other in ranked order: whatever else is evaluated, the same bits.
-        total: Array = np.bincount(user, weights=terms, minlength=self.n_users)
-        return total.astype(np.float64, copy=False)  # of no term at all it makes integers
+        return sum_by(user, terms, self.n_users)
+
+
+def sum_by(user: Array, terms: Array, n_users: int) -> Array:
+    """Return the sums of terms by user, added one after the other as they stand."""
+    # In ranked order, and whatever else is evaluated: so the bits are always the same.
+    total: Array = np.bincount(user, weights=terms, minlength=n_users)
+    return total.astype(np.float64, copy=False)  # of no term at all NumPy makes integers
 
 
 def all_positions(counts: Counts, last: int | None, gain: Array | None = None) -> Positions:

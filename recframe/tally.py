@@ -9,7 +9,13 @@ from recframe.grades import Grades
 from recframe.groups import Array
 from recframe.hits import Hits, expected_hits
 from recframe.kernel import Counts
-from recframe.positions import Positions, all_positions, first_positions, last_of_first
+from recframe.positions import (
+    Positions,
+    all_positions,
+    first_positions,
+    last_of_first,
+    sum_by,
+)
 
 
 class Tally:
@@ -41,6 +47,7 @@ class Tally:
         # Those down to the last cut-off serve every cut-off; None: those of all positions.
         self._positions: dict[int | None, Positions] = {}
         self._first_positions: dict[int | None, Positions] = {}
+        self._discounts: dict[int | None, Array] = {}
 
     def hits(self, k: int) -> Hits:
         """Return the relevant rows among the first k, as numerator and denominator."""
@@ -75,31 +82,31 @@ class Tally:
         """The last position each user's first relevant row may have; 0 where there is none."""
         return last_of_first(self.counts)
 
-    @cached_property
-    def discounts(self) -> Array:
-        """What nDCG multiplies a gain with, 1 / log2(1 + position), by position; 0 at 0."""
-        longest = max(array.max(initial=0) for array in self.counts[:2])
-        discounts = np.zeros(longest + 1)
-        discounts[1:] = 1 / np.log2(np.arange(2, longest + 2))
-        return discounts
+    def discounts(self, k: int | None) -> Array:
+        """Return 1 / log2(1 + position), which nDCG multiplies gains with, by position; 0 at 0."""
+        last = self._last(k)
+        if last not in self._discounts:
+            n_relevant, n_ranked = self.counts.n_relevant, self.counts.n_ranked
+            longest = int(max(n_relevant.max(initial=0), n_ranked.max(initial=0)))
+            stop = longest if last is None else min(longest, last)
+            discounts = np.zeros(stop + 1)
+            discounts[1:] = 1 / np.log2(np.arange(2, stop + 2))
+            self._discounts[last] = discounts
+        return self._discounts[last]
 
     def ideal(self, k: int | None) -> Array:
         """Return the DCG of each user's relevant items, highest gain first, down to k."""
-        n_relevant = self.counts.n_relevant
+        n_relevant, discounts = self.counts.n_relevant, self.discounts(k)
         if self._grades is None:
             deepest = n_relevant if k is None else np.minimum(n_relevant, k)
-            ideal: Array = self._ideals[deepest]
+            # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
+            ideal: Array = discounts.cumsum()[deepest]
             return ideal
         _, user, position, gain = self._grades
-        terms = gain * self.discounts[position]
-        ones = np.ones(0)
-        return Positions(user, position, ones, ones, ones, len(n_relevant)).sum(terms, k)
-
-    @cached_property
-    def _ideals(self) -> Array:
-        """The DCG of as many relevant rows as the index says, at the first positions."""
-        # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
-        return self.discounts.cumsum()
+        if k is not None:
+            inside = np.flatnonzero(position <= k)
+            user, position, gain = user[inside], position[inside], gain[inside]
+        return sum_by(user, gain * discounts[position], len(n_relevant))
 
     def _last(self, k: int | None) -> int | None:
         """Return the last cut-off asked for, None without a cut-off."""
