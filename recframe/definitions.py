@@ -177,13 +177,10 @@ def _defined(values: Array, tally: Tally, policy: Policy) -> Array:
 
 def _ratio(numerator: Array, denominator: Array, policy: Policy) -> Array:
     """Return the quotients, `zero_division` where the denominator is 0."""
-    undefined = denominator == 0
-    if not undefined.any():
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: nothing is counted where nothing can be
         quotient: Array = numerator / denominator
-        return quotient
-    # Twice as fast as a division that is told where to divide.
-    quotient = numerator / np.where(undefined, 1, denominator)
-    quotient[undefined] = policy.zero_division
+    if not np.isnan(policy.zero_division):
+        quotient[denominator == 0] = policy.zero_division
     return quotient
 
 

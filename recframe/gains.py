@@ -14,8 +14,8 @@ class Gains(NamedTuple):
 
     Parameters
     ----------
-    rows : ndarray of shape (n_rows,) or longer, float
-        The gain of each row, 0 where it is not relevant.
+    rows : ndarray of shape (n_rows,) or longer, real
+        The gain of each relevant row; of others it is never looked at.
     unranked : ndarray of shape (n_unranked,), float
         The gains of relevant items that are not among the rows, grouped by user.
     offsets : ndarray of shape (n_users + 1,), int

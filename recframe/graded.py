@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from recframe.definitions import DEFINITIONS
 from recframe.errors import RecframeError
 from recframe.frames import Interactions, relevance_values
 from recframe.gains import Gains
-from recframe.groups import Array
+from recframe.groups import Array, take
 from recframe.labels import Metric
 from recframe.options import Options
 
@@ -38,26 +39,33 @@ def add_gains(
 def read_gains(
     interactions: Interactions, frame: pd.DataFrame, label: Hashable, options: Options
 ) -> Array:
-    """Return the gain of each row in grouped order, 0 where it is not relevant."""
+    """Return the gain of each relevant row, in grouped order; of others it means nothing."""
     column = get_column(frame, label)
     column = column if interactions.rows is None else column.iloc[interactions.rows]
-    grades = relevance_values(column, label).astype(np.float64)
+    grades = relevance_values(column, label)
     if interactions.groups.order is not None:
-        grades = grades[interactions.groups.order]
-    found = grades[interactions.relevant]
-    if len(found) and found.min() < 0:
+        grades = take(grades, interactions.groups.order)
+    limit = MAX_GAIN if options.gain == "linear" else math.log2(MAX_GAIN)
+    if len(grades) and (grades.min() < 0 or grades.max() > limit):
+        _check_grades(grades[interactions.relevant], limit, label, options)
+    if options.gain == "linear":
+        return grades
+    gains = np.zeros(len(grades))
+    gains[interactions.relevant] = np.exp2(grades[interactions.relevant].astype(np.float64)) - 1
+    return gains
+
+
+def _check_grades(grades: Array, limit: float, label: Hashable, options: Options) -> None:
+    """Raise where the relevance of a relevant row is negative or above the limit."""
+    low, high = (float(grades.min()), float(grades.max())) if len(grades) else (0.0, 0.0)
+    if low < 0:
         raise RecframeError(
-            f"relevant={label!r}: nDCG needs relevance of 0 or more, found {found.min():g} in a "
-            f"relevant row; pass a min_relevance= of 0 or more, above {options.min_relevance:g}"
+            f"relevant={label!r}: nDCG needs relevance of 0 or more, found {low:g} in a relevant "
+            "row; pass a min_relevance= of 0 or more"
         )
-    with np.errstate(over="ignore"):
-        gained = np.exp2(found) - 1 if options.gain == "exponential" else found
-    if len(gained) and gained.max() > MAX_GAIN:
+    if high > limit:
         remedy = "; pass gain='linear'" if options.gain == "exponential" else ""
         raise RecframeError(
-            f"relevant={label!r}: nDCG needs a gain of at most {MAX_GAIN:.2g}, found relevance "
-            f"{found.max():g} under gain={options.gain!r}{remedy}"
+            f"relevant={label!r}: nDCG needs relevance of at most {limit:.3g} under "
+            f"gain={options.gain!r}, found {high:g}{remedy}"
         )
-    gains = np.zeros(len(grades))
-    gains[interactions.relevant] = gained
-    return gains

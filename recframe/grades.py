@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.gains import Gains
-from recframe.groups import Array, group_offsets
+from recframe.groups import Array, argsort, group_offsets
 from recframe.kernel import Counts, Rankings
 
 
@@ -35,13 +35,12 @@ def grade(rankings: Rankings, gains: Gains, counts: Counts, ties: str) -> Grades
     n_users = len(counts.n_ranked)
     found = np.flatnonzero(rankings.relevant[: rankings.offsets[-1]])
     user = np.searchsorted(rankings.offsets, found, side="right") - 1
-    gain = gains.rows[found]
+    gain = gains.rows[found].astype(np.float64)
     # A user's rows are counted in ranked order. Their gains are put into the same one: of tied
     # rows as the rule says, and where it does not, such that the order of rows changes no sum.
     among_tied = {"first": -found, "last": found, "worst": -gain}.get(ties, gain)
-    in_order = np.lexsort((among_tied, rankings.scores[found], -user))[::-1]
     ranked = np.empty(len(found))
-    ranked[np.argsort(counts.user, kind="stable")] = gain[in_order]
+    ranked[argsort(counts.user)] = gain[_ranked_order(user, rankings.scores[found], among_tied)]
 
     user = np.append(user, np.repeat(np.arange(n_users), np.diff(gains.offsets)))
     gain = np.append(gain, gains.unranked)
@@ -49,3 +48,15 @@ def grade(rankings: Rankings, gains: Gains, counts: Counts, ties: str) -> Grades
     user = user[highest_first]
     first = group_offsets(np.bincount(user, minlength=n_users))[:-1]
     return Grades(ranked, user, np.arange(len(user)) - first[user] + 1, gain[highest_first])
+
+
+def _ranked_order(user: Array, score: Array, among_tied: Array) -> Array:
+    """Return the order by user, then by score and what orders tied rows, both highest first."""
+    order = np.argsort(score)[::-1]
+    order = order[argsort(user[order])]
+    user_in_order, score_in_order = user[order], score[order]
+    is_tied = user_in_order[1:] == user_in_order[:-1]
+    is_tied &= score_in_order[1:] == score_in_order[:-1]
+    if not is_tied.any():
+        return order  # found in half the time
+    return np.lexsort((among_tied, score, -user))[::-1]

@@ -150,10 +150,14 @@ def test_nothing_to_gain():
             "linear",
             r"nDCG needs relevance of 0 or more, found -1 in a relevant row; pass a",
         ),
-        ([math.inf, 2], "linear", r"needs a gain of at most 8.5e\+270, found relevance inf under"),
-        ([1e280, 2], "linear", r"found relevance 1e\+280 under gain='linear'"),
-        ([1000, 2], "exponential", "found relevance 1000 under gain='exponential'; pass gain='lin"),
-        ([5000, 2], "exponential", "found relevance 5000 under gain='exponential'; pass gain='lin"),
+        (
+            [math.inf, 2],
+            "linear",
+            r"relevance of at most 8.45e\+270 under gain='linear', found inf",
+        ),
+        ([1e280, 2], "linear", r"under gain='linear', found 1e\+280$"),
+        ([1000, 2], "exponential", "at most 900 under gain='exponential', found 1000; pass gain="),
+        ([math.inf, 2], "exponential", "found inf; pass gain='linear'"),
     ],
 )
 def test_gains_that_are_refused(relevant, gain, message):
