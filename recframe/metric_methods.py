@@ -51,8 +51,8 @@ class MetricMethods(ABC, Generic[Table]):
         >>> df.rec.precision(k=1)
         precision@1  score
         user
-        1  0.0
-        2  1.0
+        1              0.0
+        2              1.0
         """
         return self._single(make_metric("precision", k))
 
@@ -91,8 +91,8 @@ class MetricMethods(ABC, Generic[Table]):
         >>> df.rec.recall(k=1)
         recall@1  score
         user
-        1  0.5
-        2  1.0
+        1           0.5
+        2           1.0
         """
         return self._single(make_metric("recall", k))
 
@@ -126,8 +126,8 @@ class MetricMethods(ABC, Generic[Table]):
         >>> df.rec.r_precision()
         r_precision  score
         user
-        1  0.0
-        2  1.0
+        1              0.0
+        2              1.0
         """
         return self._single(make_metric("r_precision"))
 
@@ -164,10 +164,10 @@ class MetricMethods(ABC, Generic[Table]):
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 1, 1]})
         >>> df.rec.f1(k=1)
-        f1@1  score
+        f1@1     score
         user
-        1  0.666667
-        2  1.000000
+        1     0.666667
+        2     1.000000
         """
         return self._single(make_metric("f1", k))
 
@@ -205,8 +205,8 @@ class MetricMethods(ABC, Generic[Table]):
         >>> df.rec.hit_rate(k=1)
         hit_rate@1  score
         user
-        1  0.0
-        2  1.0
+        1             0.0
+        2             1.0
         """
         return self._single(make_metric("hit_rate", k))
 
@@ -244,8 +244,8 @@ class MetricMethods(ABC, Generic[Table]):
         >>> df.rec.reciprocal_rank()
         reciprocal_rank  score
         user
-        1  0.5
-        2  1.0
+        1                  0.5
+        2                  1.0
         """
         return self._single(make_metric("reciprocal_rank", k))
 
@@ -284,8 +284,8 @@ class MetricMethods(ABC, Generic[Table]):
         >>> df.rec.average_precision()
         average_precision  score
         user
-        1  0.5
-        2  1.0
+        1                    0.5
+        2                    1.0
         """
         return self._single(make_metric("average_precision", k))
 
@@ -324,10 +324,10 @@ class MetricMethods(ABC, Generic[Table]):
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 3, 2]})
         >>> df.rec(min_relevance=1).ndcg(k=1)
-        ndcg@1  score
+        ndcg@1     score
         user
-        1  0.333333
-        2  1.000000
+        1       0.333333
+        2       1.000000
         """
         return self._single(make_metric("ndcg", k))
 
@@ -365,8 +365,8 @@ class MetricMethods(ABC, Generic[Table]):
         >>> df.rec.capped_recall(k=1)
         capped_recall@1  score
         user
-        1  1.0
-        2  1.0
+        1                  1.0
+        2                  1.0
         """
         return self._single(make_metric("capped_recall", k))
 
@@ -398,8 +398,8 @@ class MetricMethods(ABC, Generic[Table]):
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.9, 0.8, 0.7], "relevant": [1, 0, 1]})
         >>> df.rec.auc()
-        auc  score
+        auc   score
         user
-        1  0.5
+        1       0.5
         """
         return self._single(make_metric("auc"))

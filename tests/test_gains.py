@@ -171,6 +171,17 @@ def test_gains_that_are_refused(relevant, gain, message):
     assert 1.0 == frame.rec(**options).recall(k=2).loc[1, "score"]
 
 
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+def test_rows_below_the_threshold_may_hold_anything(gain):
+    """What is not relevant adds nothing, also where its value could not be a gain."""
+    frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [-math.inf, 1.0, -3.0]})
+
+    assert 1 / math.log2(3) == pytest.approx(
+        frame.rec(min_relevance=1, gain=gain).ndcg().loc[1, "score"]
+    )
+    assert math.isnan(frame.rec(min_relevance=2, gain=gain).ndcg().loc[1, "score"])
+
+
 def test_gains_are_read_only_where_they_count(monkeypatch):
     """Without nDCG, or without a threshold, nobody looks at grades."""
     recs, truth = graded()
