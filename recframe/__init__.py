@@ -1,4 +1,4 @@
-"""recframe: precision@k, recall@k and R-precision of pandas DataFrames, as ``df.rec``."""
+"""recframe: ranking metrics of pandas DataFrames, as ``df.rec``."""
 
 from importlib.metadata import version
 

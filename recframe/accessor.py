@@ -1,4 +1,7 @@
-"""RecAccessor: holds the frame and its options; one short method per table."""
+"""RecAccessor: holds the frame and its options; one short method per table.
+
+Those of single metrics are in `metric_methods`.
+"""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -8,12 +11,14 @@ import pandas as pd
 
 from recframe.columns import find_columns
 from recframe.compare import Correction, Test, check_comparison, compare_table
+from recframe.definitions import DEFAULT_METRICS
 from recframe.describe import describe_table
 from recframe.frames import ALL_USERS, mean_table, single_table
 from recframe.inspection import inspect_user
-from recframe.metrics import DEFAULT_METRICS, Metric, make_metric, parse_metrics
+from recframe.labels import Metric, parse_metrics
+from recframe.metric_methods import MetricMethods
 from recframe.notebook import Inspection
-from recframe.options import INFER, Absent, Missing, Options, Short, Ties, TruthLike
+from recframe.options import INFER, Absent, Gain, Missing, Options, Short, Ties, TruthLike
 from recframe.per_user import per_user_table
 from recframe.ranking import rank_table, top_table
 from recframe.resampling import make_resampling
@@ -21,7 +26,7 @@ from recframe.summary import curve_metrics, curve_table, summary_table
 from recframe.truth import judged_frame
 
 
-class RecAccessor:
+class RecAccessor(MetricMethods[pd.DataFrame]):
     """
     Ranking metrics of a frame of interactions, as ``df.rec``.
 
@@ -65,6 +70,7 @@ class RecAccessor:
         missing: Missing = "raise",
         zero_division: float = math.nan,
         min_relevance: float | None = None,
+        gain: Gain = "linear",
         min_score: float | None = None,
         truth: TruthLike | None = None,
         truth_user: Hashable = INFER,
@@ -97,6 +103,8 @@ class RecAccessor:
             The value where a denominator is 0.
         min_relevance : float, default None
             Rows at or above it are relevant.
+        gain : {"linear", "exponential"}, default "linear"
+            What a relevant row adds to nDCG where `min_relevance` is given.
         min_score : float, default None
             Rows below it are not recommended.
         truth : DataFrame or path, default None
@@ -140,6 +148,7 @@ class RecAccessor:
             missing=missing,
             zero_division=zero_division,
             min_relevance=min_relevance,
+            gain=gain,
             min_score=min_score,
             truth=truth,
             truth_user=truth_user,
@@ -147,119 +156,6 @@ class RecAccessor:
             absent=absent,
         )
         return bound
-
-    def precision(self, k: int = 10) -> pd.DataFrame:
-        """
-        Return precision@k = hits@k / k of every user.
-
-        hits@k is the number of relevant rows among the first k of the user's ranking.
-
-        Parameters
-        ----------
-        k : int, default 10
-            The cut-off, 1 or more.
-
-        Returns
-        -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-
-        Raises
-        ------
-        RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
-
-        See Also
-        --------
-        recall : The same hits divided by the relevant rows of the user.
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.precision(k=1)
-        precision@1  score
-        user
-        1              0.0
-        2              1.0
-        """
-        return self._single(make_metric("precision", k))
-
-    def recall(self, k: int = 10) -> pd.DataFrame:
-        """
-        Return recall@k = hits@k / R of every user.
-
-        hits@k is the number of relevant rows among the first k of the user's ranking, R that of
-        all relevant rows of the user.
-
-        Parameters
-        ----------
-        k : int, default 10
-            The cut-off, 1 or more.
-
-        Returns
-        -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
-
-        Raises
-        ------
-        RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
-
-        See Also
-        --------
-        precision : The same hits divided by k.
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 1, 1]})
-        >>> df.rec.recall(k=1)
-        recall@1  score
-        user
-        1           0.5
-        2           1.0
-        """
-        return self._single(make_metric("recall", k))
-
-    def r_precision(self) -> pd.DataFrame:
-        """
-        Return R-precision = hits@R / R of every user.
-
-        R is the number of relevant rows of the user, hits@R that among the first R of the user's
-        ranking.
-
-        Returns
-        -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
-
-        Raises
-        ------
-        RecframeError
-            The frame is refused as in `recframe.evaluate`.
-
-        See Also
-        --------
-        precision : The precision at a cut-off of one's choice.
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.r_precision()
-        r_precision  score
-        user
-        1              0.0
-        2              1.0
-        """
-        return self._single(make_metric("r_precision"))
 
     def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> pd.DataFrame:
         """
@@ -419,7 +315,8 @@ class RecAccessor:
         The rows of the frame come first, in their order. Then come the relevant items of truth
         that have no row, with null scores: those of users who have no row either unless
         ``absent="drop"``. So ``judged.rec(missing="unranked")`` evaluates to what ``truth=``
-        does; with ``short="pad"``, as a user without a score is an empty list there.
+        does; with ``short="pad"``, as a user without a score is an empty list there. Grades of
+        relevance, which nDCG counts, are not kept.
 
         Parameters
         ----------
@@ -591,8 +488,8 @@ class RecAccessor:
 
         Parameters
         ----------
-        metric : {"recall", "precision"}, default "recall"
-            The name of the metric.
+        metric : str, default "recall"
+            The name of a metric that takes a cut-off, as "recall", "precision" or "ndcg".
         k : iterable of int, default range(1, 51)
             The cut-offs, each 1 or more.
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import pandas as pd
 
+from recframe.definitions import DEFAULT_METRICS
 from recframe.errors import RecframeError
 from recframe.evaluate import iter_evaluate
+from recframe.labels import describe_metrics, parse_metric
 from recframe.limits import MEMORY, check_memory
-from recframe.metrics import DEFAULT_METRICS, describe_metrics, parse_metric
 from recframe.options import CHOICES, MEANINGS, Options
 from recframe.output import FILE_ENDINGS, mean_of_tables, whole_file, written
 

@@ -12,6 +12,7 @@ import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.columns import Columns, find_columns
+from recframe.definitions import DEFAULT_METRICS
 from recframe.errors import RecframeError
 from recframe.frames import (
     Interactions,
@@ -22,14 +23,16 @@ from recframe.frames import (
     single_table,
     sum_and_count,
 )
-from recframe.metrics import DEFAULT_METRICS, Metric, make_metric, parse_metrics
+from recframe.graded import needs_gains
+from recframe.labels import Metric, parse_metrics
+from recframe.metric_methods import MetricMethods
 from recframe.options import Options
 from recframe.per_user import measure_table
-from recframe.truth import open_judge
+from recframe.truth import open_judge, read_part
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]
-class DaskRecAccessor:
+class DaskRecAccessor(MetricMethods[Any]):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.
 
@@ -110,115 +113,6 @@ class DaskRecAccessor:
                 "pass ties='expected', 'best' or 'worst'"
             )
         return bound
-
-    def precision(self, k: int = 10) -> Any:
-        """
-        Return precision@k = hits@k / k of every user.
-
-        What `recframe.RecAccessor.precision` returns, lazily and in no order.
-
-        Parameters
-        ----------
-        k : int, default 10
-            The cut-off, 1 or more.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            Index: users. Columns: the score columns.
-
-        Raises
-        ------
-        RecframeError
-            k is not an integer of 1 or more, or a column is refused; the values are when computed.
-
-        See Also
-        --------
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import dask.dataframe as dd, pandas as pd, recframe.dask
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> ddf = dd.from_pandas(df, npartitions=2)
-        >>> ddf.rec.precision(k=1).compute().sort_index()
-        precision@1  score
-        user
-        1          0.0
-        2          1.0
-        """
-        return self._single(make_metric("precision", k))
-
-    def recall(self, k: int = 10) -> Any:
-        """
-        Return recall@k = hits@k / R of every user.
-
-        What `recframe.RecAccessor.recall` returns, lazily and in no order.
-
-        Parameters
-        ----------
-        k : int, default 10
-            The cut-off, 1 or more.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            Index: users. Columns: the score columns.
-
-        Raises
-        ------
-        RecframeError
-            k is not an integer of 1 or more, or a column is refused; the values are when computed.
-
-        See Also
-        --------
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import dask.dataframe as dd, pandas as pd, recframe.dask
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> ddf = dd.from_pandas(df, npartitions=2)
-        >>> ddf.rec.recall(k=1).compute().sort_index()
-        recall@1  score
-        user
-        1          0.0
-        2          1.0
-        """
-        return self._single(make_metric("recall", k))
-
-    def r_precision(self) -> Any:
-        """
-        Return R-precision = hits@R / R of every user.
-
-        What `recframe.RecAccessor.r_precision` returns, lazily and in no order.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            Index: users. Columns: the score columns.
-
-        Raises
-        ------
-        RecframeError
-            A column is refused; the values are when computed.
-
-        See Also
-        --------
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import dask.dataframe as dd, pandas as pd, recframe.dask
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> ddf = dd.from_pandas(df, npartitions=2)
-        >>> ddf.rec.r_precision().compute().sort_index()
-        r_precision  score
-        user
-        1          0.0
-        2          1.0
-        """
-        return self._single(make_metric("r_precision"))
 
     def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Any:
         """
@@ -348,9 +242,9 @@ def _evaluate(
     frame: pd.DataFrame, columns: Columns, metrics: list[Metric], options: Options
 ) -> pd.DataFrame:
     """Return metrics of every user of a partition (a function of its own, for workers to find)."""
-    interactions = read_rows(frame, columns, options)
-    if options.truth is not None:
-        interactions = open_judge(columns, options).judge(frame, interactions)
+    graded = needs_gains(metrics, options)
+    judge = None if options.truth is None else open_judge(columns, options, graded=graded)
+    interactions = read_part(frame, columns, options, judge, graded=graded)
     return measure_table(interactions, metrics, options)
 
 
@@ -367,7 +261,7 @@ def _evaluate_absent(
     options: Options,
 ) -> pd.DataFrame:
     """Return metrics of the users of truth that no partition lists."""
-    judge = open_judge(columns, options)
+    judge = open_judge(columns, options, graded=needs_gains(metrics, options))
     judge.note(pd.Index(listed["user"]))
     return measure_table(judge.add_absent(empty), metrics, options)
 

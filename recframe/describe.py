@@ -11,8 +11,10 @@ from recframe.errors import RecframeError
 from recframe.frames import Interactions, read_rows
 from recframe.groups import Array
 from recframe.kernel import Counts, Rankings, map_chunks
-from recframe.metrics import check_k, divide, make_metric
+from recframe.labels import check_k, make_metric
+from recframe.metrics import evaluate_metric
 from recframe.options import Options
+from recframe.tally import Tally
 from recframe.ties import TieCounts, count_repeats, count_ties
 from recframe.truth import open_judge
 
@@ -96,7 +98,8 @@ def _describe_ranking(
     counts = Counts(n_ranked, n_relevant, *(np.empty(0, np.int64),) * 3)
 
     def mean_precision(hits: Array) -> float:
-        values = divide((hits, np.ones_like(hits)), metric, counts, options.policy)
+        tally = Tally(counts, hits={k: (hits, np.ones_like(hits))})
+        values = evaluate_metric(metric, tally, options.policy)
         return float(pd.Series(values).mean())
 
     return {

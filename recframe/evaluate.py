@@ -7,11 +7,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 import pandas as pd
 
 from recframe.columns import find_columns
+from recframe.definitions import DEFAULT_METRICS
 from recframe.errors import RecframeError
 from recframe.file_ids import sort_table
+from recframe.labels import parse_metrics
 from recframe.limits import MEMORY, Report, check_limits
-from recframe.metrics import DEFAULT_METRICS, parse_metrics
-from recframe.options import INFER, Absent, Missing, Options, Short, Ties, TruthLike
+from recframe.options import INFER, Absent, Gain, Missing, Options, Short, Ties, TruthLike
 from recframe.paths import PathLike
 from recframe.per_user import per_user_table
 from recframe.streamed import iter_tables
@@ -32,6 +33,7 @@ def evaluate(
     missing: Missing = "raise",
     zero_division: float = math.nan,
     min_relevance: float | None = None,
+    gain: Gain = "linear",
     min_score: float | None = None,
     truth: TruthLike | None = None,
     truth_user: Hashable = INFER,
@@ -46,8 +48,9 @@ def evaluate(
 
     A user's rows are ordered by a score column, highest first. With hits@c the relevant rows
     among the first c and R the relevant rows of the user, precision@k = hits@k / k,
-    recall@k = hits@k / R and R-precision = hits@R / R. The result depends on the values only,
-    never on the order of rows.
+    recall@k = hits@k / R and R-precision = hits@R / R. Further metrics are f1@k, hit_rate@k,
+    capped_recall@k, auc, and with or without a cut-off reciprocal_rank, average_precision and
+    ndcg; see Notes. The result depends on the values only, never on the order of rows.
 
     Parameters
     ----------
@@ -73,16 +76,21 @@ def evaluate(
         Rows of equal score: the exact expectation over all their orders; row order; reverse row
         order; relevant rows first; relevant rows last.
     short : {"raise", "pad", "shrink", "nan"}, default "raise"
-        A user with n < k ranked rows, for precision@k and recall@k: an error; divide by k all the
-        same; divide precision by min(k, n); NaN for that user and metric.
+        A user with n < k ranked rows, for every metric with a cut-off: an error; as if more rows
+        followed, none relevant; the same, but min(k, n) for k in the denominators of precision
+        and f1; NaN for that user and metric.
     missing : {"raise", "unranked", "drop"}, default "raise"
         A null score: an error; the row is not ranked, its relevance counts in R; or rows with a
         null in any column used are removed, for all scores alike.
     zero_division : {nan, 0.0, 1.0}, default nan
-        The value where a denominator is 0: R = 0 in recall and R-precision, n = 0 in precision
-        under ``short="shrink"``. The precision of a user with R = 0 is 0, not this.
+        The value where a denominator is 0: R = 0 in every metric but precision, which is 0 then;
+        n = 0 in precision under ``short="shrink"``; in AUC also that all or none of the ranked
+        rows are relevant, in nDCG that all gains are 0.
     min_relevance : float, default None
         Rows at or above it are relevant.
+    gain : {"linear", "exponential"}, default "linear"
+        What a relevant row adds to nDCG where `min_relevance` is given: its relevance, or
+        2^relevance - 1. Without `min_relevance` it adds 1.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R.
     truth : DataFrame or path, default None
@@ -97,8 +105,8 @@ def evaluate(
     absent : {"zero", "drop"}, default "zero"
         A user for whom nothing is ranked, with truth: one of truth who has no row in the frame,
         or one without a score in that score column. "zero": an empty list, whatever `short` says:
-        precision is 0, so is recall and R-precision (`zero_division` where R = 0). "drop": users
-        of truth without a row are left out, a user without a score is NaN.
+        every metric is 0 (but `zero_division` where R = 0, except precision). "drop": users of
+        truth without a row are left out, a user without a score is NaN.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
         the rows held at a time, beside the libraries, the result and the rows of any one user.
@@ -136,10 +144,20 @@ def evaluate(
     (c - above) * relevant / size, where `above` counts the rows before the group [1]_. Hits are
     counted in integers and divided once.
 
+    Of the further metrics, f1@k = 2 hits@k / (k + R), hit_rate@k is 1 where hits@k > 0 and else
+    0, capped_recall@k = hits@k / min(R, k), reciprocal_rank is 1 / the position of the first
+    relevant row, average_precision the sum of the precisions at relevant rows / R, ndcg the sum
+    of gain / log2(1 + position) / its highest possible value [2]_, and auc the chance that a
+    relevant row outscores another, among ranked rows. With a cut-off, positions beyond k count
+    for nothing. All are expectations over the orders of tied rows [1]_; "best" and "worst" also
+    put higher gains first and last.
+
     References
     ----------
     .. [1] F. McSherry and M. Najork, "Computing information retrieval performance measures
        efficiently in the presence of tied scores", ECIR 2008.
+    .. [2] K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques",
+       ACM Transactions on Information Systems 20, 2002.
 
     Examples
     --------
@@ -169,6 +187,7 @@ def evaluate(
         missing=missing,
         zero_division=zero_division,
         min_relevance=min_relevance,
+        gain=gain,
         min_score=min_score,
         truth=truth,
         truth_user=truth_user,
@@ -201,6 +220,7 @@ def iter_evaluate(
     missing: Missing = "raise",
     zero_division: float = math.nan,
     min_relevance: float | None = None,
+    gain: Gain = "linear",
     min_score: float | None = None,
     truth: TruthLike | None = None,
     truth_user: Hashable = INFER,
@@ -240,6 +260,8 @@ def iter_evaluate(
         The value where a denominator is 0.
     min_relevance : float, default None
         Rows at or above it are relevant.
+    gain : {"linear", "exponential"}, default "linear"
+        What a relevant row adds to nDCG where `min_relevance` is given.
     min_score : float, default None
         Rows below it are not recommended.
     truth : DataFrame or path, default None
@@ -293,6 +315,7 @@ def iter_evaluate(
         missing=missing,
         zero_division=zero_division,
         min_relevance=min_relevance,
+        gain=gain,
         min_score=min_score,
         truth=truth,
         truth_user=truth_user,

@@ -11,9 +11,10 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.columns import Columns, get_column
 from recframe.errors import RecframeError
+from recframe.gains import Gains
 from recframe.groups import Array, any_nan, group_offsets, sum_by_user, take
 from recframe.kernel import Rankings
-from recframe.metrics import Metric
+from recframe.labels import Metric
 from recframe.options import Options
 from recframe.users import Groups, group_users, sort_users
 
@@ -37,6 +38,8 @@ class Interactions(NamedTuple):
         array, or None where every row is ranked.
     n_unlisted : ndarray of shape (n_users,), int
         Relevant items of each user that have no row.
+    gains : Gains, default None
+        What the rows, in grouped order, and those items add to nDCG; None: 1 where relevant.
     """
 
     rows: Array | None
@@ -44,18 +47,20 @@ class Interactions(NamedTuple):
     relevant: Array
     scores: dict[Hashable, tuple[Array, Array | None]]
     n_unlisted: Array
+    gains: Gains | None = None
 
     def rankings(self, score: Hashable) -> Rankings:
         """Return the ranked rows of every user by one score column."""
         values, ranked = self.scores[score]
         offsets = self.groups.offsets
         if ranked is None:
-            return Rankings(values, self.relevant, offsets, self.n_unlisted)
+            return Rankings(values, self.relevant, offsets, self.n_unlisted, self.gains)
         return Rankings(
             values[ranked],
             self.relevant[ranked],
             group_offsets(sum_by_user(ranked, offsets)),
             sum_by_user(self.relevant & ~ranked, offsets) + self.n_unlisted,
+            None if self.gains is None else self.gains.rank(ranked, self.relevant, offsets),
         )
 
 
@@ -110,9 +115,7 @@ def relevant_flags(relevant: pd.Series, label: Hashable, options: Options) -> Ar
             f"{len(relevant)} rows (the first in row {int(nulls.argmax())}); "
             "fill them in or pass missing='drop'"
         )
-    if is_object_dtype(relevant.dtype) and infer_dtype(relevant) == "boolean":
-        relevant = relevant.astype(bool)
-    values = _numbers(relevant, "relevant", label, bool_allowed=True)
+    values = relevance_values(relevant, label)
     if options.min_relevance is not None:
         return values >= options.min_relevance
     if values.dtype.kind == "b":
@@ -123,6 +126,13 @@ def relevant_flags(relevant: pd.Series, label: Hashable, options: Options) -> Ar
             f"{values.max()}; pass min_relevance= the value from which on a row is relevant"
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool)
+
+
+def relevance_values(relevant: pd.Series, label: Hashable) -> Array:
+    """Return the values of a relevance column without nulls, or raise."""
+    if is_object_dtype(relevant.dtype) and infer_dtype(relevant) == "boolean":
+        relevant = relevant.astype(bool)
+    return _numbers(relevant, "relevant", label, bool_allowed=True)
 
 
 def _any_fraction(values: Array) -> bool:

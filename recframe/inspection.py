@@ -11,7 +11,7 @@ from recframe.columns import find_columns, find_item, get_column
 from recframe.errors import RecframeError
 from recframe.frames import ALL_USERS, Interactions, mean_table, read_rows
 from recframe.groups import Array
-from recframe.metrics import make_metric
+from recframe.labels import make_metric
 from recframe.notebook import Inspection
 from recframe.options import Options
 from recframe.per_user import per_user_table

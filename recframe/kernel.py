@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recframe.gains import Gains
 from recframe.groups import Array, Result, in_threads, positions, sum_by_user, user_bounds
 from recframe.places import break_ties, rankable, short_keys, to_places
 
@@ -32,12 +33,15 @@ class Rankings(NamedTuple):
         The rows of user i are ``offsets[i]:offsets[i + 1]``.
     n_unranked : ndarray of shape (n_users,), int
         Relevant items of the user that are not among these rows.
+    gains : Gains, default None
+        What the rows and those items add to nDCG; None: 1 where relevant.
     """
 
     scores: Array
     relevant: Array
     offsets: Array
     n_unranked: Array
+    gains: Gains | None = None
 
 
 class Counts(NamedTuple):
@@ -101,6 +105,7 @@ def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> li
                 rankings.relevant[rows],
                 offsets[first : stop + 1] - offsets[first],
                 rankings.n_unranked[first:stop],
+                None if rankings.gains is None else rankings.gains.part(rows, first, stop),
             )
         )
 

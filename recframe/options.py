@@ -9,19 +9,21 @@ from typing import Literal, get_args
 
 import pandas as pd
 
+from recframe.definitions import Policy
 from recframe.errors import RecframeError
-from recframe.metrics import Policy
 
 Ties = Literal["expected", "first", "last", "best", "worst"]
 Short = Literal["raise", "pad", "shrink", "nan"]
 Missing = Literal["raise", "unranked", "drop"]
 Absent = Literal["zero", "drop"]
+Gain = Literal["linear", "exponential"]
 TruthLike = pd.DataFrame | str | os.PathLike[str]
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "ties": get_args(Ties),
     "short": get_args(Short),
     "missing": get_args(Missing),
+    "gain": get_args(Gain),
     "absent": get_args(Absent),
 }
 ZERO_DIVISIONS = (math.nan, 0.0, 1.0)
@@ -36,11 +38,14 @@ MEANINGS = {
     "ties": "order of rows with equal scores: exact expectation over all orders, row order, "
     "reverse row order, relevant rows first, relevant rows last",
     "short": "a user with fewer than k ranked rows: refuse, divide by k all the same, divide "
-    "precision by the rows there are, no value",
+    "precision (and that in f1) by the rows there are, no value",
     "missing": "a null score: refuse, leave the row out of the ranking but count its relevance, "
     "remove rows with a null in any column used",
-    "zero_division": "value where a denominator is 0, as recall without relevant items",
+    "zero_division": "value where a denominator is 0, as of all metrics but precision without "
+    "relevant items",
     "min_relevance": "rows at or above it are relevant",
+    "gain": "what a relevant row adds to nDCG under --min-relevance: its relevance, "
+    "2^relevance - 1",
     "min_score": "rows below it are not recommended, but count in recall's denominator",
     "truth": "parquet file of the relevant items: relevance comes from there, and counts whether "
     "an item is listed or not; --relevant and --min-relevance then speak of its column",
@@ -63,6 +68,7 @@ class Options:
     missing: Missing = "raise"
     zero_division: float = math.nan
     min_relevance: float | None = None
+    gain: Gain = "linear"
     min_score: float | None = None
     truth: TruthLike | None = None
     truth_user: Hashable = INFER

@@ -5,9 +5,12 @@ import pandas as pd
 
 from recframe.columns import Columns
 from recframe.frames import Interactions, check_lengths, to_table
+from recframe.graded import needs_gains
+from recframe.grades import grade
 from recframe.groups import Array
 from recframe.kernel import Rankings, count, map_chunks
-from recframe.metrics import Metric, measure
+from recframe.labels import Metric
+from recframe.metrics import measure
 from recframe.options import Options
 from recframe.truth import read_interactions
 
@@ -16,7 +19,9 @@ def per_user_table(
     frame: pd.DataFrame, columns: Columns, metrics: list[Metric], options: Options
 ) -> pd.DataFrame:
     """Return the metrics of every user; the arguments have been checked."""
-    return measure_table(read_interactions(frame, columns, options), metrics, options)
+    graded = needs_gains(metrics, options)
+    interactions = read_interactions(frame, columns, options, graded=graded)
+    return measure_table(interactions, metrics, options)
 
 
 def measure_table(
@@ -42,6 +47,8 @@ def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> 
     """Return the metrics of every user, an array of shape (n_metrics, n_users)."""
 
     def measure_chunk(chunk: Rankings) -> Array:
-        return measure(count(chunk, options.ties), metrics, options.policy)
+        counts = count(chunk, options.ties)
+        grades = None if chunk.gains is None else grade(chunk, chunk.gains, counts, options.ties)
+        return measure(counts, metrics, options.policy, grades)
 
     return np.concatenate(map_chunks(measure_chunk, rankings), axis=1)

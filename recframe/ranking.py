@@ -11,7 +11,7 @@ from recframe.errors import RecframeError
 from recframe.frames import Interactions
 from recframe.groups import Array
 from recframe.kernel import map_chunks, rank_rows
-from recframe.metrics import check_k
+from recframe.labels import check_k
 from recframe.options import Options
 from recframe.truth import read_interactions
 from recframe.users import sort_users

@@ -6,17 +6,17 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.blocks import iter_blocks
-from recframe.columns import Columns
 from recframe.errors import RecframeError
 from recframe.file_ids import restore_users, user_dtype
-from recframe.frames import Interactions, read_rows
+from recframe.frames import read_rows
+from recframe.graded import needs_gains
+from recframe.labels import Metric
 from recframe.limits import Limits, Progress, showing
-from recframe.metrics import Metric
 from recframe.options import Options
 from recframe.parquet import open_files
 from recframe.paths import PathLike
 from recframe.per_user import measure_table
-from recframe.truth import Judge, open_judge
+from recframe.truth import open_judge, read_part
 
 
 def iter_tables(
@@ -25,7 +25,10 @@ def iter_tables(
     """Return an iterator over the tables of files; what footers can refuse is refused at once."""
     files = open_files(path, options)
     empty = read_rows(files.sample, files.columns, options)
-    judge = None if options.truth is None else open_judge(files.columns, options)
+    graded = needs_gains(metrics, options)
+    judge = None
+    if options.truth is not None:
+        judge = open_judge(files.columns, options, graded=graded)
     n_rows = sum(group.n_rows for group in files.row_groups)
 
     def tables() -> Iterator[pd.DataFrame]:
@@ -36,7 +39,7 @@ def iter_tables(
             drop_nulls = options.missing == "drop"
             for block in iter_blocks(files, limits, progress, drop_nulls=drop_nulls):
                 try:
-                    interactions = _judged(block, files.columns, options, judge)
+                    interactions = read_part(block, files.columns, options, judge, graded=graded)
                     table = measure_table(interactions, metrics, options)
                 except RecframeError as error:
                     part = f"in a part of {len(block):,} of the {n_rows:,} rows: "
@@ -53,11 +56,3 @@ def iter_tables(
             yield restore_users(table, dtype) if rest is empty else table
 
     return tables()
-
-
-def _judged(
-    block: pd.DataFrame, columns: Columns, options: Options, judge: Judge | None
-) -> Interactions:
-    """Return the arrays of a block, with the relevance that truth gives where there is one."""
-    interactions = read_rows(block, columns, options)
-    return interactions if judge is None else judge.judge(block, interactions)

@@ -5,17 +5,19 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from recframe.definitions import DEFINITIONS
 from recframe.errors import RecframeError
 from recframe.frames import mean_table
-from recframe.metrics import FORMULAS, Metric, make_metric
+from recframe.labels import Metric, make_metric
 from recframe.resampling import Resampling, bootstrap_interval
 
 
 def curve_metrics(name: object, k: object) -> list[Metric]:
     """Return a metric at every cut-off, or raise where one is not valid."""
-    names = [known for known, (_, takes_k) in FORMULAS.items() if takes_k]
+    names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
     if name not in names:
-        raise RecframeError(f"a curve is of {' or '.join(map(repr, names))}, found {name!r}")
+        listed = " or ".join([", ".join(map(repr, names[:-1])), repr(names[-1])])
+        raise RecframeError(f"a curve is of {listed}, found {name!r}")
     if not isinstance(k, Iterable):
         raise RecframeError(f"k must be several cut-offs, such as range(1, 51), found {k!r}")
     metrics = [make_metric(str(name), cut_off) for cut_off in k]

@@ -10,6 +10,8 @@ import pandas as pd
 from recframe.columns import Columns, find_columns, find_truth_columns, get_column
 from recframe.errors import RecframeError
 from recframe.frames import Interactions, read_rows
+from recframe.gains import append_users, group_gains
+from recframe.graded import add_gains, read_gains
 from recframe.groups import Array
 from recframe.ids import Coded, append, encode, match, shown
 from recframe.join import find_pairs
@@ -32,12 +34,15 @@ class Pairs(NamedTuple):
         The item of each pair.
     relevant : ndarray of shape (n_pairs,), bool
         Whether the item is relevant.
+    gains : ndarray of shape (n_pairs,), float, or None
+        What the item adds to nDCG, 0 where it is not relevant; None: 1 where it is.
     """
 
     users: pd.Index[Any]
     user: Array
     item: Coded
     relevant: Array
+    gains: Array | None = None
 
 
 class Places(NamedTuple):
@@ -96,18 +101,30 @@ class Judge:
         return append_absent(interactions, self.pairs, np.flatnonzero(~self._is_listed))
 
 
-def read_interactions(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+def read_interactions(
+    frame: pd.DataFrame, columns: Columns, options: Options, *, graded: bool = False
+) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
-    interactions = read_rows(frame, columns, options)
     if columns.item is None:
-        return interactions
-    judge = open_judge(columns, options)
-    return judge.add_absent(judge.judge(frame, interactions))
+        return read_part(frame, columns, options, None, graded=graded)
+    judge = open_judge(columns, options, graded=graded)
+    return judge.add_absent(read_part(frame, columns, options, judge, graded=graded))
 
 
-def open_judge(columns: Columns, options: Options) -> Judge:
-    """Return the judge that holds the truth of these options."""
-    return Judge(read_pairs(load_truth(options.truth), columns, options), columns, options)
+def read_part(
+    frame: pd.DataFrame, columns: Columns, options: Options, judge: Judge | None, *, graded: bool
+) -> Interactions:
+    """Return the arrays of a part of all rows that holds whole users, judged where truth is."""
+    interactions = read_rows(frame, columns, options)
+    if judge is not None:
+        return judge.judge(frame, interactions)
+    return add_gains(interactions, frame, columns.relevant, options) if graded else interactions
+
+
+def open_judge(columns: Columns, options: Options, *, graded: bool = False) -> Judge:
+    """Return the judge that holds the truth of these options, with gains where they are needed."""
+    pairs = read_pairs(load_truth(options.truth), columns, options, graded=graded)
+    return Judge(pairs, columns, options)
 
 
 def load_truth(truth: TruthLike | None) -> pd.DataFrame:
@@ -125,7 +142,9 @@ def load_truth(truth: TruthLike | None) -> pd.DataFrame:
         raise RecframeError(f"truth: cannot read {truth}: {reason}") from error
 
 
-def read_pairs(truth: pd.DataFrame, columns: Columns, options: Options) -> Pairs:
+def read_pairs(
+    truth: pd.DataFrame, columns: Columns, options: Options, *, graded: bool = False
+) -> Pairs:
     """Return the rows of truth, or raise where they are not distinct pairs of ids."""
     try:
         columns = find_truth_columns(truth, columns, options)
@@ -140,11 +159,12 @@ def read_pairs(truth: pd.DataFrame, columns: Columns, options: Options) -> Pairs
         item = _read_items(truth, columns, rows)
         none = np.empty(0, np.int64)
         _find_rows(item, rows.groups, columns, none, item._replace(codes=none))
+        gains = read_gains(rows, truth, columns.relevant, options) if graded else None
     except RecframeError as error:
         raise type(error)(f"truth: {error}") from None
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = np.ones(len(user), bool) if columns.relevant is None else rows.relevant
-    return Pairs(users, user, item, relevant)
+    return Pairs(users, user, item, relevant, gains)
 
 
 def locate(
@@ -161,11 +181,17 @@ def locate(
 def judge_rows(interactions: Interactions, pairs: Pairs, places: Places) -> Interactions:
     """Return interactions with the relevance of their rows, and of items not among them."""
     relevant = np.zeros(len(interactions.relevant), bool)
-    relevant[places.row[pairs.relevant & (places.row >= 0)]] = True
+    listed = np.flatnonzero(pairs.relevant & (places.row >= 0))
+    relevant[places.row[listed]] = True
     unlisted = pairs.relevant & (places.row < 0) & (places.user >= 0)
     n_users = len(interactions.groups.users)
     n_unlisted = np.bincount(places.user[unlisted], minlength=n_users)
-    return interactions._replace(relevant=relevant, n_unlisted=n_unlisted)
+    gains = None
+    if pairs.gains is not None:
+        gains = group_gains(places.user[unlisted], pairs.gains[unlisted], n_users)
+        gains = gains._replace(rows=np.zeros(len(relevant)))
+        gains.rows[places.row[listed]] = pairs.gains[listed]
+    return interactions._replace(relevant=relevant, n_unlisted=n_unlisted, gains=gains)
 
 
 def raise_no_common(users: pd.Index[Any], truth_users: pd.Index[Any]) -> NoReturn:
@@ -185,7 +211,13 @@ def append_absent(interactions: Interactions, pairs: Pairs, absent: Array) -> In
         np.append(offsets, np.full(len(absent), offsets[-1])),
     )
     n_unlisted = np.append(interactions.n_unlisted, n_relevant[absent])
-    return interactions._replace(groups=groups, n_unlisted=n_unlisted)
+    gains = interactions.gains
+    if pairs.gains is not None:
+        if gains is None:  # as where there is no row
+            gains = group_gains(np.empty(0, np.int64), np.empty(0), len(users))
+        added = pairs.relevant & np.isin(pairs.user, absent)
+        gains = append_users(gains, pairs.gains[added], n_relevant[absent])
+    return interactions._replace(groups=groups, n_unlisted=n_unlisted, gains=gains)
 
 
 def judged_frame(frame: pd.DataFrame, options: Options) -> pd.DataFrame:

@@ -6,25 +6,35 @@ be fast, and nothing comes from recframe.
 
 import math
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import combinations, groupby, pairwise, permutations, product
 
 
 class Refused(Exception):  # noqa: N818 - it mirrors recframe's refusals, it is no error of the reference
     """The input is one for which recframe must raise instead of returning a number."""
 
 
-def evaluate(rows, metric, k, *, ties, short, missing, zero_division, min_relevance, min_score):
-    """Return the "precision", "recall" or "r_precision" of each user, as a dictionary."""
+def evaluate(
+    rows,
+    metric,
+    k,
+    *,
+    ties,
+    short,
+    missing,
+    zero_division,
+    min_relevance,
+    min_score,
+    gain="linear",
+):
+    """Return a metric of each user, by its name and its cut-off or None, as a dictionary."""
     lists = {}
-    for user, score, relevant in complete_rows(rows, missing):
+    for user, score, relevance in complete_rows(rows, missing):
         ranked = score is not None and (min_score is None or score >= min_score)
-        lists.setdefault(user, []).append(
-            (score if ranked else None, is_relevant(relevant, min_relevance))
-        )
-    return {
-        user: float(value(pairs, metric, k, ties=ties, short=short, zero_division=zero_division))
-        for user, pairs in lists.items()
-    }
+        relevant = is_relevant(relevance, min_relevance)
+        gained = gain_of(relevance, min_relevance, gain) if relevant else 0
+        lists.setdefault(user, []).append((score if ranked else None, relevant, gained))
+    options = {"ties": ties, "short": short, "zero_division": zero_division}
+    return {user: float(value(rows, metric, k, **options)) for user, rows in lists.items()}
 
 
 def complete_rows(rows, missing):
@@ -48,29 +58,119 @@ def is_relevant(relevant, min_relevance):
     return relevant == 1
 
 
-def value(pairs, metric, k, *, ties, short, zero_division):
-    """Return one user's exact metric from (score, relevant) pairs; None as score is unranked."""
-    ranked = [pair for pair in pairs if pair[0] is not None]
-    n_ranked = len(ranked)
-    n_relevant = sum(relevant for _, relevant in pairs)
-    if metric == "r_precision":
-        return divide(hits(ranked, n_relevant, ties), n_relevant, zero_division)
-    if n_ranked < k and short == "raise":
+def gain_of(relevance, min_relevance, gain):
+    """Return what a relevant row adds to DCG; without a threshold its relevance has no grades."""
+    if min_relevance is None:
+        return 1
+    return {"linear": relevance, "exponential": 2**relevance - 1}[gain]
+
+
+def value(rows, metric, k, *, ties, short, zero_division):
+    """Return one user's metric from (score, relevant, gain) rows; None as score is unranked.
+
+    It is exact, but for the logarithms of DCG.
+    """
+    ranked = [row for row in rows if row[0] is not None]
+    n_relevant = sum(row[1] for row in rows)
+    if k is not None and len(ranked) < k and short == "raise":
         raise Refused("fewer ranked rows than k")
-    if n_ranked < k and short == "nan":
+    if k is not None and len(ranked) < k and short == "nan":
         return math.nan
-    if metric == "recall":
-        return divide(hits(ranked, k, ties), n_relevant, zero_division)
+    depth = min(k, len(ranked)) if k is not None and short == "shrink" else k
     if metric == "precision":
-        return divide(
-            hits(ranked, k, ties), min(k, n_ranked) if short == "shrink" else k, zero_division
-        )
-    raise KeyError(metric)
+        return divide(hits(ranked, k, ties), depth, zero_division)
+    if metric == "auc":
+        return auc(ranked, ties, zero_division)
+    if n_relevant == 0:
+        return zero_division
+    if metric == "r_precision":
+        return Fraction(hits(ranked, n_relevant, ties)) / n_relevant
+    if metric == "recall":
+        return Fraction(hits(ranked, k, ties)) / n_relevant
+    if metric == "capped_recall":
+        return Fraction(hits(ranked, k, ties)) / min(n_relevant, k)
+    if metric == "f1":
+        return Fraction(2 * hits(ranked, k, ties)) / (depth + n_relevant)
+    if metric == "ndcg":
+        ideal = math.fsum(gain * discount(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
+        return divide(dcg(ranked, k, ties), ideal, zero_division)
+    definition = {
+        "hit_rate": hit_rate,
+        "reciprocal_rank": reciprocal_rank,
+        "average_precision": average_precision,
+    }[metric]
+    if ties == "expected":
+        lists = flag_lists(ranked)
+    else:
+        lists = [[ranked[i][1] for i in order(ranked, ties)]]
+    return Fraction(sum(definition(flags[:k], n_relevant) for flags in lists), len(lists))
+
+
+def hit_rate(flags, n_relevant):
+    """Return whether any row of a list is relevant."""
+    return int(any(flags))
+
+
+def reciprocal_rank(flags, n_relevant):
+    """Return one over the position of the first relevant row, 0 where there is none."""
+    return Fraction(1, flags.index(True) + 1) if any(flags) else 0
+
+
+def average_precision(flags, n_relevant):
+    """Return the sum of the precisions at relevant rows over the number of all relevant rows."""
+    positions = [i for i, flag in enumerate(flags, 1) if flag]
+    return sum(Fraction(sum(flags[:i]), i) for i in positions) / Fraction(n_relevant)
+
+
+def auc(ranked, ties, zero_division):
+    """Return the share of pairs of a relevant row and another in which the relevant one wins."""
+    rows = ranked if ties == "expected" else [ranked[i] for i in order(ranked, ties)]
+    heights = [row[0] if ties == "expected" else -i for i, row in enumerate(rows)]
+    relevant = [height for height, row in zip(heights, rows, strict=True) if row[1]]
+    others = [height for height, row in zip(heights, rows, strict=True) if not row[1]]
+    won = sum((a > b) + Fraction(a == b) / 2 for a in relevant for b in others)
+    return divide(won, len(relevant) * len(others), zero_division)
+
+
+def discount(position):
+    """Return what DCG multiplies the gain at a position with."""
+    return 1 / math.log2(1 + position)
+
+
+def best_gains(rows):
+    """Return the gains of the relevant rows, highest first."""
+    return sorted((row[2] for row in rows if row[1]), reverse=True)
+
+
+def dcg(ranked, k, ties):
+    """Return the gain times discount of all rows; a tied row is at each of its places as often."""
+    terms = []
+    places = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
+    for i, (score, relevant, gain) in enumerate(ranked):
+        above = sum(row[0] > score for row in ranked)
+        tied = sum(row[0] == score for row in ranked)
+        own = places.get(i, range(above + 1, above + tied + 1))
+        found = [discount(place) for place in own if k is None or place <= k]
+        terms += [gain * term / len(own) for term in found if relevant]
+    return math.fsum(terms)
+
+
+def flag_lists(ranked):
+    """Return what can be relevant where: every choice of places in every tie, all as likely."""
+    by_score = sorted(ranked, key=lambda row: -row[0])
+    choices = []
+    for _, rows in groupby(by_score, key=lambda row: row[0]):
+        flags = [row[1] for row in rows]
+        places = combinations(range(len(flags)), sum(flags))
+        choices.append([[i in chosen for i in range(len(flags))] for chosen in places])
+    return [[flag for part in parts for flag in part] for parts in product(*choices)]
 
 
 def divide(numerator, denominator, zero_division):
     """Return the exact quotient, or `zero_division` where there is none."""
-    return Fraction(numerator) / denominator if denominator else zero_division
+    if not denominator:
+        return zero_division
+    return Fraction(numerator) / Fraction(denominator)
 
 
 def hits(ranked, cut, ties):
@@ -83,9 +183,9 @@ def hits(ranked, cut, ties):
 def expected_hits(ranked, cut):
     """Return the expected hits: whole tie groups above the cut, and a share of the one across."""
     total = Fraction(0)
-    for score in {score for score, _ in ranked}:
-        above = sum(other > score for other, _ in ranked)
-        group = [relevant for other, relevant in ranked if other == score]
+    for score in {row[0] for row in ranked}:
+        above = sum(row[0] > score for row in ranked)
+        group = [row[1] for row in ranked if row[0] == score]
         if above + len(group) <= cut:
             total += sum(group)
         elif above < cut:
@@ -93,10 +193,11 @@ def expected_hits(ranked, cut):
     return total
 
 
-def expected_hits_by_permutation(ranked, cut):
-    """Return the mean hits over all rankings of the rows, which are few up to about six rows."""
+def mean_over_permutations(ranked, metric, k):
+    """Return the mean of a metric over all rankings, which are few up to about six rows."""
+    options = {"ties": "first", "short": "pad", "zero_division": 0}
     orders = rankings(ranked)
-    return Fraction(sum(relevant for rows in orders for _, relevant in rows[:cut]), len(orders))
+    return sum(Fraction(value(rows, metric, k, **options)) for rows in orders) / len(orders)
 
 
 def rankings(ranked):
@@ -105,12 +206,15 @@ def rankings(ranked):
 
 
 def order(ranked, ties):
-    """Return the indexes from best to worst; rows the tie rule leaves equal stay in row order."""
+    """Return the indexes from best to worst; rows the tie rule leaves equal stay in row order.
+
+    Of relevant rows the best order has those of higher gain first, the worst last.
+    """
     among_tied = {
         "first": lambda i: i,
         "last": lambda i: -i,
-        "best": lambda i: not ranked[i][1],
-        "worst": lambda i: bool(ranked[i][1]),
+        "best": lambda i: (not ranked[i][1], [-gain for gain in ranked[i][2:]]),
+        "worst": lambda i: (bool(ranked[i][1]), ranked[i][2:]),
     }[ties]
     return sorted(range(len(ranked)), key=lambda i: (-ranked[i][0], among_tied(i)))
 

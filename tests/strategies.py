@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import pandas as pd
+import pytest
 from hypothesis import strategies as st
 
 TINY, HUGE = 5e-324, 1.7976931348623157e308
@@ -66,7 +67,21 @@ RELEVANCE = {
 TIES = ("expected", "first", "last", "best", "worst")
 SHORT = ("raise", "pad", "shrink", "nan")
 MISSING = ("raise", "unranked", "drop")
-METRICS = ("precision", "recall", "r_precision")
+# name: whether it takes a cut-off. test_reference holds this to be the table of recframe.
+METRICS = {
+    "precision": "needed",
+    "recall": "needed",
+    "r_precision": "none",
+    "f1": "needed",
+    "hit_rate": "needed",
+    "reciprocal_rank": "optional",
+    "average_precision": "optional",
+    "ndcg": "optional",
+    "capped_recall": "needed",
+    "auc": "none",
+}
+# These are ratios of whole numbers, divided once; the others are sums of floats.
+EXACT = ("precision", "recall", "r_precision", "f1", "capped_recall", "auc")
 
 
 def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=0, max_rows=16):
@@ -113,11 +128,28 @@ def options(**fixed):
         "zero_division": st.sampled_from([math.nan, 0.0, 1.0]),
         "min_relevance": st.sampled_from([None, 1, 2.0]),
         "min_score": st.sampled_from([None, 0, 1.0]),
+        "gain": st.sampled_from(["linear", "exponential"]),
     }
     return st.fixed_dictionaries(choices | {name: st.just(value) for name, value in fixed.items()})
 
 
 def metrics():
-    """Return a strategy of (metric, k); k may exceed any ranking, and R-precision has none."""
-    cut_offs = st.tuples(st.sampled_from(["precision", "recall"]), st.integers(1, 20))
-    return cut_offs | st.just(("r_precision", None))
+    """Return a strategy of (metric, k); k may exceed any ranking, and None is none."""
+    needed = [name for name, cut_off in METRICS.items() if cut_off != "none"]
+    whole = [name for name, cut_off in METRICS.items() if cut_off != "needed"]
+    cut_offs = st.tuples(st.sampled_from(needed), st.integers(1, 20))
+    return cut_offs | st.tuples(st.sampled_from(whole), st.none())
+
+
+def every_metric(k):
+    """Return every (metric, k), and the metrics of whole rankings with None."""
+    asked = [(name, k) for name, cut_off in METRICS.items() if cut_off != "none"]
+    return asked + [(name, None) for name, cut_off in METRICS.items() if cut_off != "needed"]
+
+
+def assert_value(expected, actual, metric):
+    """Assert that a value is the nearest float, or near where a metric sums floats."""
+    if metric in EXACT:
+        assert repr(float(expected)) == repr(float(actual))
+    else:
+        assert pytest.approx(expected, rel=1e-12, abs=1e-300, nan_ok=True) == actual

@@ -8,10 +8,20 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import recframe
 
 LABELS = ["precision@5", "recall@5", "r_precision"]
+RANKING = {  # by ir_measures' names; nDCG's gains are the grades
+    "Success(rel={})@5": "hit_rate@5",
+    "RR(rel={})": "reciprocal_rank",
+    "RR(rel={})@5": "reciprocal_rank@5",
+    "AP(rel={})": "average_precision",
+    "AP(rel={})@5": "average_precision@5",
+}
+NDCG = {"nDCG": "ndcg", "nDCG@5": "ndcg@5"}
 TREC = {"short": "pad", "zero_division": 0.0}
 
 
@@ -72,12 +82,24 @@ def test_ir_measures(frames, grade):
     """trec_eval's code: short lists padded, no relevant item 0, absent users 0."""
     recs, truth = frames
     measures = {f"P(rel={grade})@5": LABELS[0], f"R(rel={grade})@5": LABELS[1]}
-    expected = trec(recs, truth, measures | {f"Rprec(rel={grade})": LABELS[2]})
+    measures |= {f"Rprec(rel={grade})": LABELS[2]}
+    measures |= {text.format(grade): label for text, label in RANKING.items()}
+    expected = trec(recs, truth, measures | (NDCG if grade == 1 else {}))
     table = recframe.evaluate(
-        with_truth(recs, truth), LABELS, truth=truth, min_relevance=grade, **TREC
+        with_truth(recs, truth), list(expected), truth=truth, min_relevance=grade, **TREC
     )
 
     assert_table(expected, table)
+
+
+def test_ir_measures_gains_all_grades(frames):
+    """Its nDCG has no threshold: what is below ours adds to its gains, and nothing to ours."""
+    recs, truth = frames
+    known = with_truth(recs, truth)
+    theirs = trec(recs, truth, NDCG)["ndcg"]
+    for grade, is_same in ((1, True), (2, False)):
+        ours = known.rec(truth=truth, min_relevance=grade, **TREC).ndcg()["score"].to_dict()
+        assert is_same == (theirs == pytest.approx(ours))
 
 
 def test_ir_measures_breaks_ties_by_document(frames):
@@ -150,7 +172,10 @@ def nested(frame, column):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # numba's, about its own types
 def test_ranx():
-    """Ranx: the conventions of trec_eval, once make_comparable adds and removes users."""
+    """Ranx: the conventions of trec_eval, once make_comparable adds and removes users.
+
+    Its ndcg has linear gains, its ndcg_burges exponential ones.
+    """
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     recs, truth = make(0)
     qrels, run = ranx.Qrels(nested(truth, "relevance")), ranx.Run(nested(recs, "score"))
@@ -160,9 +185,54 @@ def test_ranx():
     table = recframe.evaluate(with_truth(recs, truth), LABELS, truth=truth, min_relevance=1, **TREC)
 
     assert_table(expected, table)
+    names = {"f1@5": "f1@5", "hit_rate@5": "hit_rate@5", "mrr": "reciprocal_rank"}
+    names |= {"mrr@5": "reciprocal_rank@5", "map": "average_precision"}
+    names |= {"map@5": "average_precision@5"}
+    for gain, ndcg in (("linear", "ndcg"), ("exponential", "ndcg_burges")):
+        names |= {ndcg: "ndcg", f"{ndcg}@5": "ndcg@5"}
+        ranx.evaluate(qrels, run, list(names), make_comparable=True)
+        expected = {label: dict(run.scores[name]) for name, label in names.items()}
+        bound = with_truth(recs, truth).rec(truth=truth, min_relevance=1, gain=gain, **TREC)
+        assert_table(expected, bound.evaluate(list(expected)))
     repeated = pd.DataFrame({"q": ["u"] * 3, "d": ["m", "a", "m"], "s": [0.9, 0.5, 0.1]})
     run = ranx.Run.from_df(repeated.astype({"q": object, "d": object}), "q", "d", "s")
     assert 0.0 == ranx.evaluate(ranx.Qrels({"u": {"m": 1}}), run, "precision@1")
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3)), min_size=2, max_size=12),
+    st.integers(1, 6),
+)
+def test_scikit_learn(rows, k):
+    """Scikit-learn: NDCG averaged over ties, AUC with ties half; its AP takes a tie as one step."""
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    score, grade = np.transpose(rows)
+    frame = pd.DataFrame({"score": score, "relevant": grade})
+    found = frame.rec(user=None, min_relevance=1, short="pad", zero_division=0.0)
+    for gain, gains in (("linear", grade), ("exponential", 2**grade - 1)):
+        bound = frame.rec(user=None, min_relevance=1, gain=gain, short="pad", zero_division=0.0)
+        ours = bound.evaluate(["ndcg", f"ndcg@{k}"]).iloc[0].tolist()
+        assert ours == pytest.approx(
+            [metrics.ndcg_score([gains], [score], k=cut) for cut in (None, k)]
+        )
+    if 0 < (grade > 0).sum() < len(grade):
+        assert metrics.roc_auc_score(grade > 0, score) == pytest.approx(found.auc().iloc[0, 0])
+        order = np.arange(len(score))
+        untied = frame.assign(score=order).rec(user=None, min_relevance=1)
+        expected = metrics.average_precision_score(grade > 0, order)
+        assert expected == pytest.approx(untied.average_precision().iloc[0, 0])
+
+
+def test_scikit_learn_knows_listed_items_only():
+    """Its AP of a tie is not the expectation, and its ideal is that of the list."""
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    tied = pd.DataFrame({"user": 1, "score": [1, 1], "relevant": [1, 0]})
+    assert 1 / 2 == metrics.average_precision_score(tied["relevant"], tied["score"])
+    assert 3 / 4 == tied.rec.average_precision().loc[1, "score"]
+    recs, truth = one_user(["m", "a"], [2.0, 1.0])
+    truth = pd.concat([truth, truth.assign(item="z")])
+    assert 1.0 == metrics.ndcg_score([[1, 0]], [recs["score"]])
+    assert recs.rec(truth=truth).ndcg().loc["u", "score"] < 1
 
 
 def positive(truth):
@@ -229,21 +299,33 @@ def test_torchmetrics(frames, adaptive, short):
 
 
 def test_lenskit(frames):
-    """LensKit: shrink, absent users left out, NaN without truth; recall divides by min(k, R)."""
+    """LensKit: shrink, absent users left out, NaN without truth; its recall is the capped one.
+
+    Its NDCG counts the first two positions alike unless told otherwise, and its average
+    precision divides by what was listed where that is less than R.
+    """
     metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")
+    ranking = pytest.importorskip("lenskit.metrics.ranking")
     items = pytest.importorskip("lenskit.data").ItemList
     recs, truth = frames[0], positive(frames[1])
     recs = with_truth(recs, truth)
     true = {user: items(item_ids=rows["item"].tolist()) for user, rows in truth.groupby("user")}
-    metrics = {"precision@5": metrics.Precision(5), "recall@5": metrics.Recall(5)}
-    expected = {label: {} for label in metrics}
+    same = {
+        "precision@5": metrics.Precision(5),
+        "capped_recall@5": metrics.Recall(5),
+        "hit_rate@5": metrics.Hit(5),
+        "reciprocal_rank@5": metrics.RecipRank(5),
+        "ndcg@5": metrics.NDCG(5, weight=metrics.LogRankWeight(offset=1)),
+    }
+    others = {"ndcg": metrics.NDCG(), "average_precision@5": ranking.AveragePrecision(5)}
+    expected = {label: {} for label in same | others}
     for user, rows in recs.sort_values("score", ascending=False).groupby("user"):
         listed = items(item_ids=rows["item"].tolist(), ordered=True)
-        for label, metric in metrics.items():
+        for label, metric in (same | others).items():
             expected[label][user] = metric.measure_list(listed, true[user])
-    table = recframe.evaluate(recs, LABELS[:2], truth=truth, absent="drop", short="shrink")
-    n_relevant = truth.groupby("user").size()
-    recall = table["score", "recall@5"]
-    table["score", "recall@5"] = recall * n_relevant / n_relevant.clip(upper=5)
+    options = {"truth": truth, "absent": "drop", "short": "shrink"}
+    different = recframe.evaluate(recs, list(others), **options)["score"]
+    for label in others:
+        assert expected.pop(label) != pytest.approx(different[label].to_dict(), nan_ok=True)
 
-    assert_table(expected, table)
+    assert_table(expected, recframe.evaluate(recs, list(same), **options))

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import recframe
 import strategies
 from recframe import blocks
-from recframe.metrics import make_metric
+from recframe.labels import make_metric
 from recframe.parquet import _bounds
 
-METRICS = ["precision@3", "recall@2", "r_precision"]
+METRICS = ["recall@2", *(make_metric(*asked).label for asked in strategies.every_metric(3))]
 SMALL = 12_000  # bytes: some 70 rows at a time
 
 

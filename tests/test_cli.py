@@ -13,6 +13,7 @@ import pytest
 
 import recframe
 from recframe.cli import main
+from recframe.definitions import DEFINITIONS
 from recframe.options import MEANINGS
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "example.parquet"
@@ -28,6 +29,10 @@ COMMANDS = {
         *["--relevant", "relevant", "--item", "item", "--ties", "worst", "--short", "shrink"],
         *["--missing", "unranked", "--zero-division", "0", "--min-relevance", "1"],
         *["--min-score", "0.5"],
+    ],
+    "ranking": [
+        *["--metric", "ndcg@10", "--metric", "auc", "--metric", "hit_rate@1"],
+        *["--metric", "average_precision", "--min-relevance", "1", "--gain", "exponential"],
     ],
     "one_ranking": ["--no-user", "--metric", "r_precision"],
     "no_value": ["--min-relevance", "2", "--metric", "recall@4", "--format", "json"],
@@ -69,6 +74,7 @@ def test_every_option_has_a_flag(capsys):
     assert 0 == stopped.value.code
     assert all(f"--{name.replace('_', '-')} " in text for name in MEANINGS)
     assert "precision@k = hits@k / k" in text
+    assert all(f"  {name}" in text for name in DEFINITIONS)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])

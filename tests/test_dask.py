@@ -11,8 +11,10 @@ import pytest
 
 import recframe
 import recframe.dask
+import strategies
+from recframe.labels import make_metric
 
-METRICS = ["precision@2", "recall@2", "r_precision"]
+METRICS = [make_metric(*asked).label for asked in strategies.every_metric(2)]
 USERS = {
     "int": lambda number: number,
     "str": lambda number: number.map("user {}".format).astype("str"),
@@ -126,6 +128,16 @@ def test_a_promise_that_holds(ids, threads):
         assert frame["user"][first:stop].unique().tolist() == there.tolist()
 
 
+@pytest.mark.parametrize("name", strategies.METRICS)
+def test_every_metric_has_a_method(name, threads):
+    """The method of a metric returns what pandas' does, lazily."""
+    frame = interactions()
+    k = {} if strategies.METRICS[name] == "none" else {"k": 2}
+    expected = getattr(frame.rec(short="pad"), name)(**k)
+
+    assert_same(expected, getattr(parts(frame).rec(short="pad"), name)(**k))
+
+
 @pytest.mark.parametrize("ids", ["int", "category"])
 def test_a_promise_that_does_not_hold(ids, threads):
     """Users in several partitions are found, for tables and for means."""
@@ -188,7 +200,7 @@ def test_without_rows_at_all(threads):
     ddf = parts(interactions())
     none = ddf[ddf["knn_score"] > 99].rec(short="pad").evaluate(METRICS).compute()
 
-    assert (0, 6) == none.shape
+    assert (0, 2 * len(METRICS)) == none.shape
 
 
 @pytest.mark.parametrize("ids", USERS)

@@ -9,9 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import strategies
-from recframe.metrics import FORMULAS, make_metric
+from recframe.labels import make_metric
 
-LABELS = [make_metric(name, 3).label for name in FORMULAS]
+LABELS = [make_metric(*asked).label for asked in strategies.every_metric(3)]
 ROWS = strategies.rows(relevance="bool", min_rows=1)
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -77,6 +77,26 @@ def test_hits_agree(rows, k, ties):
     np.testing.assert_allclose(
         k * table[f"precision@{k}"], n_relevant * table[f"recall@{k}"], rtol=1e-14
     )
+
+
+@given(ROWS, st.sampled_from(strategies.TIES))
+def test_every_value_is_in_0_to_1(rows, ties):
+    """No metric leaves [0, 1], not by a bit."""
+    table = evaluate(strategies.frame(rows), ties=ties, zero_division=0.0)
+
+    assert table.min(axis=None) >= 0
+    assert table.max(axis=None) <= 1
+
+
+@given(ROWS, st.sampled_from(strategies.TIES))
+def test_a_cut_off_beyond_all_rows_is_none(rows, ties):
+    """Cut below the last row, a metric has the value of the whole ranking, to the last bit."""
+    frame = strategies.frame(rows)
+    names = [name for name, cut_off in strategies.METRICS.items() if cut_off == "optional"]
+    whole = evaluate(frame, names, ties=ties)
+    cut = evaluate(frame, [f"{name}@{len(rows)}" for name in names], ties=ties)
+
+    np.testing.assert_array_equal(whole, cut)
 
 
 @given(ROWS, st.sampled_from(strategies.TIES))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import reference
 import strategies
+from recframe.definitions import DEFINITIONS
 from reference import Refused
 
 DEFAULTS = {
@@ -19,8 +20,12 @@ DEFAULTS = {
     "zero_division": math.nan,
     "min_relevance": None,
     "min_score": None,
+    "gain": "linear",
 }
 RANKED = st.lists(st.tuples(st.integers(1, 3), st.booleans()), max_size=6)
+GRADED = st.lists(
+    st.tuples(st.integers(1, 3), st.sampled_from([(False, 0), (True, 1), (True, 3)])), max_size=6
+).map(lambda rows: [(score, *grade) for score, grade in rows])
 
 
 def one_user(scores, relevant):
@@ -37,9 +42,53 @@ def value(rows, metric, k=None, **options):
 @given(RANKED, st.integers(0, 7))
 def test_expectation_is_the_mean_over_permutations(ranked, cut):
     """The closed formula of expected hits equals the mean over all orders of the tied rows."""
-    expected = reference.expected_hits_by_permutation(ranked, cut)
+    orders = reference.rankings(ranked)
+    expected = Fraction(sum(flag for rows in orders for _, flag in rows[:cut]), len(orders))
     actual = reference.expected_hits(ranked, cut)
     assert expected == actual
+
+
+@pytest.mark.parametrize(("metric", "k"), strategies.every_metric(2))
+@given(ranked=GRADED)
+def test_expectations_are_means_over_permutations(metric, k, ranked):
+    """The expectation of every metric is its mean over all orders of the tied rows."""
+    options = {"ties": "expected", "short": "pad", "zero_division": 0}
+    expected = reference.mean_over_permutations(ranked, metric, k)
+    actual = reference.value(ranked, metric, k, **options)
+    assert float(expected) == pytest.approx(float(actual), rel=1e-12)
+
+
+@pytest.mark.parametrize(("metric", "k"), strategies.every_metric(2))
+@given(ranked=GRADED)
+def test_best_and_worst_are_extremes_of_every_metric(metric, k, ranked):
+    """Of all orders of the tied rows, "best" gives the highest value and "worst" the lowest."""
+    options = {"short": "pad", "zero_division": 0}
+    found = [
+        reference.value(rows, metric, k, ties="first", **options)
+        for rows in reference.rankings(ranked)
+    ]
+    worst, best = (
+        float(reference.value(ranked, metric, k, ties=ties, **options))
+        for ties in ("worst", "best")
+    )
+    assert (float(min(found)), float(max(found))) == pytest.approx((worst, best), rel=1e-12)
+
+
+@given(ranked=GRADED, k=st.integers(1, 7))
+def test_f1_is_the_harmonic_mean(ranked, k):
+    """In every order of rows f1 is the harmonic mean of precision and recall."""
+    options = {"ties": "first", "short": "pad", "zero_division": 0}
+    precision, recall, f1 = (
+        reference.value(ranked, metric, k, **options) for metric in ("precision", "recall", "f1")
+    )
+    expected = 2 * precision * recall / (precision + recall) if recall else 0
+    assert expected == f1
+
+
+def test_every_metric_has_a_reference():
+    """The table of metrics is the one that tests are parametrised over."""
+    table = {name: definition.cut_off for name, definition in DEFINITIONS.items()}
+    assert strategies.METRICS == table
 
 
 @given(RANKED, st.integers(0, 7))
@@ -125,12 +174,11 @@ def test_short_rankings(short, precision, recall):
 
 @pytest.mark.parametrize("zero_division", [math.nan, 0.0, 1.0])
 def test_no_relevant_row(zero_division):
-    """Without a relevant row recall and R-precision are `zero_division`, and precision is 0."""
+    """Without a relevant row precision is 0, and all others are `zero_division`."""
     rows = one_user([2, 1], [0, 0])
-    expected = 0.0
-    assert expected == value(rows, "precision", 1, zero_division=zero_division)
-    assert repr(zero_division) == repr(value(rows, "recall", 1, zero_division=zero_division))
-    assert repr(zero_division) == repr(value(rows, "r_precision", zero_division=zero_division))
+    for metric, k in strategies.every_metric(1):
+        expected = 0.0 if metric == "precision" else zero_division
+        assert repr(expected) == repr(value(rows, metric, k, zero_division=zero_division))
 
 
 @pytest.mark.parametrize(("short", "precision"), [("pad", 0.0), ("shrink", 1.0), ("nan", math.nan)])

@@ -15,7 +15,7 @@ import reference
 import strategies
 from recframe import RecframeError, join
 from recframe.cli import main
-from recframe.metrics import make_metric
+from recframe.labels import make_metric
 
 LABELS = ["precision@2", "recall@2", "r_precision"]
 
@@ -411,10 +411,10 @@ PAIR = st.tuples(st.sampled_from("abcd"), st.integers(0, 5))
 
 
 @st.composite
-def listed_and_true(draw):
-    """Return lists {(user, item): score or None} and truth {(user, item): 0 or 1} of one user."""
+def listed_and_true(draw, highest=1):
+    """Return lists {(user, item): score or None} and truth {(user, item): grade}, one user's."""
     lists = draw(st.dictionaries(PAIR, SCORE | st.none(), min_size=1, max_size=12))
-    truth = draw(st.dictionaries(PAIR, st.integers(0, 1), min_size=1, max_size=12))
+    truth = draw(st.dictionaries(PAIR, st.integers(0, highest), min_size=1, max_size=12))
     common = (next(iter(lists))[0], draw(st.integers(0, 5)))
     return lists, {common: 1, **truth}
 
@@ -445,12 +445,16 @@ def expected_values(lists, truth, metric, k, options):
         short = options["short"] if user in have_list else "pad"
         own = [row for row in rows if row[0] == user]
         found |= reference.evaluate(own, metric, k, **options | {"short": short})
+        if metric == "auc" and user not in have_list and any(flag for _, _, flag in own):
+            found[user] = 0.0  # nothing is compared, but an empty list scores 0
     return found
 
 
-@given(listed_and_true(), strategies.options(missing="unranked", min_relevance=None), st.data())
-def test_truth_equals_the_reference(frames, options, data):
-    """Every value is the reference's on the long form, under every option."""
+@given(strategies.options(missing="unranked"), st.data())
+def test_truth_equals_the_reference(options, data):
+    """Every value is the reference's on the long form, under every option, grades included."""
+    options["min_relevance"] = data.draw(st.sampled_from([None, 1]))
+    frames = data.draw(listed_and_true(highest=1 if options["min_relevance"] is None else 3))
     metric, k = data.draw(strategies.metrics())
     label = make_metric(metric, k).label
     recs, truth = make_frames(*frames)
@@ -460,9 +464,11 @@ def test_truth_equals_the_reference(frames, options, data):
         with pytest.raises(RecframeError, match="ranked rows"):
             recframe.evaluate(recs, label, truth=truth, **options)
         return
-    actual = recframe.evaluate(recs, label, truth=truth, **options)["score", label].to_dict()
+    actual = recframe.evaluate(recs, label, truth=truth, **options)["score", label]
 
-    assert expected == pytest.approx(actual, rel=0, abs=0, nan_ok=True)
+    assert set(expected) == set(actual.index)
+    for user, value in actual.items():
+        strategies.assert_value(expected[user], value, metric)
 
 
 @given(listed_and_true(), strategies.options(missing="unranked", min_relevance=None, short="pad"))

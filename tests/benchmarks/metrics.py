@@ -1,0 +1,64 @@
+"""What each metric costs beside precision, recall and R-precision, and all of them together.
+
+python -m tests.benchmarks.metrics --rows 10000000 --users 100000 --repeat 5
+"""
+
+import argparse
+import os
+
+import numpy as np
+
+from recframe.definitions import DEFINITIONS
+from tests.benchmarks import data
+from tests.benchmarks.engines import medians, recframe_call
+
+CUT_OFFS = (5, 10, 20)
+FIRST = ("precision", "recall", "r_precision")
+
+
+def main():
+    """Read the arguments and print the times."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.metrics", description=__doc__)
+    add = parser.add_argument
+    add("--rows", type=int, default=10_000_000)
+    add("--users", type=int, help="default: one for every 100 rows")
+    add("--repeat", type=int, default=5, help="the median of so many interleaved runs")
+    add("--shuffled", action="store_true", help="rows in random order, not grouped by user")
+    add("--scores", choices=["float64", "float32", "ratings"], default="float64")
+    options = parser.parse_args()
+    frame = data.make(options.rows, options.users, scores=options.scores, shuffled=options.shuffled)
+    times = medians(calls(frame), options.repeat)
+    print(
+        f"{len(frame):,} rows, {frame['user'].nunique():,} users, {options.scores} scores, "
+        f"{'shuffled' if options.shuffled else 'grouped'}, cut-offs {CUT_OFFS}, "
+        f"median of {options.repeat}, load before {os.getloadavg()[0]:.1f}"
+    )
+    first = times[", ".join(FIRST)]
+    print(f"{'':34}{'median ms':>10}{'x first':>9}")
+    for name, time in times.items():
+        print(f"{name:34}{time:10,.1f}{time / first:9.2f}")
+
+
+def calls(frame):
+    """Return a call of the first metrics, of these with each other one, and of all."""
+    graded = frame.assign(relevant=frame["relevant"] * np.arange(1, len(frame) + 1) % 4)
+    others = [name for name in DEFINITIONS if name not in FIRST]
+    return {
+        ", ".join(FIRST): recframe_call(frame, labels(FIRST)),
+        **{f"and {name}": recframe_call(frame, labels([*FIRST, name])) for name in others},
+        "all": recframe_call(frame, labels(DEFINITIONS)),
+        "all, graded from 1 to 3": recframe_call(graded, labels(DEFINITIONS), min_relevance=1),
+    }
+
+
+def labels(names):
+    """Return the metrics at every cut-off, and of whole rankings those that have such a value."""
+    cut_off = {name: DEFINITIONS[name].cut_off for name in names}
+    return [
+        *(f"{name}@{k}" for k in CUT_OFFS for name in names if cut_off[name] != "none"),
+        *(name for name in names if cut_off[name] != "needed"),
+    ]
+
+
+if __name__ == "__main__":
+    main()
