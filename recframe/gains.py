@@ -14,7 +14,7 @@ class Gains(NamedTuple):
 
     Parameters
     ----------
-    rows : ndarray of shape (n_rows,) or longer, real
+    rows : ndarray of shape (n_rows,), real
         The gain of each relevant row; of others it is never looked at.
     unranked : ndarray of shape (n_unranked,), float
         The gains of relevant items that are not among the rows, grouped by user.

@@ -33,7 +33,7 @@ class Grades(NamedTuple):
 def grade(rankings: Rankings, gains: Gains, counts: Counts, ties: str) -> Grades:
     """Return the gains of rankings, those of rows in the order that they were counted in."""
     n_users = len(counts.n_ranked)
-    found = np.flatnonzero(rankings.relevant[: rankings.offsets[-1]])
+    found = np.flatnonzero(rankings.relevant)
     user = np.searchsorted(rankings.offsets, found, side="right") - 1
     gain = gains.rows[found].astype(np.float64)
     # A user's rows are counted in ranked order. Their gains are put into the same one: of tied

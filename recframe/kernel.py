@@ -24,10 +24,9 @@ class Rankings(NamedTuple):
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows,) or longer, real
-        The values rows are ranked by, highest first; no NaN. What follows the last user's rows is
-        never looked at.
-    relevant : ndarray of shape (n_rows,) or longer, bool
+    scores : ndarray of shape (n_rows,), real
+        The values rows are ranked by, highest first; no NaN.
+    relevant : ndarray of shape (n_rows,), bool
         Whether a row is relevant.
     offsets : ndarray of shape (n_users + 1,), int
         The rows of user i are ``offsets[i]:offsets[i + 1]``.
@@ -94,11 +93,9 @@ def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> li
     bounds = user_bounds(offsets)
     if len(bounds) <= 2:
         return [function(rankings)]
-    longest = int(np.diff(offsets).max())
 
     def run(first: int, stop: int) -> Result:
-        # Some rows more than its own, so that the windows of the last user need no copy.
-        rows = slice(offsets[first], offsets[stop] + longest + 1)
+        rows = slice(offsets[first], offsets[stop])
         return function(
             Rankings(
                 rankings.scores[rows],
@@ -119,10 +116,10 @@ def count(rankings: Rankings, ties: str) -> Counts:
     place of its own, so that `above` is its position and `tied` is 1.
     """
     sizes = np.diff(rankings.offsets)
-    flags = rankings.relevant[: rankings.offsets[-1]]
-    is_single = np.count_nonzero(flags) <= len(sizes)
-    if is_single and sum_by_user(flags, rankings.offsets).max(initial=0) <= 1:
-        return _count_single(rankings, sizes, ties)
+    if np.count_nonzero(rankings.relevant) <= len(sizes):
+        n_relevant = sum_by_user(rankings.relevant, rankings.offsets)
+        if n_relevant.max(initial=0) <= 1:
+            return _count_single(rankings, sizes, ties)
     none = (np.empty(0, np.int64),) * 3
     pieces = zip(none, *_count_blocks(rankings, ties), strict=True)
     user, above, tied = (np.concatenate(part) for part in pieces)
@@ -136,8 +133,8 @@ def _count_single(rankings: Rankings, sizes: Array, ties: str) -> Counts:
     Then a user's rows are compared with that one row's score, and nothing is sorted.
     """
     offsets = rankings.offsets
-    scores = rankings.scores[: offsets[-1]]
-    found = np.flatnonzero(rankings.relevant[: offsets[-1]])
+    scores = rankings.scores
+    found = np.flatnonzero(rankings.relevant)
     user = np.searchsorted(offsets, found, side="right") - 1
     own = np.zeros(len(sizes), scores.dtype)
     own[user] = scores[found]
@@ -181,9 +178,9 @@ def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
     is one to be broken by row order, the user is sorted again by exact keys.
     """
     sizes = np.diff(rankings.offsets)
-    n_rows, longest = int(rankings.offsets[-1]), int(sizes.max(initial=0))
+    longest = int(sizes.max(initial=0))
     scores = rankable(rankings.scores)
-    short = short_keys(scores[:n_rows], _marked(rankings.relevant[:n_rows], ties), longest + 1)
+    short = short_keys(scores, _marked(rankings.relevant, ties), room=longest + 1)
     by_order = ties in ("first", "last")
     by_size = _largest_first(sizes, longest)
     n_again = first = 0
@@ -214,7 +211,7 @@ def _exact_block(rankings: Rankings, users: Array, ties: str) -> Block:
     starts, stops = rankings.offsets[users], rankings.offsets[users + 1]
     sizes = stops - starts
     width = int(sizes[0]) + 1
-    cells = np.minimum(starts[:, None] + np.arange(width), rankings.offsets[-1] - 1)
+    cells = np.minimum(starts[:, None] + np.arange(width), len(rankings.scores) - 1)
     keys = to_places(rankings.scores[cells])
     if ties in ("first", "last"):
         keys = break_ties(keys, ties)
@@ -316,11 +313,11 @@ def rank_rows(rankings: Rankings, ties: str) -> Array:
     """
     user = np.repeat(np.arange(len(rankings.offsets) - 1), np.diff(rankings.offsets))
     row = np.arange(len(user))
-    keys = [user, to_places(rankable(rankings.scores[: len(row)]).copy())]
+    keys = [user, to_places(rankable(rankings.scores).copy())]
     if ties in ("first", "last"):
         keys.append(row if ties == "first" else -row)
     elif ties in ("best", "worst"):
-        relevant = rankings.relevant[: len(row)]
+        relevant = rankings.relevant
         keys.append(~relevant if ties == "best" else relevant)
     order = np.lexsort(keys[::-1])
     begins = np.ones(len(row) + 1, bool)

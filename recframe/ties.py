@@ -35,7 +35,7 @@ class TieCounts(NamedTuple):
 def count_ties(rankings: Rankings, k: int) -> TieCounts:
     """Return what ties there are in every user's ranking, in one sort."""
     n_users = len(rankings.offsets) - 1
-    n_relevant = sum_by_user(rankings.relevant[: rankings.offsets[-1]], rankings.offsets)
+    n_relevant = sum_by_user(rankings.relevant, rankings.offsets)
     n_tied, most_hits, fewest_hits = np.zeros((3, n_users), np.int64)
     is_cut = np.zeros(n_users, bool)
     for users, keys, shared in sorted_blocks(rankings, "best"):
