@@ -10,10 +10,11 @@ from recframe.columns import Columns, find_columns, find_item, get_column
 from recframe.errors import RecframeError
 from recframe.frames import Interactions, read_rows
 from recframe.groups import Array
-from recframe.kernel import Counts, Rankings, map_chunks
+from recframe.kernel import Counts
 from recframe.labels import check_k, make_metric
 from recframe.metrics import evaluate_metric
 from recframe.options import Options
+from recframe.rankings import Rankings, map_chunks
 from recframe.tally import Tally
 from recframe.ties import TieCounts, count_repeats, count_ties
 from recframe.truth import open_judge

@@ -13,9 +13,9 @@ from recframe.columns import Columns, get_column
 from recframe.errors import RecframeError
 from recframe.gains import Gains
 from recframe.groups import Array, any_nan, group_offsets, sum_by_user, take
-from recframe.kernel import Rankings
 from recframe.labels import Metric
 from recframe.options import Options
+from recframe.rankings import Rankings
 from recframe.users import Groups, group_users, sort_users
 
 ALL_USERS = "all"  # the index label where the frame is one ranking

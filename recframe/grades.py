@@ -6,7 +6,8 @@ import numpy as np
 
 from recframe.gains import Gains
 from recframe.groups import Array, argsort, group_offsets
-from recframe.kernel import Counts, Rankings
+from recframe.kernel import Counts
+from recframe.rankings import Rankings
 
 
 class Grades(NamedTuple):

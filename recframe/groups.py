@@ -146,13 +146,13 @@ def run_starts(values: Array) -> Array:
     """Return the positions of the values that differ from the one before; the first does."""
 
     def find(start: int, stop: int) -> Array:
-        return positions(values[start:stop] != values[start - 1 : stop - 1]) + start
+        return find_flags(values[start:stop] != values[start - 1 : stop - 1]) + start
 
     first = np.zeros(min(1, len(values)), np.int64)
     return np.concatenate([first, *in_slices(find, 1, len(values))])
 
 
-def positions(flags: Array) -> Array:
+def find_flags(flags: Array) -> Array:
     """Return the positions of the flags that are set."""
     # Where at most a tenth are set NumPy looks for one after the other, else it writes down every
     # position and keeps the right ones: no branch is mispredicted, which takes a third of the

@@ -10,8 +10,9 @@ from recframe.definitions import DEFINITIONS, Policy
 from recframe.errors import RecframeError
 from recframe.grades import Grades
 from recframe.groups import Array
-from recframe.kernel import Counts, Rankings, count
+from recframe.kernel import Counts, count
 from recframe.labels import Metric, make_metric
+from recframe.rankings import Rankings
 from recframe.tally import Tally
 
 

@@ -8,10 +8,11 @@ from recframe.frames import Interactions, check_lengths, to_table
 from recframe.graded import needs_gains
 from recframe.grades import grade
 from recframe.groups import Array
-from recframe.kernel import Rankings, count, map_chunks
+from recframe.kernel import count
 from recframe.labels import Metric
 from recframe.metrics import measure
 from recframe.options import Options
+from recframe.rankings import Rankings, map_chunks
 from recframe.truth import read_interactions
 
 

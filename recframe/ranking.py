@@ -10,9 +10,10 @@ from recframe.columns import find_columns
 from recframe.errors import RecframeError
 from recframe.frames import Interactions
 from recframe.groups import Array
-from recframe.kernel import map_chunks, rank_rows
+from recframe.kernel import rank_rows
 from recframe.labels import check_k
 from recframe.options import Options
+from recframe.rankings import map_chunks
 from recframe.truth import read_interactions
 from recframe.users import sort_users
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.groups import Array, sum_by_user
-from recframe.kernel import Rankings, sorted_blocks
+from recframe.order import sorted_blocks
+from recframe.rankings import Rankings
 
 
 class TieCounts(NamedTuple):

@@ -15,18 +15,22 @@ ALLOWED = {
     "groups": set(),
     "places": {"groups"},
     "gains": {"groups"},
-    "kernel": {"gains", "groups", "places"},
-    "grades": {"gains", "groups", "kernel"},
+    "rankings": {"gains", "groups"},
+    "order": {"groups", "places", "rankings"},
+    "kernel": {"groups", "order", "places", "rankings"},
+    "grades": {"gains", "groups", "kernel", "rankings"},
     "hits": {"groups", "kernel"},
     "positions": {"groups", "kernel"},
     "tally": {"grades", "groups", "hits", "kernel", "positions"},
     "definitions": {"groups", "tally"},
     "labels": {"definitions", "errors"},
-    "metrics": {"definitions", "errors", "grades", "groups", "kernel", "labels", "tally"},
+    "metrics": {
+        *("definitions", "errors", "grades", "groups", "kernel", "labels", "rankings", "tally"),
+    },
     "options": {"definitions", "errors"},
     "columns": {"errors", "options"},
     "users": {"errors", "groups"},
-    "frames": {"columns", "errors", "gains", "groups", "kernel", "labels", "options", "users"},
+    "frames": {"columns", "errors", "gains", "groups", "labels", "options", "rankings", "users"},
     "graded": {
         *("columns", "definitions", "errors", "frames", "gains", "groups", "labels", "options"),
     },
@@ -46,7 +50,7 @@ ALLOWED = {
     "lists": {"errors", "groups"},
     "per_user": {
         *("columns", "frames", "graded", "grades", "groups", "kernel", "labels", "metrics"),
-        *("options", "truth"),
+        *("options", "rankings", "truth"),
     },
     "streamed": {
         *("blocks", "errors", "file_ids", "frames", "graded", "labels", "limits", "options"),
@@ -58,13 +62,13 @@ ALLOWED = {
     },
     "ranking": {
         *("columns", "errors", "frames", "groups", "kernel", "labels", "options"),
-        *("truth", "users"),
+        *("rankings", "truth", "users"),
     },
     "extras": set(),
-    "ties": {"groups", "kernel"},
+    "ties": {"groups", "order", "rankings"},
     "describe": {
         *("columns", "errors", "frames", "groups", "kernel", "labels", "metrics", "options"),
-        *("tally", "ties", "truth"),
+        *("rankings", "tally", "ties", "truth"),
     },
     "notebook": {"extras"},
     "inspection": {
@@ -91,7 +95,7 @@ ALLOWED = {
 }
 NUMPY_ONLY = (
     *("definitions", "errors", "gains", "grades", "groups", "hits", "join", "kernel", "labels"),
-    *("metrics", "places", "positions", "resampling", "tally", "ties"),
+    *("metrics", "order", "places", "positions", "rankings", "resampling", "tally", "ties"),
 )
 OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch", "tqdm")
 

@@ -117,7 +117,7 @@ def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
     whole = frame.rec(ties=ties, short="pad").evaluate(labels)
     ranks = frame.rec(ties=ties).rank()
     monkeypatch.setattr("recframe.groups.ROWS_PER_CHUNK", 500)
-    monkeypatch.setattr("recframe.kernel.CELLS_PER_BLOCK", 64)
+    monkeypatch.setattr("recframe.order.CELLS_PER_BLOCK", 64)
 
     pd.testing.assert_frame_equal(whole, frame.rec(ties=ties, short="pad").evaluate(labels))
     pd.testing.assert_frame_equal(ranks, frame.rec(ties=ties).rank())

@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 from recframe import groups, kernel
 from recframe.places import break_ties, rankable, short_keys, to_places
+from recframe.rankings import Rankings
 
 INTEGERS = st.sampled_from(["int8", "uint8", "int16", "int32", "int64", "uint64"])
 WIDE = {"int64": [-(2**63), 2**63 - 1], "uint64": [0, 2**64 - 1]}
@@ -92,12 +93,12 @@ def test_passes_in_slices():
 
 
 @pytest.mark.parametrize("share", [0, 0.02, 0.05, 0.09, 0.1, 0.11, 1])
-def test_positions(share):
+def test_find_flags(share):
     """The positions of set flags are found, few or many."""
     for n_flags in (0, 1, 9, 1_000):
         flags = np.random.default_rng(n_flags).random(n_flags) < share
 
-        assert np.flatnonzero(flags).tolist() == groups.positions(flags).tolist()
+        assert np.flatnonzero(flags).tolist() == groups.find_flags(flags).tolist()
 
 
 @given(st.lists(st.lists(st.booleans(), max_size=150), max_size=6))
@@ -180,7 +181,7 @@ def test_break_ties(places):
 
 def test_counts_by_hand():
     """One user: a row above, a tie of three with two relevant rows, one below."""
-    rankings = kernel.Rankings(
+    rankings = Rankings(
         np.array([5.0, 3.0, 3.0, 3.0, 1.0]),
         np.array([False, True, False, True, True]),
         np.array([0, 5]),
@@ -208,9 +209,9 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(ties):
     scores[1::7, ::2] = 1.0
     relevant = rng.random(scores.shape) < 0.4
     offsets = np.arange(0, scores.size + 1, 8)
-    found = kernel.count(kernel.Rankings(scores.ravel(), relevant.ravel(), offsets, 0), ties)
+    found = kernel.count(Rankings(scores.ravel(), relevant.ravel(), offsets, 0), ties)
     ranks = np.unique(scores, return_inverse=True)[1]
-    expected = kernel.count(kernel.Rankings(ranks.ravel(), relevant.ravel(), offsets, 0), ties)
+    expected = kernel.count(Rankings(ranks.ravel(), relevant.ravel(), offsets, 0), ties)
 
     assert not short_keys(scores.ravel(), relevant.ravel(), room=0).is_exact
     assert short_keys(ranks.ravel(), relevant.ravel(), room=0).is_exact

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe import positions
-from recframe.kernel import Counts, Rankings, count
+from recframe.kernel import Counts, count
 from recframe.positions import all_positions, first_positions
+from recframe.rankings import Rankings
 
 USERS = st.lists(
     st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=12), min_size=1, max_size=6

@@ -1,0 +1,159 @@
+"""Order: the rows of users sorted by score, blocks of users of like size at a time. NumPy only.
+
+A score and its row's relevance travel in one integer key: the key orders rows as the score does,
+and its lowest bit says whether the row is relevant. So sorting the keys of a user ranks the rows
+and carries the relevance along; nothing is ever searched or looked up again. Keys have 32 bits;
+the few users whose scores those do not tell apart are sorted again by exact ones.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from recframe.groups import Array
+from recframe.places import break_ties, rankable, short_keys, to_places
+from recframe.rankings import Rankings
+
+CELLS_PER_BLOCK = 1 << 17  # a padded matrix of this size stays in the cache while it is sorted
+FEW_COLUMNS = 8  # so many are padded one by one, more by a mask
+
+
+class Block(NamedTuple):
+    """Users of like size and the keys of their rows in ranked order.
+
+    Parameters
+    ----------
+    users : ndarray of shape (n_users,), int
+        The users.
+    keys : ndarray of shape (n_users, width), int32 or int64
+        The keys of each user's rows, then one pad or more. Shifted right by one a key is the place
+        of the row's score; its lowest bit is the mark of relevance, see `mark`. A pad has all bits
+        set, but for the mark.
+    shared : ndarray of shape (n_users, width), bool, or None
+        Whether a row shares its place with the next; None where no two rows do.
+    """
+
+    users: Array
+    keys: Array
+    shared: Array | None
+
+
+def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
+    """Yield the keys of all users' rows in ranked order, users of like size together.
+
+    Sorted first are short keys. Where two rows of a user share one and that may not be a tie, or
+    is one to be broken by row order, the user is sorted again by exact keys.
+    """
+    sizes = np.diff(rankings.offsets)
+    longest = int(sizes.max(initial=0))
+    scores = rankable(rankings.scores)
+    short = short_keys(scores, _marked(rankings.relevant, ties), room=longest + 1)
+    by_order = ties in ("first", "last")
+    by_size = _largest_first(sizes, longest)
+    n_again = first = 0
+    while first < len(by_size):
+        width = int(sizes[by_size[first]]) + 1
+        users = by_size[first : first + max(1, CELLS_PER_BLOCK // width)]
+        first += len(users)
+        again = np.arange(len(users))
+        if 2 * n_again <= first:
+            keys = _pick(short.keys, rankings.offsets[users], width)
+            if by_order:
+                keys = _number(keys, short.n_bits, ties)
+            _sort(keys, sizes[users], ties)
+            shared = _shared(keys, sizes[users])
+            if shared is None or (short.is_exact and not by_order):
+                yield Block(users, keys, shared)
+                continue
+            is_apart = ~shared.any(axis=1)
+            again = np.flatnonzero(~is_apart)
+            if len(again) < len(users):
+                yield Block(users[is_apart], keys[is_apart], None)
+        n_again += len(again)
+        yield _exact_block(rankings._replace(scores=scores), users[again], ties)
+
+
+def _exact_block(rankings: Rankings, users: Array, ties: str) -> Block:
+    """Return the exact keys of users' rows in ranked order, the largest user first."""
+    starts, stops = rankings.offsets[users], rankings.offsets[users + 1]
+    sizes = stops - starts
+    width = int(sizes[0]) + 1
+    cells = np.minimum(starts[:, None] + np.arange(width), len(rankings.scores) - 1)
+    keys = to_places(rankings.scores[cells])
+    if ties in ("first", "last"):
+        keys = break_ties(keys, ties)
+    keys += keys  # makes room for the mark
+    keys |= _marked(rankings.relevant[cells], ties)
+    _sort(keys, sizes, ties)
+    return Block(users, keys, _shared(keys, sizes))
+
+
+def _sort(keys: Array, sizes: Array, ties: str) -> None:
+    """Sort the keys of each user, the largest user first; what follows a user's rows are pads."""
+    # A pad sorts last and is not relevant; no row has its place.
+    pad = int(np.iinfo(keys.dtype).max) - mark(ties)
+    shortest, width = int(sizes[-1]), keys.shape[1]
+    if width - shortest <= FEW_COLUMNS:
+        for column in range(shortest, width):
+            keys[np.count_nonzero(sizes > column) :, column] = pad
+    else:
+        is_pad = np.arange(shortest, width) >= sizes[:, None]
+        np.copyto(keys[:, shortest:], pad, where=is_pad)
+    keys.sort(axis=1)
+
+
+def _shared(keys: Array, sizes: Array) -> Array | None:
+    """Return which rows share a key with the next, but for the mark; None where no two do."""
+    cells = keys.ravel()
+    shared = np.zeros(keys.shape, bool)
+    flags = shared.ravel()[:-1]
+    np.less_equal((cells[1:] ^ cells[:-1]).view(f"u{keys.itemsize}"), 1, out=flags)
+    # Pads share theirs. One follows every user, and users without rows come last.
+    n_pads = keys.size - int(sizes.sum())
+    n_shared_by_pads = n_pads - max(1, int(np.count_nonzero(sizes)))
+    if np.count_nonzero(flags) == n_shared_by_pads:
+        return None
+    flags &= cells[1:] < np.iinfo(keys.dtype).max - 1
+    return shared
+
+
+def _number(keys: Array, n_bits: int, ties: str) -> Array:
+    """Return short keys that also tell tied cells of a row apart by column, if there is room."""
+    n_columns = keys.shape[1]
+    if n_bits + n_columns.bit_length() > 31:
+        return keys
+    column = np.arange(n_columns, dtype=np.int32)
+    marks = keys & 1
+    keys >>= 1
+    keys <<= n_columns.bit_length()
+    keys |= column if ties == "first" else column[::-1]
+    keys += keys
+    keys |= marks
+    return keys
+
+
+def mark(ties: str) -> int:
+    """Return the lowest bit of a relevant row's key: last in a tie, under "best" first."""
+    return 0 if ties == "best" else 1
+
+
+def _marked(relevant: Array, ties: str) -> Array:
+    """Return the lowest bits of rows' keys."""
+    return relevant if mark(ties) else ~relevant
+
+
+def _pick(keys: Array, starts: Array, width: int) -> Array:
+    """Return the runs of this width at the starts, as rows of a new matrix."""
+    # Every run as one item of as many bytes, overlapping the next: copied whole, not by cells.
+    n_runs = len(keys) - width + 1
+    runs = np.ndarray((n_runs,), f"V{width * keys.itemsize}", keys, strides=keys.strides)
+    picked: Array = runs[starts].view(keys.dtype).reshape(len(starts), width)
+    return picked
+
+
+def _largest_first(sizes: Array, longest: int) -> Array:
+    """Return the order of users from the largest to the smallest."""
+    # 16-bit integers are sorted by radix, ten times as fast.
+    order_by = (longest - sizes).astype(np.uint16 if longest < 1 << 16 else np.int64)
+    return np.argsort(order_by, kind="stable")

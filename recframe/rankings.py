@@ -1,0 +1,53 @@
+"""Rankings: what is counted, the rows of many users, and runs of them in threads. NumPy only."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from recframe.gains import Gains
+from recframe.groups import Array, Result, in_threads, user_bounds
+
+
+class Rankings(NamedTuple):
+    """Rows of many users, grouped by user.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,), real
+        The values rows are ranked by, highest first; no NaN.
+    relevant : ndarray of shape (n_rows,), bool
+        Whether a row is relevant.
+    offsets : ndarray of shape (n_users + 1,), int
+        The rows of user i are ``offsets[i]:offsets[i + 1]``.
+    n_unranked : ndarray of shape (n_users,), int
+        Relevant items of the user that are not among these rows.
+    gains : Gains, default None
+        What the rows and those items add to nDCG; None: 1 where relevant.
+    """
+
+    scores: Array
+    relevant: Array
+    offsets: Array
+    n_unranked: Array
+    gains: Gains | None = None
+
+
+def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> list[Result]:
+    """Apply a function to runs of whole users, in threads when there is more than one run."""
+    offsets = rankings.offsets
+    bounds = user_bounds(offsets)
+    if len(bounds) <= 2:
+        return [function(rankings)]
+
+    def run(first: int, stop: int) -> Result:
+        rows = slice(offsets[first], offsets[stop])
+        return function(
+            Rankings(
+                rankings.scores[rows],
+                rankings.relevant[rows],
+                offsets[first : stop + 1] - offsets[first],
+                rankings.n_unranked[first:stop],
+                None if rankings.gains is None else rankings.gains.part(rows, first, stop),
+            )
+        )
+
+    return in_threads(run, bounds)
