@@ -12,7 +12,15 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 from recframe.columns import Columns, get_column
 from recframe.errors import RecframeError
 from recframe.gains import Gains
-from recframe.groups import Array, any_nan, group_offsets, sum_by_user, take
+from recframe.groups import (
+    ROWS_PER_CHUNK,
+    Array,
+    any_nan,
+    group_offsets,
+    in_threads,
+    sum_by_user,
+    take,
+)
 from recframe.labels import Metric
 from recframe.options import Options
 from recframe.rankings import Rankings
@@ -223,18 +231,28 @@ def check_lengths(
         )
 
 
-def to_table(values: dict[Hashable, Array], groups: Groups, metrics: Sequence[str]) -> pd.DataFrame:
-    """Return the per-user table of values of shape (n_metrics, n_users) for each score."""
+def to_table(
+    values: dict[Hashable, list[Array]], groups: Groups, metrics: Sequence[str]
+) -> pd.DataFrame:
+    """Return the per-user table of each score's values, of shape (n_metrics, n_users) in parts."""
     order = sort_users(groups)
     levels: list[Any] = [pd.Index(list(values), tupleize_cols=False), pd.Index(metrics)]
     codes = np.indices((len(values), len(metrics))).reshape(2, -1).tolist()
     # from_product gives the same, but sorts its levels by way of categoricals.
     columns = pd.MultiIndex(levels, codes, names=["score", "metric"])
-    rows = [row for table in values.values() for row in table]
-    cells = np.empty((len(rows), len(order)))
-    for row, cell_row in zip(rows, cells, strict=True):
-        take(row, order, out=cell_row)
-    return pd.DataFrame(cells.T, index=groups.users[order], columns=columns, copy=False)
+    cells = np.empty((len(values), len(metrics), len(order)))
+
+    def fill(first: int, stop: int) -> None:
+        for parts, rows in zip(values.values(), cells, strict=True):
+            for number in range(first, stop):
+                # Without "clip" NumPy gathers into a buffer first.
+                whole = np.concatenate([part[number] for part in parts])
+                np.take(whole, order, out=rows[number], mode="clip")
+
+    is_large = cells.size > ROWS_PER_CHUNK
+    in_threads(fill, list(range(len(metrics) + 1)) if is_large else [0, len(metrics)])
+    table = cells.reshape(len(values) * len(metrics), len(order)).T
+    return pd.DataFrame(table, index=groups.users[order], columns=columns, copy=False)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:

@@ -101,9 +101,9 @@ def _radix_order(digits: Array, n_bits: int) -> Array:
     return order
 
 
-def take(values: Array, order: Array, out: Array | None = None) -> Array:
-    """Return values in an order, in `out` if given; gathered in threads where that pays."""
-    taken = np.empty(len(order), values.dtype) if out is None else out
+def take(values: Array, order: Array) -> Array:
+    """Return values in an order, gathered in threads where that pays."""
+    taken = np.empty(len(order), values.dtype)
 
     def gather(start: int, stop: int) -> None:
         # Without "clip" NumPy gathers into a buffer first.

@@ -1,6 +1,5 @@
 """The per-user table of a frame: from its rows to the values of every user."""
 
-import numpy as np
 import pandas as pd
 
 from recframe.columns import Columns
@@ -44,12 +43,12 @@ def measure_table(
     return to_table(values, interactions.groups, [metric.label for metric in metrics])
 
 
-def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> Array:
-    """Return the metrics of every user, an array of shape (n_metrics, n_users)."""
+def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> list[Array]:
+    """Return the metrics of every user, arrays of shape (n_metrics, n_users) of runs of users."""
 
     def measure_chunk(chunk: Rankings) -> Array:
         counts = count(chunk, options.ties)
         grades = None if chunk.gains is None else grade(chunk, chunk.gains, counts, options.ties)
         return measure(counts, metrics, options.policy, grades)
 
-    return np.concatenate(map_chunks(measure_chunk, rankings), axis=1)
+    return map_chunks(measure_chunk, rankings)
