@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from recframe.groups import Array
+from recframe.groups import Array, group_rows
 from recframe.kernel import Counts
 
 Hits = tuple[Array, Array]  # numerator and denominator
@@ -55,20 +55,28 @@ def expected_hits(counts: Counts, cut_offs: Array) -> Hits:
     n_relevant = np.diff(first, append=len(across))
     user, above, tied = user[first], above[first], tied[across[first]]
     begin, end = begin[across[first]], end[across[first]]
-    # Of every cut the one group across it, numbered from 1, or 0: summed up from where a group
-    # begins to be across, there added, to where it ends, there subtracted.
-    number = np.arange(1, len(first) + 1)
-    group = np.zeros((shape[0] + 1, shape[1]), np.int64)
-    group[begin, user] = number
-    group[end, user] -= number
-    _sum_up(group)
-    group = group[:-1]
-    size = np.append(1, tied).take(group)
-    expected: Array = cut_offs - np.append(0, above).take(group)
-    expected *= np.append(0, n_relevant).take(group)
-    hits *= size
-    hits += expected
-    return hits, size
+    # From cut to cut the group of each user that is across it, if one is: its size, the rows above
+    # it and the relevant ones in it.
+    size = np.ones(shape[1], np.int64)
+    before, in_group = np.zeros((2, shape[1]), np.int64)
+    sizes = np.empty(shape, np.int64)
+    begins, ends = _by_cut_off(begin, shape[0]), _by_cut_off(end, shape[0])
+    for number, cut in enumerate(cut_offs):
+        size[user[ends[number]]] = 1
+        in_group[user[ends[number]]] = 0
+        new = begins[number]
+        size[user[new]], before[user[new]] = tied[new], above[new]
+        in_group[user[new]] = n_relevant[new]
+        hits[number] *= size
+        hits[number] += in_group * (cut - before)
+        sizes[number] = size
+    return hits, sizes
+
+
+def _by_cut_off(cut_offs: Array, n_cut_offs: int) -> list[Array]:
+    """Return of every cut-off the places it has in an array."""
+    order, bounds = group_rows(cut_offs, n_cut_offs + 1)
+    return np.split(order, bounds[1:-1])
 
 
 def _sum_up(rows: Array) -> None:
