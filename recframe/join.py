@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.groups import Array, group_rows, in_threads
+from recframe.groups import Array, group_rows, in_threads, sort_numbers
 
-LOG_SIZE = 18  # keys of a chunk, as a power of two: they stay in the cache while sorted
+LOG_SIZE = 17  # keys of a chunk, as a power of two: they stay in the cache while sorted
 
 
 class Match(NamedTuple):
@@ -87,16 +87,12 @@ def _bounds(offsets: Array, n_codes: int) -> list[int]:
 def _find_keys(keys: Array, asked: Array) -> Match:
     """Return the rows of the keys asked for, and what repeats among the keys of the rows."""
     n_rows = len(keys)
-    numbered = np.concatenate([keys, asked])
-    bits = len(numbered).bit_length()
-    numbered <<= bits
-    numbered |= np.arange(len(numbered))
-    numbered.sort()
-    # Neighbours that differ in their numbers only have one key. What is asked for has the higher
-    # numbers, so it stands behind the row that has its key.
-    equal = np.flatnonzero((numbered[1:] ^ numbered[:-1]) < 1 << bits)
-    number = numbered[equal] & ((1 << bits) - 1)
-    following = numbered[equal + 1] & ((1 << bits) - 1)
+    # Sorted stably, what is asked for stands behind the row that has its key.
+    order, begins = sort_numbers(np.concatenate([keys, asked]))
+    repeats = np.ones(len(order), bool)
+    repeats[begins] = False
+    equal = np.flatnonzero(repeats)
+    number, following = order[equal - 1], order[equal]
     is_asked = (following >= n_rows) & (number < n_rows)
     rows = np.full(len(asked), -1)
     rows[following[is_asked] - n_rows] = number[is_asked]

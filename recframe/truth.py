@@ -290,7 +290,9 @@ def _find_rows(item: Coded, groups: Groups, columns: Columns, user: Array, asked
     offsets = groups.offsets
     if item.ids is None and asked.ids is None:
         own, low_bits = item.codes & LOW_BITS, asked.codes & LOW_BITS
-        found = find_pairs(own, offsets, LOW_BITS + 1, user, low_bits)
+        # The fewer bits, the fewer passes over them.
+        n_codes = 1 + int(max(own.max(initial=0), low_bits.max(initial=0)))
+        found = find_pairs(own, offsets, n_codes, user, low_bits)
         listed = found.rows >= 0
         same = np.array_equal(item.codes[found.rows[listed]], asked.codes[listed])
         if same and not found.n_repeated:
