@@ -6,7 +6,7 @@ import numpy as np
 
 from recframe.groups import Array, group_rows, in_threads, sort_numbers
 
-LOG_SIZE = 17  # keys of a chunk, as a power of two: they stay in the cache while sorted
+KEYS_PER_CHUNK = 1 << 17  # they stay in the cache while sorted
 
 
 class Match(NamedTuple):
@@ -30,8 +30,8 @@ class Match(NamedTuple):
 def find_pairs(codes: Array, offsets: Array, n_codes: int, user: Array, code: Array) -> Match:
     """Return the rows that hold pairs of a user and a code, and how many rows repeat a pair.
 
-    User and code make one integer, with the number of the row below it; so do the pairs to find.
-    Sorting both together, for a chunk of whole users at a time, brings equal pairs side by side.
+    User and code make one integer; so do the pairs to find. Sorting both together, for a chunk of
+    whole users at a time, brings equal pairs side by side.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def find_pairs(codes: Array, offsets: Array, n_codes: int, user: Array, code: Ar
         rows[pairs] = np.where(found.rows < 0, -1, found.rows + chunk.start)
         return found._replace(example=found.example + chunk.start)
 
-    matches = in_threads(find, _bounds(offsets + bounds, n_codes))
+    matches = in_threads(find, _bounds(offsets + bounds))
     repeated = [match for match in matches if match.n_repeated]
     found = np.full(len(user), -1)
     found[asked] = rows
@@ -73,10 +73,9 @@ def find_pairs(codes: Array, offsets: Array, n_codes: int, user: Array, code: Ar
     return Match(found, n_repeated, repeated[0].example if repeated else -1)
 
 
-def _bounds(offsets: Array, n_codes: int) -> list[int]:
-    """Return the bounds of runs of users whose keys fit into 63 bits, given the offsets of keys."""
-    log_size = min(LOG_SIZE, (63 - n_codes.bit_length()) // 2)
-    marks = np.arange(0, offsets[-1], 1 << log_size)
+def _bounds(offsets: Array) -> list[int]:
+    """Return the bounds of runs of users that have about so many keys, given the keys' offsets."""
+    marks = np.arange(0, offsets[-1], KEYS_PER_CHUNK)
     starts = np.searchsorted(offsets[:-1], marks)
     # A user whose keys run across a mark has a chunk alone: many keys, but one user.
     bounds = np.unique([0, *starts, *np.maximum(starts - 1, 0), len(offsets) - 1])

@@ -386,9 +386,9 @@ def test_large_ids_are_not_rounded():
         assert [0.0, 0.0] == converted.rec(truth=truth).recall(k=1)["score"].tolist()
 
 
-@pytest.mark.parametrize("log_size", [1, 3, 18])
+@pytest.mark.parametrize("keys_per_chunk", [2, 8, 1 << 17])
 @given(data=st.data())
-def test_find_pairs(log_size, data):
+def test_find_pairs(keys_per_chunk, data):
     """The join finds what a dictionary finds and counts what repeats, however it is cut."""
     pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=30)
     rows = sorted(data.draw(pairs), key=lambda pair: pair[0])
@@ -396,7 +396,7 @@ def test_find_pairs(log_size, data):
     user, code = np.array(rows, np.int64).reshape(-1, 2).T
     offsets = np.searchsorted(user, np.arange(6))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join, "LOG_SIZE", log_size)
+        patch.setattr(join, "KEYS_PER_CHUNK", keys_per_chunk)
         found = join.find_pairs(code, offsets, 10, *np.array(asked, np.int64).reshape(-1, 2).T)
 
     assert len(rows) - len(set(rows)) == found.n_repeated
