@@ -76,7 +76,7 @@ ALLOWED = {
         *("ranking", "truth"),
     },
     "resampling": {"errors", "groups"},
-    "summary": {"definitions", "errors", "frames", "labels", "resampling"},
+    "summary": {"definitions", "errors", "labels", "resampling"},
     "compare": {"errors", "extras", "groups", "resampling"},
     "metric_methods": {"labels"},
     "accessor": {
