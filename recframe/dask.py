@@ -264,7 +264,8 @@ class DaskRecAccessor(DaskAnalysis):
         Return the rankings of one user side by side, one for each score column.
 
         What `recframe.RecAccessor.inspect` returns. It displays itself, so this is not lazy: the
-        rows of the user, and no others, are computed at once.
+        rows of the user, and no others, are computed at once. Under ``truth=`` these are numbered
+        by themselves, and whether truth speaks of any other user is not looked at.
 
         Parameters
         ----------
