@@ -521,7 +521,7 @@ class RecAccessor(MetricMethods[pd.DataFrame]):
         3        1.0
         """
         metrics = curve_metrics(metric, k)
-        return curve_table(self._per_user(metrics), metrics)
+        return curve_table(mean_table(self._per_user(metrics)), metrics)
 
     def summary(
         self,

@@ -1,45 +1,39 @@
-"""``ddf.rec``: the metrics of Dask DataFrames, lazily. Imported only by those who use Dask."""
+"""``ddf.rec``: the accessor of Dask DataFrames, lazily. Imported only by those who use Dask."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import Any
 
-import dask.dataframe as dd
-import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor
 
-from recframe.columns import Columns, find_columns
+from recframe.columns import find_columns, find_item
+from recframe.dask_analysis import DaskAnalysis
+from recframe.dask_parts import rows_of_user
+from recframe.dask_tables import labels_of
 from recframe.definitions import DEFAULT_METRICS
 from recframe.errors import RecframeError
-from recframe.frames import (
-    Interactions,
-    add_up,
-    mean_of_sums,
-    mean_table,
-    read_rows,
-    single_table,
-    sum_and_count,
-)
-from recframe.graded import needs_gains
-from recframe.labels import Metric, parse_metrics
-from recframe.metric_methods import MetricMethods
+from recframe.frames import ALL_USERS
+from recframe.inspection import check_user, inspect_user
+from recframe.labels import check_k, parse_metrics
+from recframe.notebook import Inspection
 from recframe.options import Options
-from recframe.per_user import measure_table
-from recframe.truth import open_judge, read_part
+from recframe.ranking import first_rows, place_rows, ranking_columns, top_columns
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]
-class DaskRecAccessor(MetricMethods[Any]):
+class DaskRecAccessor(DaskAnalysis):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.
 
-    The methods and options are those of ``df.rec``; what they return is lazy, and holds the same
-    values bit for bit, users in no order. Rows are shuffled so that those of a user meet; the
-    order of rows is lost, so there is no ``rank``, and ties cannot go by it. For the first rows
-    of every user: ``ddf.shuffle(on=user).map_partitions(lambda part: part.rec.top(k=10))``.
+    The methods, their parameters and the options are those of ``df.rec``, where they are explained:
+    one for each metric, `evaluate`, `mean`, `rank`, `top`, `describe`, `curve`, `summary`,
+    `compare` and `inspect`; in place of ``judge``, pass ``truth=``. What they return is lazy, but
+    for `inspect`, and holds the same values bit for bit, users in no order; of `mean` and `curve`
+    the last digit may differ. Arguments are checked at once, the data when computed.
+
+    Rows are shuffled so that those of a user meet. Their order is lost: ties cannot go by it.
 
     Parameters
     ----------
@@ -61,11 +55,6 @@ class DaskRecAccessor(MetricMethods[Any]):
     1           0.0
     2           1.0
     """
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-        self._options = Options()
-        self._partitioned = False
 
     def __call__(self, *, partitioned: bool = False, **options: Any) -> DaskRecAccessor:
         """
@@ -189,88 +178,134 @@ class DaskRecAccessor(MetricMethods[Any]):
         score
         score        0.5          0.5
         """
-        table = self.evaluate(metrics)
-        return table.reduction(
-            chunk=sum_and_count,
-            combine=add_up,
-            aggregate=mean_of_sums,
-            meta=mean_table(table._meta),
-        )
+        return self._mean(parse_metrics(metrics))
 
-    def _per_user(self, metrics: list[Metric]) -> Any:
-        """Return metrics of every user."""
+    def rank(self) -> Any:
+        """
+        Return the position of every row in its user's ranking, rows in no order.
+
+        What `recframe.RecAccessor.rank` returns, lazily. The index labels are those of the frame:
+        where each is there once, they join the positions to the rows.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Index: that of the frame, in no order. Columns: the score columns. NaN for rows that
+            are not ranked.
+
+        Raises
+        ------
+        RecframeError
+            A column is refused; the values are when computed.
+
+        See Also
+        --------
+        top : The first rows of every user.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd, pandas as pd, recframe.dask
+        >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.5, 0.9, 0.5]})
+        >>> dd.from_pandas(df, npartitions=2).rec.rank().compute().sort_index()
+        score  score
+        0        2.5
+        1        1.0
+        2        2.5
+        """
+        columns = ranking_columns(self._frame._meta, self._options)
+        frame = self._together(self._select(*labels_of(columns)), columns)
+        return self._ranked(frame, columns, partial(place_rows, options=self._options))
+
+    def top(self, k: int = 10, score: Hashable | None = None) -> Any:
+        """
+        Return the rows of the first k places of every user, users in no order.
+
+        What `recframe.RecAccessor.top` returns, lazily. The rows of a user are together, in
+        ranked order; those that share a place are in no order.
+
+        Parameters
+        ----------
+        k : int, default 10
+            The number of places, 1 or more.
+        score : label, default None
+            The score column to rank by; needed where there are several.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            The rows of the frame with their index and a column ``rank`` added.
+
+        Raises
+        ------
+        RecframeError
+            k is not an integer of 1 or more, there are several score columns and none is named,
+            the frame has a column "rank", or a column is refused; the values are when computed.
+
+        See Also
+        --------
+        rank : The position of every row.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd, pandas as pd, recframe.dask
+        >>> df = pd.DataFrame({"user": [1, 1, 1], "item": [7, 8, 9], "score": [0.5, 0.9, 0.1]})
+        >>> dd.from_pandas(df, npartitions=2).rec.top(k=2).compute()
+           user  item  score  rank
+        1     1     8    0.9   1.0
+        0     1     7    0.5   2.0
+        """
+        k = check_k(k)
+        columns = top_columns(self._frame._meta, score, self._options)
+        frame = self._together(self._frame, columns)
+        return self._ranked(frame, columns, partial(first_rows, k=k, options=self._options))
+
+    def inspect(self, user: Hashable = ALL_USERS, k: int = 3) -> Inspection:
+        """
+        Return the rankings of one user side by side, one for each score column.
+
+        What `recframe.RecAccessor.inspect` returns. It displays itself, so this is not lazy: the
+        rows of the user, and no others, are computed at once. Under ``truth=`` these are numbered
+        by themselves, and whether truth speaks of any other user is not looked at.
+
+        Parameters
+        ----------
+        user : label, default "all"
+            The id of the user; "all" is the one ranking of ``user=None``.
+        k : int, default 3
+            The cut-off, 1 or more.
+
+        Returns
+        -------
+        Inspection
+            With its ``tables``, ``metrics`` and ``to_html()``.
+
+        Raises
+        ------
+        RecframeError
+            No row has that id, k is not an integer of 1 or more, or the user's rows are refused
+            as in `recframe.evaluate`.
+
+        See Also
+        --------
+        top : The first rows of every user.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd, pandas as pd, recframe.dask
+        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.5, 0.9, 0.7], "relevant": [0, 1, 1]})
+        >>> dd.from_pandas(df, npartitions=2).rec.inspect(1, k=1).metrics
+        metric  precision@1  recall@1  r_precision
+        score
+        score           1.0       1.0          1.0
+        """
+        k = check_k(k)
         columns = find_columns(self._frame._meta, self._options)
-        labels = [columns.user, columns.item, columns.relevant, *columns.scores]
-        frame = self._frame
-        if frame.index.name is not None and frame.index.name in labels:
-            frame = frame.reset_index()
-        frame = frame[[label for label in labels if label is not None]]
-        if columns.user is None:
-            frame = frame.repartition(npartitions=1)
-        elif not self._partitioned:
-            # Known divisions prove nothing: a user may be on both sides of one.
-            frame = frame.shuffle(on=columns.user)
-        # Without rows user=None is one short ranking, which only the data may be refused for.
-        empty = read_rows(frame._meta, columns, self._options)
-        meta = measure_table(empty, metrics, replace(self._options, short="pad"))
-        evaluate = partial(_evaluate, columns=columns, metrics=metrics, options=self._options)
-        tables = frame.map_partitions(evaluate, meta=meta)
-        if self._partitioned and columns.user is not None:
-            users = tables.index
-            tables = tables.map_partitions(_keep_promise, users.size, users.nunique(), meta=meta)
-        if self._options.truth is not None:
-            listed = frame.map_partitions(
-                _listed, columns, self._options, meta=_listed(frame._meta, columns, self._options)
-            )
-            roles: dict[str, Any] = {
-                "columns": columns,
-                "metrics": metrics,
-                "options": self._options,
-            }
-            add_absent = partial(_evaluate_absent, empty=empty, **roles)
-            absent = listed.repartition(npartitions=1).map_partitions(add_absent, meta=meta)
-            tables = dd.concat([tables, absent])  # type: ignore[no-untyped-call]
-        return tables
-
-    def _single(self, metric: Metric) -> Any:
-        """Return one metric of every user, a column for each score."""
-        table = self._per_user([metric])
-        return table.map_partitions(single_table, metric, meta=single_table(table._meta, metric))
-
-
-def _evaluate(
-    frame: pd.DataFrame, columns: Columns, metrics: list[Metric], options: Options
-) -> pd.DataFrame:
-    """Return metrics of every user of a partition (a function of its own, for workers to find)."""
-    graded = needs_gains(metrics, options)
-    judge = None if options.truth is None else open_judge(columns, options, graded=graded)
-    interactions = read_part(frame, columns, options, judge, graded=graded)
-    return measure_table(interactions, metrics, options)
-
-
-def _listed(frame: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
-    """Return the users of a partition."""
-    return pd.DataFrame({"user": read_rows(frame, columns, options).groups.users})
-
-
-def _evaluate_absent(
-    listed: pd.DataFrame,
-    empty: Interactions,
-    columns: Columns,
-    metrics: list[Metric],
-    options: Options,
-) -> pd.DataFrame:
-    """Return metrics of the users of truth that no partition lists."""
-    judge = open_judge(columns, options, graded=needs_gains(metrics, options))
-    judge.note(pd.Index(listed["user"]))
-    return measure_table(judge.add_absent(empty), metrics, options)
-
-
-def _keep_promise(table: pd.DataFrame, n_rows: int, n_users: int) -> pd.DataFrame:
-    """Return the table of a partition, or raise where those of all have a user twice."""
-    if n_rows != n_users:
-        raise RecframeError(
-            f"partitioned=True: {n_users} users in all, but the partitions have {n_rows} together; "
-            "leave partitioned=True out to have them brought together"
+        check_user(user, columns.user)
+        frame = self._select(
+            *labels_of(columns), find_item(self._frame._meta, columns, self._options)
         )
-    return table
+        find = partial(rows_of_user, user=user, label=columns.user)
+        rows = frame.map_partitions(find, meta=frame._meta).compute()
+        if len(rows) == 0 and self._options.truth is None:
+            rows = frame.head(npartitions=-1)  # the refusal names ids that are there
+        return inspect_user(rows, user, k, self._options, is_all=False)

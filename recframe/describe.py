@@ -1,7 +1,10 @@
 """Description: what the data is, before anyone trusts a number."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,39 +22,109 @@ from recframe.tally import Tally
 from recframe.ties import TieCounts, count_repeats, count_ties
 from recframe.truth import open_judge
 
+# How many rows, or users, have each value: what one figure, or several, are taken from.
+Histogram = tuple[Any, Any]
+
 
 def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataFrame:
     """Return counts of rows, users, nulls, ties and duplicates, a column for each score."""
     k = check_k(k)
     columns = find_columns(frame, options)
     item = find_item(frame, columns, options)
-    no_user, no_relevance = _nulls(frame, columns.user), _nulls(frame, columns.relevant)
-    incomplete = no_user | no_relevance
-    kept = frame[~incomplete] if incomplete.any() else frame
-    if options.missing == "raise":
-        options = replace(options, missing="unranked")
-    interactions, is_judged = _read(kept, columns, options)
+    return total_figures(
+        count_figures(frame, columns, item, k, options, is_all=True), columns.scores, k
+    )
+
+
+def count_figures(
+    frame: pd.DataFrame,
+    columns: Columns,
+    item: Hashable | None,
+    k: int,
+    options: Options,
+    *,
+    is_all: bool,
+) -> pd.DataFrame:
+    """Return what to describe a frame by, as counts that those of other users' rows add to.
+
+    A row says how many (`count`) rows or users have a value in a figure of a score. Where the
+    frame `is_all` there is, the users of truth who have no row in it count too.
+    """
+    kept, interactions, is_judged = read_described(frame, columns, options)
     common = {
-        "rows": len(frame),
-        "null users": np.count_nonzero(no_user),
-        "null relevance": np.count_nonzero(no_relevance),
+        "rows": _total(len(frame)),
+        "null users": _total(np.count_nonzero(_nulls(frame, columns.user))),
+        "null relevance": _total(np.count_nonzero(_nulls(frame, columns.relevant))),
     }
     if item is not None:
         n_duplicates = _count_duplicates(get_column(kept, item), interactions)
-        common["duplicate pairs"] = n_duplicates
+        common["duplicate pairs"] = _total(n_duplicates)
         if options.truth is not None and n_duplicates == 0:
             judge = open_judge(columns, options)
-            interactions, is_judged = judge.add_absent(judge.judge(kept, interactions)), True
-    described = [
-        {
+            interactions, is_judged = judge.judge(kept, interactions), True
+            if is_all:
+                interactions = judge.add_absent(interactions)
+    figures = {
+        score: {
             **common,
-            "null scores": np.count_nonzero(_nulls(frame, score)),
-            **_describe_ranking(interactions.rankings(score), k, options, is_judged=is_judged),
+            "null scores": _total(np.count_nonzero(_nulls(frame, score))),
+            **_count_ranking(interactions.rankings(score), k, options, is_judged=is_judged),
         }
         for score in columns.scores
-    ]
-    labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
+    }
+    return _to_counts(figures)
+
+
+def count_absent(
+    users: pd.Index[Any], empty: pd.DataFrame, columns: Columns, k: int, options: Options
+) -> pd.DataFrame:
+    """Return the counts of the users of truth who are not among those of all frames."""
+    judge = open_judge(columns, options)
+    judge.note(users)
+    interactions = judge.add_absent(read_described(empty, columns, options)[1])
+    figures = {
+        score: _count_ranking(interactions.rankings(score), k, options, is_judged=True)
+        for score in columns.scores
+    }
+    return _to_counts(figures)
+
+
+def has_duplicates(counts: pd.DataFrame) -> bool:
+    """Return whether a user has an item twice."""
+    return bool(counts.loc[counts["figure"] == "duplicate pairs", "value"].any())
+
+
+def total_figures(counts: pd.DataFrame, scores: list[Hashable], k: int) -> pd.DataFrame:
+    """Return the description that counts, of one frame or of several joined, add up to."""
+    totals = counts.groupby(["score", "figure", "value"])["count"].sum().reset_index()
+    described = []
+    for number in range(len(scores)):
+        of_score = totals[totals["score"] == number].groupby("figure")
+        histograms = {
+            str(figure): (rows["value"].to_numpy(), rows["count"].to_numpy())
+            for figure, rows in of_score
+        }
+        described.append(_describe_score(histograms, k))
+    labels = pd.Index(scores, name="score", tupleize_cols=False)
     return pd.DataFrame(described, index=labels, dtype=float).T
+
+
+def read_described(
+    frame: pd.DataFrame, columns: Columns, options: Options
+) -> tuple[pd.DataFrame, Interactions, bool]:
+    """Return the rows that can be described, their arrays, and whether their relevance is known.
+
+    It is where the relevance column says what is relevant.
+    """
+    incomplete = _nulls(frame, columns.user) | _nulls(frame, columns.relevant)
+    kept = frame[~incomplete] if incomplete.any() else frame
+    if options.missing == "raise":
+        options = replace(options, missing="unranked")
+    try:
+        return kept, read_rows(kept, columns, options), columns.relevant is not None
+    except RecframeError:
+        # Without the relevance; what else is wrong raises again.
+        return kept, read_rows(kept, columns._replace(relevant=None), options), False
 
 
 def _nulls(frame: pd.DataFrame, label: Hashable | None) -> Array:
@@ -59,15 +132,6 @@ def _nulls(frame: pd.DataFrame, label: Hashable | None) -> Array:
     if label is None:
         return np.zeros(len(frame), bool)
     return get_column(frame, label).isna().to_numpy(bool)
-
-
-def _read(frame: pd.DataFrame, columns: Columns, options: Options) -> tuple[Interactions, bool]:
-    """Return the arrays of a frame, and whether a relevance column says what is relevant."""
-    try:
-        return read_rows(frame, columns, options), columns.relevant is not None
-    except RecframeError:
-        # Without the relevance; what else is wrong raises again.
-        return read_rows(frame, columns._replace(relevant=None), options), False
 
 
 def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:
@@ -87,30 +151,73 @@ def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:
     return sum(map_chunks(count_repeats, by_item))
 
 
-def _describe_ranking(
+def _count_ranking(
     rankings: Rankings, k: int, options: Options, *, is_judged: bool
-) -> dict[str, float]:
-    """Return the figures of one ranking; NaN for what speaks of relevance if that is not judged."""
+) -> dict[str, Histogram]:
+    """Return what to describe one ranking by; without what speaks of relevance if not judged."""
     parts = zip(*map_chunks(lambda chunk: count_ties(chunk, k), rankings), strict=True)
     ties = TieCounts(*map(np.concatenate, parts))
-    metric = make_metric("precision", k)
     n_ranked = np.diff(rankings.offsets)
     n_relevant = ties.n_relevant + rankings.n_unranked
-    counts = Counts(n_ranked, n_relevant, *(np.empty(0, np.int64),) * 3)
+    figures = {
+        "ranked rows": np.unique(n_ranked, return_counts=True),
+        "rows in ties": _total(ties.n_tied.sum()),
+        "users with a tie": _total(ties.is_cut.sum()),
+        "not judged": _total(not is_judged),
+    }
+    if is_judged:
+        counts = Counts(n_ranked, n_relevant, *(np.empty(0, np.int64),) * 3)
+        figures["users without relevant rows"] = _total((n_relevant == 0).sum())
+        for figure, hits in (("worst", ties.fewest_hits), ("best", ties.most_hits)):
+            tally = Tally(counts, hits={k: (hits, np.ones_like(hits))})
+            values = evaluate_metric(make_metric("precision", k), tally, options.policy)
+            figures[figure] = np.unique(values[~np.isnan(values)], return_counts=True)
+    return figures
 
-    def mean_precision(hits: Array) -> float:
-        tally = Tally(counts, hits={k: (hits, np.ones_like(hits))})
-        values = evaluate_metric(metric, tally, options.policy)
-        return float(pd.Series(values).mean())
 
+def _total(number: Any) -> Histogram:
+    """Return a number of which only the sum is of interest."""
+    return [int(number)], [1]
+
+
+def _to_counts(figures: dict[Hashable, dict[str, Histogram]]) -> pd.DataFrame:
+    """Return the histograms of the figures of every score as one table."""
+    counts = [
+        pd.DataFrame(
+            {
+                "score": number,
+                "figure": figure,
+                "value": np.asarray(values, np.float64),
+                "count": np.asarray(n_equal, np.int64),
+            }
+        )
+        for number, of_score in enumerate(figures.values())
+        for figure, (values, n_equal) in of_score.items()
+    ]
+    return pd.concat(counts, ignore_index=True)
+
+
+def _describe_score(figures: dict[str, Histogram], k: int) -> dict[str, float]:
+    """Return the figures of one score; NaN for what speaks of relevance if that is not judged."""
+    totals = {figure: (values * n_equal).sum() for figure, (values, n_equal) in figures.items()}
+    lengths, n_users = figures["ranked rows"] if "ranked rows" in figures else (np.empty(0),) * 2
+    is_judged = totals["not judged"] == 0
+
+    def mean(figure: str) -> float:
+        return totals[figure] / figures[figure][1].sum() if figure in figures else np.nan
+
+    plain = ["rows", "null users", "null relevance", "duplicate pairs", "null scores"]
     return {
-        "users": len(n_ranked),
-        "users without relevant rows": (n_relevant == 0).sum() if is_judged else np.nan,
-        "shortest ranking": n_ranked.min() if len(n_ranked) else np.nan,
-        "longest ranking": n_ranked.max() if len(n_ranked) else np.nan,
-        f"users with fewer than {k}": (n_ranked < k).sum(),
-        "rows in ties": ties.n_tied.sum(),
-        f"users with a tie across {k}": ties.is_cut.sum(),
-        f"{metric.label}, worst": mean_precision(ties.fewest_hits) if is_judged else np.nan,
-        f"{metric.label}, best": mean_precision(ties.most_hits) if is_judged else np.nan,
+        **{figure: totals[figure] for figure in plain if figure in totals},
+        "users": n_users.sum(),
+        "users without relevant rows": (
+            totals["users without relevant rows"] if is_judged else np.nan
+        ),
+        "shortest ranking": lengths.min() if len(lengths) else np.nan,
+        "longest ranking": lengths.max() if len(lengths) else np.nan,
+        f"users with fewer than {k}": n_users[lengths < k].sum(),
+        "rows in ties": totals["rows in ties"],
+        f"users with a tie across {k}": totals["users with a tie"],
+        f"precision@{k}, worst": mean("worst") if is_judged else np.nan,
+        f"precision@{k}, best": mean("best") if is_judged else np.nan,
     }

@@ -21,12 +21,17 @@ from recframe.truth import judged_frame
 N_EXAMPLES = 3  # ids named where the one asked for is not there
 
 
-def inspect_user(frame: pd.DataFrame, user: Hashable, k: int, options: Options) -> Inspection:
-    """Return the rankings of one user, one for each score column."""
+def inspect_user(
+    frame: pd.DataFrame, user: Hashable, k: int, options: Options, *, is_all: bool = True
+) -> Inspection:
+    """Return the rankings of one user, one for each score column.
+
+    Where the frame is not all there is, truth may be of users who are not in it.
+    """
     metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
     if options.truth is not None:
         # With the items that truth names and the user's list does not, as rows that are not ranked.
-        frame = judged_frame(frame, options)
+        frame = judged_frame(frame, options, is_all=is_all)
         judged: dict[str, Any] = {
             "relevant": "relevant",
             "min_relevance": None,
@@ -35,7 +40,7 @@ def inspect_user(frame: pd.DataFrame, user: Hashable, k: int, options: Options) 
         options = replace(options, truth=None, **judged)
     columns = find_columns(frame, options)
     item = find_item(frame, columns, options)
-    frame = frame[_is_user(frame, user, columns.user)]
+    frame = frame[_find_user(frame, user, columns.user)]
     interactions = read_rows(frame, columns, options)
     users = interactions.groups.users
     if len(users) == 0:
@@ -52,20 +57,28 @@ def inspect_user(frame: pd.DataFrame, user: Hashable, k: int, options: Options) 
     return Inspection(title, int(k), mean_table(of_user), tables)
 
 
-def _is_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:
-    """Return which rows are the user's, or raise where none is."""
-    if label is None:
-        if user != ALL_USERS:
-            raise RecframeError(
-                f"user={user!r}: with user=None there is one ranking, {ALL_USERS!r}"
-            )
-        return np.ones(len(frame), bool)
+def check_user(user: Hashable, label: Hashable | None) -> None:
+    """Raise unless it can be the id of a user in the column of this label."""
+    if label is None and user != ALL_USERS:
+        raise RecframeError(f"user={user!r}: with user=None there is one ranking, {ALL_USERS!r}")
     if not isinstance(user, Hashable):
         raise RecframeError(f"user must be one id of the column {label!r}, found {user!r}")
-    column = get_column(frame, label)
-    found = column.isin([user]).to_numpy(bool)
-    if not found.any():
-        examples = ", ".join(map(repr, column.dropna().unique()[:N_EXAMPLES].tolist()))
+
+
+def is_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:
+    """Return which rows are the user's."""
+    if label is None:
+        return np.ones(len(frame), bool)
+    return get_column(frame, label).isin([user]).to_numpy(bool)
+
+
+def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:
+    """Return which rows are the user's, or raise where none is."""
+    check_user(user, label)
+    found = is_user(frame, user, label)
+    if label is not None and not found.any():
+        ids = get_column(frame, label).dropna().unique()
+        examples = ", ".join(map(repr, ids[:N_EXAMPLES].tolist()))
         raise RecframeError(
             f"user={user!r}: no row has that id; ids of the column {label!r} are such as "
             f"{examples or '(there is none)'}"

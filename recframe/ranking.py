@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from recframe.columns import find_columns
+from recframe.columns import Columns, find_columns
 from recframe.errors import RecframeError
 from recframe.frames import Interactions
 from recframe.groups import Array
@@ -20,7 +20,12 @@ from recframe.users import sort_users
 
 def rank_table(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
     """Return the position of every row in its user's ranking, for each score column."""
-    interactions = _read(frame, options)
+    interactions = read_interactions(frame, ranking_columns(frame, options), options)
+    return place_rows(frame, interactions, options)
+
+
+def place_rows(frame: pd.DataFrame, interactions: Interactions, options: Options) -> pd.DataFrame:
+    """Return the position of every row of a frame whose arrays have been read."""
     positions = np.full((len(interactions.scores), len(frame)), np.nan)
     for number, score in enumerate(interactions.scores):
         rows, places = row_places(interactions, score, options)
@@ -34,28 +39,41 @@ def top_table(
 ) -> pd.DataFrame:
     """Return the rows of the first k places of every user in ranked order, with their rank."""
     k = check_k(k)
-    if "rank" in frame.columns:
-        raise RecframeError("top adds a column 'rank', which the frame has; rename that column")
-    interactions = _read(frame, options if score is None else replace(options, score=score))
-    scores = list(interactions.scores)
-    if len(scores) > 1:
-        raise RecframeError(f"top takes one score column, found {scores}; pass score= one of them")
-    rows, (first, mean) = row_places(interactions, scores[0], options)
+    columns = top_columns(frame, score, options)
+    return first_rows(frame, read_interactions(frame, columns, options), k, options)
+
+
+def first_rows(
+    frame: pd.DataFrame, interactions: Interactions, k: int, options: Options
+) -> pd.DataFrame:
+    """Return the first rows of every user of a frame whose arrays have been read."""
+    (score,) = interactions.scores
+    rows, (first, mean) = row_places(interactions, score, options)
     # The rows are grouped: place them by the rank of their user, then by their own.
     sorted_by = sort_users(interactions.groups)
     user_rank = np.empty(len(sorted_by), np.int64)
     user_rank[sorted_by] = np.arange(len(sorted_by))
-    user = np.repeat(user_rank, np.diff(interactions.rankings(scores[0]).offsets))
+    user = np.repeat(user_rank, np.diff(interactions.rankings(score).offsets))
     kept = np.flatnonzero(first <= k)
     kept = kept[np.lexsort((rows[kept], first[kept], user[kept]))]
     return frame.iloc[rows[kept]].assign(rank=mean[kept])
 
 
-def _read(frame: pd.DataFrame, options: Options) -> Interactions:
-    """Return the arrays of a frame; relevance only where the tie rule reads it."""
-    with_relevant = options.ties in ("best", "worst")
-    columns = find_columns(frame, options, with_relevant=with_relevant)
-    return read_interactions(frame, columns, options)
+def ranking_columns(frame: pd.DataFrame, options: Options) -> Columns:
+    """Return the label of each role; relevance only where the tie rule reads it."""
+    return find_columns(frame, options, with_relevant=options.ties in ("best", "worst"))
+
+
+def top_columns(frame: pd.DataFrame, score: Hashable | None, options: Options) -> Columns:
+    """Return the label of each role with one score, or raise where there are several."""
+    if "rank" in frame.columns:
+        raise RecframeError("top adds a column 'rank', which the frame has; rename that column")
+    columns = ranking_columns(frame, options if score is None else replace(options, score=score))
+    if len(columns.scores) > 1:
+        raise RecframeError(
+            f"top takes one score column, found {columns.scores}; pass score= one of them"
+        )
+    return columns
 
 
 def row_places(

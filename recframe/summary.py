@@ -7,7 +7,6 @@ import pandas as pd
 
 from recframe.definitions import DEFINITIONS
 from recframe.errors import RecframeError
-from recframe.frames import mean_table
 from recframe.labels import Metric, make_metric
 from recframe.resampling import Resampling, bootstrap_interval
 
@@ -28,10 +27,9 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
     return metrics
 
 
-def curve_table(per_user: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
-    """Return the means of a per-user table: a row for each cut-off, a column for each score."""
-    cut_offs = pd.Index([metric.k for metric in metrics], name="k")
-    return mean_table(per_user).T.set_axis(cut_offs)
+def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
+    """Return means as a row for each cut-off, a column for each score."""
+    return means.T.set_axis(pd.Index([metric.k for metric in metrics], name="k"))
 
 
 def summary_table(per_user: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:

@@ -220,14 +220,17 @@ def append_absent(interactions: Interactions, pairs: Pairs, absent: Array) -> In
     return interactions._replace(groups=groups, n_unlisted=n_unlisted, gains=gains)
 
 
-def judged_frame(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
-    """Return a frame with a column of relevance, and with the items of truth it does not list."""
+def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) -> pd.DataFrame:
+    """Return a frame with a column of relevance, and with the items of truth it does not list.
+
+    Where it is not all there is, truth need not be of its users.
+    """
     truth = load_truth(options.truth)
     columns = find_columns(frame, options)
     interactions = read_rows(frame, columns, options)
     pairs = read_pairs(truth, columns, options)
     places = locate(pairs, frame, columns, interactions)
-    if places.user.max() < 0:
+    if is_all and places.user.max() < 0:
         raise_no_common(interactions.groups.users, pairs.users)
     added = _added(pairs, places, options)
 

@@ -76,7 +76,7 @@ ALLOWED = {
         *("ranking", "truth"),
     },
     "resampling": {"errors", "groups"},
-    "summary": {"definitions", "errors", "frames", "labels", "resampling"},
+    "summary": {"definitions", "errors", "labels", "resampling"},
     "compare": {"errors", "extras", "groups", "resampling"},
     "metric_methods": {"labels"},
     "accessor": {
@@ -84,9 +84,20 @@ ALLOWED = {
         *("labels", "metric_methods"),
         *("notebook", "options", "ranking", "resampling", "summary", "truth"),
     },
+    "dask_parts": {
+        *("columns", "describe", "errors", "frames", "graded", "inspection", "labels", "options"),
+        *("per_user", "truth", "users"),
+    },
+    "dask_tables": {
+        *("columns", "dask_parts", "frames", "labels", "metric_methods", "options", "per_user"),
+    },
+    "dask_analysis": {
+        *("columns", "compare", "dask_parts", "dask_tables", "definitions", "describe", "labels"),
+        *("resampling", "summary"),
+    },
     "dask": {
-        *("columns", "definitions", "errors", "frames", "graded", "labels", "metric_methods"),
-        *("options", "per_user", "truth"),
+        *("columns", "dask_analysis", "dask_parts", "dask_tables", "definitions", "errors"),
+        *("frames", "inspection", "labels", "notebook", "options", "ranking"),
     },
     "output": {"errors", "frames"},
     "cli": {"definitions", "errors", "evaluate", "labels", "limits", "options", "output"},

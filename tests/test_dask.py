@@ -1,5 +1,6 @@
 """ddf.rec: what pandas gives, bit for bit, lazily, on threads and on a cluster."""
 
+import inspect
 import pickle
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ import pytest
 import recframe
 import recframe.dask
 import strategies
+from recframe.dask import DaskRecAccessor
 from recframe.labels import make_metric
 
 METRICS = [make_metric(*asked).label for asked in strategies.every_metric(2)]
@@ -21,6 +23,19 @@ USERS = {
     "category": lambda number: number.map("user {}".format).astype("category"),
     "nullable": lambda number: number.astype("Int64"),
 }
+
+IN_ONE = {  # tables of one partition, rows in order
+    "describe": lambda rec: rec.describe(k=3),
+    "summary": lambda rec: rec.summary(METRICS, n_resamples=99),
+    "compare": lambda rec: rec.compare(METRICS, baseline="other_score", n_resamples=99),
+}
+IN_NO_ORDER = {
+    "evaluate": lambda rec: rec.evaluate(METRICS),
+    "rank": lambda rec: rec.rank(),
+    "top": lambda rec: rec.top(2, "other_score"),
+}
+OTHERS = {"mean": lambda rec: rec.mean(METRICS), "curve": lambda rec: rec.curve(k=[1, 2, 5])}
+LAZY = IN_ONE | IN_NO_ORDER | OTHERS
 
 
 def interactions(ids="int"):
@@ -54,6 +69,24 @@ def assert_same(expected, lazy):
     assert isinstance(lazy, dd.DataFrame)
     actual = lazy.compute()
     pd.testing.assert_frame_equal(expected, actual.sort_index(), check_exact=True)
+
+
+def assert_all_same(frame, ddf, partitioned=False, **options):
+    """Assert that the tables of a Dask DataFrame are those of the frame, rows sorted."""
+    ours = ddf.rec(short="pad", partitioned=partitioned, **options)
+    theirs = frame.rec(short="pad", **options)
+    for make in IN_ONE.values():
+        pd.testing.assert_frame_equal(make(theirs), make(ours).compute(), check_exact=True)
+    for make in IN_NO_ORDER.values():
+        # Rows with the label of their user have the same label.
+        expected, actual = (
+            table.sort_values(list(table.columns)).sort_index(kind="stable")
+            for table in (make(theirs), make(ours).compute())
+        )
+        pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+    for make in OTHERS.values():
+        expected, lazy = make(theirs), make(ours)
+        pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=False, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -91,21 +124,83 @@ def test_nothing_runs_before_it_is_computed(threads):
         lazy.compute()
 
 
+@pytest.mark.parametrize("truth", [None, "missing.parquet"])
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+def test_no_table_reads_data(make, truth):
+    """Making a table runs nothing and opens no file of truth."""
+    frame = interactions().assign(item=1)
+    ddf = dd.from_map(pytest.fail, ["this ran"], meta=frame.iloc[:0])
+
+    assert isinstance(make(ddf.rec(short="pad", truth=truth)), dd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda rec: rec.top(0, "knn_score"), "k must be"),
+        (lambda rec: rec.top(2), "top takes one score column"),
+        (lambda rec: rec.describe(k=0), "k must be"),
+        (lambda rec: rec.inspect(1, k=0), "k must be"),
+        (lambda rec: rec.inspect([1]), "user must be one id"),
+        (lambda rec: rec(user=None).inspect(1), "there is one ranking"),
+        (lambda rec: rec.curve("r_precision"), "a curve is of"),
+        (lambda rec: rec.curve(k=[1, 1]), "each cut-off once"),
+        (lambda rec: rec.summary("recal@1"), "recal@1"),
+        (lambda rec: rec.summary(confidence=2), "confidence must be"),
+        (lambda rec: rec.compare(n_resamples=0), "n_resamples must be"),
+        (lambda rec: rec.compare(test="u"), "test must be"),
+        (lambda rec: rec.compare(correction="u"), "correction must be"),
+        (lambda rec: rec.compare(baseline="u"), "baseline must be"),
+        (lambda rec: rec(score="knn_score").compare(), "compare needs two score columns"),
+    ],
+)
+def test_arguments_are_checked_at_once(ask, message):
+    """What is wrong with an argument is said before anything is computed."""
+    ddf = dd.from_map(pytest.fail, ["this ran"], meta=interactions().iloc[:0])
+    with pytest.raises(recframe.RecframeError, match=message):
+        ask(ddf.rec)
+
+
+def test_the_methods_are_those_of_pandas():
+    """Every method of the accessor but judge is there, with its parameters and defaults."""
+
+    def parameters(accessor):
+        members = inspect.getmembers(accessor, inspect.isfunction)
+        return {
+            name: [
+                (parameter.name, parameter.kind, parameter.default)
+                for parameter in inspect.signature(method).parameters.values()
+            ]
+            for name, method in members
+            if not name.startswith("_")
+        }
+
+    expected = parameters(recframe.RecAccessor)
+    del expected["judge"]
+    assert expected == parameters(DaskRecAccessor)
+
+
 def test_missing_columns_are_found_at_once():
     """Roles are sought in the labels."""
     with pytest.raises(recframe.MissingColumnError, match="user='usr': no such column"):
         parts(interactions()).rec(user="usr").recall(k=1)
 
 
-def test_null_users_are_refused(threads):
+@pytest.mark.parametrize("make", (IN_NO_ORDER | OTHERS).values(), ids=IN_NO_ORDER | OTHERS)
+def test_null_users_are_refused(make, threads):
     """The shuffle keeps rows without an id; they are refused as in pandas."""
     frame = interactions("nullable")
     frame.loc[7, "user"] = pd.NA
     with pytest.raises(recframe.RecframeError, match="ids must not be null, found 1 null"):
-        parts(frame).rec(short="pad").evaluate(METRICS).compute()
+        make(parts(frame).rec(short="pad")).compute()
 
-    expected = frame.rec(short="pad", missing="drop").evaluate(METRICS)
-    assert_same(expected, parts(frame).rec(short="pad", missing="drop").evaluate(METRICS))
+
+def test_null_users_are_dropped(threads):
+    """Rows without an id can be left out, from every table."""
+    frame = interactions("nullable")
+    frame.loc[7, "user"] = pd.NA
+
+    assert_all_same(frame, parts(frame), missing="drop")
 
 
 @pytest.mark.parametrize("ids", USERS)
@@ -138,13 +233,186 @@ def test_every_metric_has_a_method(name, threads):
     assert_same(expected, getattr(parts(frame).rec(short="pad"), name)(**k))
 
 
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
 @pytest.mark.parametrize("ids", ["int", "category"])
-def test_a_promise_that_does_not_hold(ids, threads):
-    """Users in several partitions are found, for tables and for means."""
-    ours = parts(interactions(ids)).rec(partitioned=True, short="pad")
-    for lazy in (ours.evaluate(METRICS), ours.recall(k=1), ours.mean(METRICS)):
-        with pytest.raises(recframe.RecframeError, match=r"partitioned=True: 49 users in all, but"):
-            lazy.compute()
+def test_a_promise_that_does_not_hold(ids, make, threads):
+    """Users in several partitions are found, whatever table they would be wrong in."""
+    lazy = make(parts(interactions(ids)).rec(partitioned=True, short="pad"))
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: 49 users in all, but"):
+        lazy.compute()
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_every_table_is_that_of_pandas(ids, threads):
+    """Every method gives what it gives for pandas, bit for bit but for sums of sums."""
+    frame = interactions(ids)
+
+    assert_all_same(frame, parts(frame))
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_tables_of_a_promise_that_holds(ids, threads):
+    """Every method takes partitions of whole users as they are."""
+    frame = interactions(ids)
+    number = frame["user"].rank(method="dense") % 3
+    ddf = dd.from_map(lambda n: frame[number == n], range(4), meta=frame.iloc[:0])
+
+    assert_all_same(frame, ddf, partitioned=True)
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_an_index_of_users(ids, threads):
+    """An index that plays a role does so in every method, and stays the index of rows."""
+    # Dask takes an int64 and an Int64 index for one where their values are the same.
+    frame = interactions(ids).set_index("user").iloc[len(ids) :]
+
+    assert_all_same(frame, parts(frame))
+
+
+@pytest.mark.parametrize("ties", ["best", "worst"])
+def test_every_table_with_ties(ties, threads):
+    """Tie rules that read relevance are those of pandas in every method."""
+    frame = interactions()
+
+    assert_all_same(frame, parts(frame), ties=ties)
+
+
+def test_sums_over_many_users(threads):
+    """Means and their errors over thousands of users are summed as pandas does."""
+    rng = np.random.default_rng(5)
+    users = {
+        "user": rng.integers(0, 9000, 40_000).astype(str),
+        "relevant": rng.random(40_000) < 0.3,
+    }
+    frame = pd.DataFrame(users | {name: rng.random(40_000) for name in ("a_score", "b_score")})
+    ddf = dd.from_pandas(frame, npartitions=7, sort=False)
+    metrics = ["ndcg@7", "precision@3", "average_precision"]
+    for method in ("summary", "compare"):
+        expected, lazy = (
+            getattr(data.rec(short="shrink"), method)(metrics, n_resamples=9)
+            for data in (frame, ddf)
+        )
+        pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
+    pd.testing.assert_frame_equal(
+        frame.rec(short="shrink").describe(7),
+        ddf.rec(short="shrink").describe(7).compute(),
+        check_exact=True,
+    )
+
+
+def test_top_has_users_together(threads):
+    """The first rows of a user are in one piece and in ranked order."""
+    top = parts(interactions()).rec.top(3, "other_score").compute()
+    users = top["user"]
+
+    assert 49 == (users != users.shift()).sum()
+    assert top.groupby("user")["rank"].is_monotonic_increasing.all()
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_inspect(ids, threads):
+    """One user's rankings are those of pandas, and displayed as they are."""
+    frame = interactions(ids).assign(item=range(400))
+    user = frame["user"].iloc[9]
+    expected, actual = (data.rec.inspect(user, k=2) for data in (frame, parts(frame)))
+
+    assert repr(expected) == repr(actual)
+    pd.testing.assert_frame_equal(expected.metrics, actual.metrics, check_exact=True)
+    for score, table in expected.tables.items():
+        pd.testing.assert_frame_equal(table, actual.tables[score], check_exact=True)
+
+
+def test_inspect_reads_the_rows_of_one_user(threads):
+    """What is wrong with the rows of others is not looked at."""
+    frame = interactions()
+    user = frame["user"].iloc[0]
+    frame["relevant"] = frame["relevant"].astype(int)
+    wrong = frame.assign(relevant=frame["relevant"].where(frame["user"] == user, 7))
+
+    assert repr(frame.rec.inspect(user)) == repr(parts(wrong).rec.inspect(user))
+
+
+def test_inspect_refuses_an_unknown_user(threads):
+    """The refusal names ids that are there."""
+    with pytest.raises(recframe.RecframeError, match=r"user=99: no row .* are such as \d+, \d+"):
+        parts(interactions()).rec.inspect(99)
+
+
+@pytest.mark.parametrize("user", ["int", "nobody"])
+def test_inspect_with_truth(user, threads):
+    """Items that truth names are shown, of users with rows and without."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    others = pd.DataFrame({"user": [60, 61], "item": [1, 500]})
+    truth = pd.concat([frame.loc[::7, ["user", "item"]], others])
+    asked = 60 if user == "nobody" else frame["user"].iloc[7]
+    expected, actual = (
+        data.rec(truth=truth, short="pad").inspect(asked, k=2) for data in (frame, parts(frame))
+    )
+
+    assert repr(expected) == repr(actual)
+
+
+def test_describe_counts_what_is_refused(threads):
+    """Null users, scores and relevance, duplicates and short rankings add up over partitions."""
+    frame = interactions("nullable").assign(item=np.arange(400) % 7)
+    frame["relevant"] = frame["relevant"].astype("boolean")
+    frame.loc[[7, 150, 399], "user"] = pd.NA
+    frame.loc[[8, 200], "relevant"] = pd.NA
+    frame["other_score"] = frame["other_score"].mask(frame.index % 50 == 3)
+    for options in ({}, {"missing": "drop"}, {"short": "shrink", "min_score": 0.5}):
+        expected = frame.rec(**options).describe(k=4)
+
+        assert 3 == expected.loc["null users", "knn_score"]
+        assert 0 < expected.loc["duplicate pairs", "knn_score"]
+        lazy = parts(frame).rec(**options).describe(k=4)
+        pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
+
+
+def test_describe_without_relevance(threads):
+    """Where one partition does not say what is relevant, none of the figures that need it is."""
+    frame = interactions().assign(relevant=lambda rows: rows["relevant"].astype(int))
+    frame.loc[5, "relevant"] = 4
+    expected = frame.rec.describe(k=2)
+
+    assert expected.loc["precision@2, best"].isna().all()
+    lazy = parts(frame).rec.describe(k=2)
+    pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
+
+
+@pytest.mark.parametrize("absent", ["zero", "drop"])
+@pytest.mark.parametrize("is_listed_twice", [False, True])
+def test_describe_with_truth(absent, is_listed_twice, threads):
+    """Users of truth without a row count once; duplicates leave relevance undefined everywhere."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    if is_listed_twice:
+        frame = pd.concat([frame, frame.iloc[:1]], ignore_index=True)
+    others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
+    truth = pd.concat([frame.loc[7:300:7, ["user", "item"]], others])
+    expected = frame.rec(truth=truth, absent=absent).describe(k=2)
+
+    assert (49 if is_listed_twice or absent == "drop" else 51) == expected.loc["users"].iloc[0]
+    lazy = parts(frame).rec(truth=truth, absent=absent).describe(k=2)
+    pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
+
+
+@pytest.mark.parametrize("ties", ["expected", "best"])
+def test_every_table_with_truth(ties, threads):
+    """Truth is looked up in every partition, some of which have none of its users."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
+    truth = pd.concat([frame.loc[[9, 17, 21], ["user", "item"]], others])
+
+    assert_all_same(frame, parts(frame), truth=truth, ties=ties)
+
+
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+def test_truth_of_others(make, threads):
+    """Truth that has no user in common with all partitions is refused as for pandas."""
+    frame = interactions().assign(item=range(400))
+    truth = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
+    ours = parts(frame).rec(truth=truth, ties="best", short="pad")
+    with pytest.raises(recframe.RecframeError, match="no user is in both the frame and truth"):
+        make(ours).compute()
 
 
 @pytest.mark.filterwarnings("ignore:.*inplace keyword")  # Dask's own, on pandas 3.1
@@ -164,9 +432,16 @@ def test_one_ranking(threads):
     """user=None makes one ranking of all partitions."""
     frame = interactions()
 
-    assert_same(
-        frame.rec(user=None).evaluate(METRICS), parts(frame).rec(user=None).evaluate(METRICS)
-    )
+    assert_all_same(frame, parts(frame), user=None)
+    assert repr(frame.rec(user=None).inspect()) == repr(parts(frame).rec(user=None).inspect())
+
+
+def test_one_ranking_with_truth(threads):
+    """With truth too the one ranking is there once."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    truth = pd.DataFrame({"item": [4, 44, 444]})
+
+    assert_all_same(frame, parts(frame), user=None, truth=truth)
 
 
 @pytest.mark.parametrize("ties", ["first", "last"])
@@ -191,7 +466,7 @@ def test_functions_travel_by_name():
     """What is sent to workers is small and needs no more than recframe there."""
     lazy = parts(interactions()).rec(short="pad").evaluate(METRICS)
 
-    assert len(pickle.dumps(recframe.dask._evaluate)) < 100
+    assert len(pickle.dumps(recframe.dask_parts.evaluate_part)) < 100
     assert METRICS == list(lazy.columns.unique("metric"))
 
 
@@ -201,6 +476,7 @@ def test_without_rows_at_all(threads):
     none = ddf[ddf["knn_score"] > 99].rec(short="pad").evaluate(METRICS).compute()
 
     assert (0, 2 * len(METRICS)) == none.shape
+    assert_all_same(interactions().iloc[:0], ddf[ddf["knn_score"] > 99])
 
 
 @pytest.mark.parametrize("ids", USERS)

@@ -7,7 +7,7 @@ from distributed import Client, LocalCluster
 
 import recframe
 import recframe.dask
-from test_dask import METRICS, USERS, assert_same, interactions, parts
+from test_dask import METRICS, USERS, assert_all_same, assert_same, interactions, parts
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,22 @@ def test_on_a_cluster(ids, cluster):
         pd.testing.assert_frame_equal(
             frame.rec(short="pad").mean(METRICS), ours.mean(METRICS).compute(), rtol=1e-12
         )
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_every_table_on_a_cluster(ids, cluster):
+    """What the other methods send to workers is found there, and the index of rows comes back."""
+    frame = interactions(ids)
+    with dask.config.set({"dataframe.convert-string": False}):
+        assert_all_same(frame, parts(frame))
+
+
+def test_truth_on_a_cluster(cluster):
+    """Workers look truth up, each in its partitions."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    truth = pd.DataFrame({"user": [*frame["user"][:9], 60], "item": range(10)})
+
+    assert_all_same(frame, parts(frame), truth=truth)
 
 
 def test_a_broken_promise_on_a_cluster(cluster):
