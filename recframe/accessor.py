@@ -13,7 +13,7 @@ from recframe.columns import find_columns
 from recframe.compare import Correction, Test, check_comparison, compare_table
 from recframe.definitions import DEFAULT_METRICS
 from recframe.describe import describe_table
-from recframe.frames import ALL_USERS, mean_table, single_table
+from recframe.frames import ALL_USERS
 from recframe.inspection import inspect_user
 from recframe.labels import Metric, parse_metrics
 from recframe.metric_methods import MetricMethods
@@ -23,6 +23,7 @@ from recframe.per_user import per_user_table
 from recframe.ranking import rank_table, top_table
 from recframe.resampling import make_resampling
 from recframe.summary import curve_metrics, curve_table, summary_table
+from recframe.tables import mean_table, single_table
 from recframe.truth import judged_frame
 
 

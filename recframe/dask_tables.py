@@ -20,19 +20,12 @@ from recframe.dask_parts import (
     refuse_other_truth,
     sort_users_of,
 )
-from recframe.frames import (
-    Interactions,
-    add_up,
-    mean_of_sums,
-    mean_table,
-    read_rows,
-    single_table,
-    sum_and_count,
-)
+from recframe.frames import Interactions, read_rows
 from recframe.labels import Metric, parse_metrics
 from recframe.metric_methods import MetricMethods
 from recframe.options import Options
 from recframe.per_user import measure_table
+from recframe.tables import add_up, mean_of_sums, mean_table, single_table, sum_and_count
 
 
 class DaskTables(MetricMethods[Any]):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError
-from recframe.frames import mean_of_sums, sum_and_count, tidy_table
+from recframe.tables import mean_of_sums, sum_and_count, tidy_table
 
 FILE_ENDINGS = (".parquet", ".csv")
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from recframe.columns import Columns
-from recframe.frames import Interactions, check_lengths, to_table
+from recframe.frames import Interactions, check_lengths
 from recframe.graded import needs_gains
 from recframe.grades import grade
 from recframe.groups import Array
@@ -12,6 +12,7 @@ from recframe.labels import Metric
 from recframe.metrics import measure
 from recframe.options import Options
 from recframe.rankings import Rankings, map_chunks
+from recframe.tables import to_table
 from recframe.truth import read_interactions
 
 

@@ -31,6 +31,7 @@ ALLOWED = {
     "columns": {"errors", "options"},
     "users": {"errors", "groups"},
     "frames": {"columns", "errors", "gains", "groups", "labels", "options", "rankings", "users"},
+    "tables": {"errors", "groups", "labels", "users"},
     "graded": {
         *("columns", "definitions", "errors", "frames", "gains", "groups", "labels", "options"),
     },
@@ -51,6 +52,7 @@ ALLOWED = {
     "per_user": {
         *("columns", "frames", "graded", "grades", "groups", "kernel", "labels", "metrics"),
         *("options", "rankings", "truth"),
+        "tables",
     },
     "streamed": {
         *("blocks", "errors", "file_ids", "frames", "graded", "labels", "limits", "options"),
@@ -74,6 +76,7 @@ ALLOWED = {
     "inspection": {
         *("columns", "errors", "per_user", "frames", "groups", "labels", "notebook", "options"),
         *("ranking", "truth"),
+        "tables",
     },
     "resampling": {"errors", "groups"},
     "summary": {"definitions", "errors", "labels", "resampling"},
@@ -83,6 +86,7 @@ ALLOWED = {
         *("columns", "compare", "definitions", "describe", "per_user", "frames", "inspection"),
         *("labels", "metric_methods"),
         *("notebook", "options", "ranking", "resampling", "summary", "truth"),
+        "tables",
     },
     "dask_parts": {
         *("columns", "describe", "errors", "frames", "graded", "inspection", "labels", "options"),
@@ -90,6 +94,7 @@ ALLOWED = {
     },
     "dask_tables": {
         *("columns", "dask_parts", "frames", "labels", "metric_methods", "options", "per_user"),
+        "tables",
     },
     "dask_analysis": {
         *("columns", "compare", "dask_parts", "dask_tables", "definitions", "describe", "labels"),
@@ -99,7 +104,7 @@ ALLOWED = {
         *("columns", "dask_analysis", "dask_parts", "dask_tables", "definitions", "errors"),
         *("frames", "inspection", "labels", "notebook", "options", "ranking"),
     },
-    "output": {"errors", "frames"},
+    "output": {"errors", "tables"},
     "cli": {"definitions", "errors", "evaluate", "labels", "limits", "options", "output"},
     "__main__": {"cli"},
     "__init__": {"accessor", "errors", "evaluate", "lists"},
