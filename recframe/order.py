@@ -51,6 +51,7 @@ def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
     short = short_keys(scores, _marked(rankings.relevant, ties), room=longest + 1)
     by_order = ties in ("first", "last")
     by_size = _largest_first(sizes, longest)
+    exact = None
     n_again = first = 0
     while first < len(by_size):
         width = int(sizes[by_size[first]]) + 1
@@ -71,22 +72,27 @@ def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
             if len(again) < len(users):
                 yield Block(users[is_apart], keys[is_apart], None)
         n_again += len(again)
-        yield _exact_block(rankings._replace(scores=scores), users[again], ties)
+        if exact is None:
+            exact = _with_room(scores, longest + 1), _with_room(rankings.relevant, longest + 1)
+        yield _exact_block(*exact, rankings.offsets, users[again], ties)
 
 
-def _exact_block(rankings: Rankings, users: Array, ties: str) -> Block:
+def _exact_block(scores: Array, relevant: Array, offsets: Array, users: Array, ties: str) -> Block:
     """Return the exact keys of users' rows in ranked order, the largest user first."""
-    starts, stops = rankings.offsets[users], rankings.offsets[users + 1]
-    sizes = stops - starts
+    sizes = offsets[users + 1] - offsets[users]
     width = int(sizes[0]) + 1
-    cells = np.minimum(starts[:, None] + np.arange(width), len(rankings.scores) - 1)
-    keys = to_places(rankings.scores[cells])
+    keys = to_places(_pick(scores, offsets[users], width))
     if ties in ("first", "last"):
         keys = break_ties(keys, ties)
     keys += keys  # makes room for the mark
-    keys |= _marked(rankings.relevant[cells], ties)
+    keys |= _marked(_pick(relevant, offsets[users], width), ties)
     _sort(keys, sizes, ties)
     return Block(users, keys, _shared(keys, sizes))
+
+
+def _with_room(values: Array, room: int) -> Array:
+    """Return values with so many cells more, for runs that are picked beyond their end."""
+    return np.append(values, np.zeros(room, values.dtype))
 
 
 def _sort(keys: Array, sizes: Array, ties: str) -> None:

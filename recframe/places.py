@@ -11,6 +11,8 @@ from recframe.groups import Array
 
 MAX_INTEGER = 1 << 61  # the places of larger scores would need more than 62 bits
 SLICE = 1 << 16  # scores that stay in the cache from one pass over them to the next
+SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
+N_SAMPLED = 64  # scores that are tried first
 
 
 class ShortKeys(NamedTuple):
@@ -39,9 +41,17 @@ def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
     keeps some 25 bits of a mantissa, and ratings keep all.
     """
     keys = np.empty(len(scores) + room, np.int32)
-    low, high = _bounds(scores)
-    is_positive = low > 0
-    low, high = (int(bound) for bound in _ordered_bits(np.array([low, high], scores.dtype)))
+    bounds = np.array(_bounds(scores), scores.dtype)
+    scale = _decimal_scale(scores, bounds)
+    is_positive = bool(bounds[0] > 0)
+
+    def read(part: Array) -> Array:
+        if scale is None:
+            return _ordered_bits(part, is_positive=is_positive)
+        whole: Array = np.rint(part * scale).astype(np.int64)
+        return whole
+
+    low, high = read(bounds).tolist()
     n_dropped = max(0, (high - low).bit_length() - 31)
     if (high >> n_dropped) - (low >> n_dropped) > (1 << 31) - 2:
         n_dropped += 1
@@ -51,7 +61,7 @@ def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
         top -= 1 << 30
     used = 0
     for start in range(0, len(scores), SLICE):
-        bits = _ordered_bits(scores[start : start + SLICE], is_positive=is_positive)
+        bits = read(scores[start : start + SLICE])
         part = keys[start : start + len(bits)]
         if n_dropped:
             used |= int(np.bitwise_or.reduce(bits))
@@ -63,6 +73,26 @@ def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
         part += part
         part |= marks[start : start + len(bits)]
     return ShortKeys(keys, used & ((1 << n_dropped) - 1) == 0, n_bits)
+
+
+def _decimal_scale(scores: Array, bounds: Array) -> float | None:
+    """Return the power of ten by which scores are whole numbers of few bits, None if by none.
+
+    Scores rounded to some decimals have long mantissas, and ties; as whole numbers they are short.
+    """
+    if scores.dtype != np.float64 or not np.isfinite(bounds).all():
+        return None
+
+    def is_decimal(values: Array, scale: float) -> bool:
+        return bool((np.rint(values * scale) / scale == values).all())
+
+    sample = scores[:: max(1, len(scores) // N_SAMPLED)]
+    for scale in SCALES:
+        if np.abs(bounds).max() < (1 << 30) / scale and is_decimal(sample, scale):
+            slices = range(0, len(scores), SLICE)
+            whole = all(is_decimal(scores[start : start + SLICE], scale) for start in slices)
+            return scale if whole else None
+    return None
 
 
 def _ordered_bits(scores: Array, *, is_positive: bool = False) -> Array:

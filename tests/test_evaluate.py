@@ -93,7 +93,7 @@ def test_rank_equals_the_reference(data):
 
 
 @pytest.mark.parametrize("ties", strategies.TIES)
-@pytest.mark.parametrize("scores", ["float64", "float32", "ratings", "wide", "close"])
+@pytest.mark.parametrize("scores", ["float64", "float32", "ratings", "wide", "close", "cents"])
 def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
     """Splitting the rows into chunks, blocks and threads changes no bit of the result."""
     rng = np.random.default_rng(3)
@@ -102,6 +102,7 @@ def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
         "float64": rng.normal(size=n_rows).round(1) * math.pi,
         "float32": rng.normal(size=n_rows).astype(np.float32).round(1),
         "ratings": rng.integers(1, 6, n_rows),
+        "cents": rng.normal(size=n_rows).round(2),
         "close": rng.choice([1, 1 + 2.0**-52, 1 + 2.0**-51, 3, 7], n_rows),
         "wide": rng.choice([1e300, -1e300, 1e-300, -1e-300, 3e-310, 0.0, -0.0, math.inf], n_rows),
     }[scores]

@@ -158,6 +158,27 @@ def test_short_keys_of_what_a_model_gives_are_exact_or_nearly():
     assert len(np.unique(keys)) == len(uniform)
 
 
+@pytest.mark.parametrize("n_decimals", [0, 1, 2, 3, 6])
+def test_rounded_scores_are_exact(n_decimals):
+    """Scores of few decimals, rounded or parsed, are told apart as the whole numbers they are."""
+    rounded = np.random.default_rng(5).normal(scale=20, size=500).round(n_decimals)
+    parsed = np.array([float(f"{score:.{n_decimals}f}") for score in rounded])
+    for scores in (rounded, parsed):
+        keys, is_exact, _ = short_keys(scores, scores > 99, room=0)
+        expected = np.unique(-scores, return_inverse=True)[1]
+
+        assert is_exact
+        assert expected.tolist() == np.unique(keys, return_inverse=True)[1].tolist()
+
+
+def test_scores_that_are_decimals_but_for_one():
+    """One score with more decimals than the others is not rounded to theirs."""
+    scores = np.arange(200) / 100
+    assert short_keys(scores, scores > 99, room=0).is_exact
+    scores[100] += 2.0**-50  # not among those that are tried first
+    assert not short_keys(scores, scores > 99, room=0).is_exact
+
+
 def test_scales_that_would_lose_a_bit_are_not_used():
     """Tiny scores beside a huge negative one are told apart, though no one scale holds them."""
     assert [3, 2, 1, 0] == to_places(np.array([-1e308, 0.0, 5e-324, 1e-323])).tolist()
