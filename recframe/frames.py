@@ -202,7 +202,7 @@ def _numbers(column: pd.Series, role: str, label: Hashable, *, bool_allowed: boo
         remedy = "" if is_bool else "; convert it, for example with pd.to_numeric"
         raise RecframeError(f"{role}={label!r}: must be {required}, found {found}{remedy}")
     if isinstance(dtype, np.dtype):
-        return column.to_numpy()
+        return column.to_numpy(dtype.newbyteorder("="))
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))
 
 

@@ -151,6 +151,8 @@ def _marked(relevant: Array, ties: str) -> Array:
 
 def _pick(keys: Array, starts: Array, width: int) -> Array:
     """Return the runs of this width at the starts, as rows of a new matrix."""
+    if len(starts) == 1:  # however long: an item has less than 2^31 bytes
+        return keys[None, starts[0] : starts[0] + width].copy()
     # Every run as one item of as many bytes, overlapping the next: copied whole, not by cells.
     n_runs = len(keys) - width + 1
     runs = np.ndarray((n_runs,), f"V{width * keys.itemsize}", keys, strides=keys.strides)

@@ -405,3 +405,16 @@ def test_refused_frames(other):
         recframe.RecframeError, match="frame must be a pandas DataFrame or the path"
     ):
         recframe.evaluate(other)
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i4", "u2"])
+def test_either_byte_order(kind):
+    """Columns in the byte order of other machines, as some file formats have it, are read right."""
+    columns = {"user": [1, 1, 256, 256], "score": [3, 256, 1, 2], "relevant": [0, 1, 0, 1]}
+    frames = [
+        pd.DataFrame({name: np.array(values, order + kind) for name, values in columns.items()})
+        for order in "<>"
+    ]
+    expected, found = (frame.rec.recall(k=1)["score"].to_dict() for frame in frames)
+
+    assert {1: 1.0, 256: 1.0} == expected == found
