@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import dask
@@ -59,8 +60,13 @@ def parts(frame, n=4):
 
 @pytest.fixture
 def threads():
-    """Dask's scheduler of threads, with ids of text as pandas has them."""
-    with dask.config.set({"scheduler": "threads", "dataframe.convert-string": False}):
+    """Dask's scheduler of threads, with ids of text as pandas has them.
+
+    What a refused computation leaves running ends with the test: it could undo the filters of
+    warnings that the next one sets.
+    """
+    options = {"scheduler": "threads", "dataframe.convert-string": False}
+    with ThreadPoolExecutor(2) as pool, dask.config.set(options, pool=pool):
         yield
 
 
