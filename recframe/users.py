@@ -22,6 +22,8 @@ from recframe.groups import (
     sort_numbers,
 )
 
+N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
+
 
 class Groups(NamedTuple):
     """The rows of each user.
@@ -56,21 +58,15 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
             "remove those rows or pass missing='drop'"
         )
     numbers, text = _as_numbers(user), _as_text(user)
-    if numbers is not None:
-        starts = run_starts(numbers)
-    elif text is not None:
-        starts = _text_run_starts(text)
-    else:
-        starts = np.arange(len(user))
-    # Ids usually come in runs; then only the first row of each run is looked at.
-    in_runs = 2 * len(starts) <= len(user)
+    starts = _find_runs(numbers, text)
     if are_sorted := numbers is not None and numbers.dtype.kind in "iu":
-        order, begins = sort_numbers(numbers[starts] if in_runs else numbers)
-    elif in_runs or text is None:
-        order, begins = sort_numbers(pd.factorize(user.iloc[starts] if in_runs else user)[0])
+        order, begins = sort_numbers(numbers if starts is None else numbers[starts])
+    elif starts is not None or text is None:
+        heads = user if starts is None else user.iloc[starts]
+        order, begins = sort_numbers(pd.factorize(heads)[0])
     else:
         order, begins = sort_numbers(_encode_text(text))
-    if not in_runs:
+    if starts is None:
         offsets = np.append(begins, len(user))
     elif len(begins) == len(starts):
         # Each user is one run: the rows stay as they are.
@@ -83,6 +79,23 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
         order = rows_of_runs(order, starts, len(user))
     users = _ids(user, order[offsets[:-1]], label)
     return Groups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
+
+
+def _find_runs(numbers: Array | None, text: pa.Array | None) -> Array | None:
+    """Return the rows where runs of one id begin, or None where ids do not come in runs.
+
+    Ids usually do; then only the first row of each run is looked at. As the first rows are, so
+    are the others as a rule: where they have no runs the others are not searched.
+    """
+    if numbers is None and text is None:
+        return None
+    find: Any = _text_run_starts if numbers is None else run_starts
+    ids: Any = text if numbers is None else numbers
+    for rows in (ids[:N_SAMPLED], ids):
+        starts: Array = find(rows)
+        if 2 * len(starts) > len(rows):
+            return None
+    return starts
 
 
 def _ids(user: pd.Series, rows: Array, label: Hashable) -> pd.Index[Any]:

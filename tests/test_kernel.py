@@ -258,3 +258,17 @@ def test_text_users(dtype, n_runs):
         codes.rec(short="pad", zero_division=0.0).recall(k=2)["score"].tolist()
         == table["score"].tolist()
     )
+
+
+@pytest.mark.parametrize("dtype", ["int64", "str"])
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_runs_at_one_end_only(dtype, order, monkeypatch):
+    """Whether the first ids come in runs or not, all rows of a user are found."""
+    monkeypatch.setattr("recframe.users.N_SAMPLED", 8)
+    runs, mixed = np.repeat([3, 1, 2], 20), np.tile([2, 3, 1], 4)
+    users = np.concatenate([[runs, mixed][place] for place in order])
+    frame = pd.DataFrame({"user": users}).astype(dtype)
+    frame = frame.assign(score=np.arange(len(frame)) % 7, relevant=np.arange(len(frame)) % 3 == 0)
+    alone = [frame[frame["user"] == user].rec.recall(k=5) for user in sorted(set(frame["user"]))]
+
+    pd.testing.assert_frame_equal(pd.concat(alone), frame.rec.recall(k=5))
