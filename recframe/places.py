@@ -1,4 +1,4 @@
-"""Scores as integers: exact, in ranked order, with room for one more bit.
+"""Scores as integers in ranked order, with room for one more bit: short ones, and exact ones.
 
 NumPy only.
 """
@@ -38,7 +38,8 @@ def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
     """Return the leading bits of scores as keys, with their marks; scores are `rankable`.
 
     The bits that all scores share need no place, so that a range of scores as a model gives them
-    keeps some 25 bits of a mantissa, and ratings keep all.
+    keeps some 25 bits of a mantissa, and ratings keep all. Scores rounded to a few decimals are
+    taken as the whole numbers they are.
     """
     keys = np.empty(len(scores) + room, np.int32)
     bounds = np.array(_bounds(scores), scores.dtype)

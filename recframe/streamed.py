@@ -48,7 +48,7 @@ def iter_tables(
                 progress.n_evaluated += len(block)
                 progress.report()
                 yield restore_users(table, dtype)
-                pa.default_memory_pool().release_unused()  # else it grows with every block
+                pa.default_memory_pool().release_unused()  # else the pool grows with the blocks
             progress.report()  # also what was dropped since
         rest = empty if judge is None else judge.add_absent(empty)
         if n_evaluated == 0 or rest is not empty:

@@ -49,7 +49,7 @@ class Groups(NamedTuple):
 def group_users(user: pd.Series, label: Hashable) -> Groups:
     """Return the rows of each user, or raise where an id is null."""
     if isinstance(user.dtype, np.dtype) and not user.dtype.isnative:
-        user = user.astype(user.dtype.newbyteorder("="))  # pandas does not hash the others
+        user = user.astype(user.dtype.newbyteorder("="))  # pandas hashes no other
     if user.hasnans:
         nulls = user.isna().to_numpy()
         raise RecframeError(
