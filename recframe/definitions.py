@@ -185,18 +185,22 @@ def _ratio(numerator: Array, denominator: Array, policy: Policy) -> Array:
 
 
 class Definition(NamedTuple):
-    """A metric: its formula, whether it takes a cut-off, and whether grades of relevance count."""
+    """A metric: its formula, whether it takes a cut-off, and whether grades of relevance count.
+
+    Without a cut-off it is about the whole ranking, or `at_n_relevant` about the first R rows.
+    """
 
     formula: Callable[..., Array]
     cut_off: Literal["needed", "optional", "none"]
     needs_gains: bool = False
+    at_n_relevant: bool = False
 
 
 # The order is that of help texts and messages.
 DEFINITIONS = {
     "precision": Definition(precision, "needed"),
     "recall": Definition(recall, "needed"),
-    "r_precision": Definition(r_precision, "none"),
+    "r_precision": Definition(r_precision, "none", at_n_relevant=True),
     "f1": Definition(f1, "needed"),
     "hit_rate": Definition(hit_rate, "needed"),
     "reciprocal_rank": Definition(reciprocal_rank, "optional"),

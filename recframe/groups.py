@@ -181,11 +181,16 @@ def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> 
 
 
 def user_bounds(offsets: Array) -> list[int]:
-    """Return the bounds of runs of whole users, each about as large as one thread takes."""
-    # A run begins with the first user at or after each multiple of the chunk size.
-    marks = np.arange(0, offsets[-1], ROWS_PER_CHUNK)
-    bounds: list[int] = np.unique(np.searchsorted(offsets[:-1], marks)).tolist()
-    return [*bounds, len(offsets) - 1]
+    """Return the bounds of runs of whole users of about equal size, as many for each thread."""
+    # Longer runs mean less to hand over between threads: four chunks where there is enough.
+    n_rows, n_threads = int(offsets[-1]), n_processors()
+    n_runs = n_threads * max(1, -(-n_rows // (4 * ROWS_PER_CHUNK * n_threads)))
+    n_runs = max(1, min(n_runs, 2 * n_rows // ROWS_PER_CHUNK))
+    # A run begins with the first user at or after its mark.
+    marks = np.linspace(0, n_rows, n_runs + 1)[:-1]
+    firsts = np.searchsorted(offsets[:-1], marks)
+    bounds: list[int] = np.unique(np.append(firsts, len(offsets) - 1)).tolist()
+    return bounds
 
 
 def in_threads(function: Callable[[int, int], Result], bounds: list[int]) -> list[Result]:

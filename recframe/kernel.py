@@ -38,26 +38,42 @@ class Counts(NamedTuple):
     tied: Array
 
 
-def count(rankings: Rankings, ties: str) -> Counts:
-    """Return the counts of every ranked relevant row, ties resolved by the rule named.
+class Depth(NamedTuple):
+    """How far down each ranking is looked at: k rows, or R of them where that is more and asked."""
+
+    k: int
+    at_n_relevant: bool
+
+
+def count(rankings: Rankings, ties: str, depth: Depth | None = None) -> Counts:
+    """Return the counts of ranked relevant rows, ties resolved by the rule named.
 
     Under "expected" `tied` is the size of the row's tie group; every other rule gives each row a
-    place of its own, so that `above` is its position and `tied` is 1.
+    place of its own, so that `above` is its position and `tied` is 1. Rows that have as many rows
+    above them as the depth says, or more, are left out; None: no row is.
     """
     sizes = np.diff(rankings.offsets)
-    if np.count_nonzero(rankings.relevant) <= len(sizes):
-        n_relevant = sum_by_user(rankings.relevant, rankings.offsets)
-        if n_relevant.max(initial=0) <= 1:
-            return _count_single(rankings, sizes, ties)
-    none = (np.empty(0, np.int64),) * 3
-    pieces = zip(none, *_count_blocks(rankings, ties), strict=True)
-    user, above, tied = (np.concatenate(part) for part in pieces)
-    n_relevant = np.bincount(user, minlength=len(sizes)) + rankings.n_unranked
-    return Counts(sizes, n_relevant, user, above, tied)
+    n_ranked_relevant = sum_by_user(rankings.relevant, rankings.offsets)
+    n_relevant = n_ranked_relevant + rankings.n_unranked
+    depths = None
+    if depth is not None:
+        deepest = n_relevant if depth.at_n_relevant else np.zeros_like(n_relevant)
+        depths = np.minimum(np.maximum(deepest, depth.k), sizes)
+    if n_ranked_relevant.max(initial=0) <= 1:
+        rows = _count_single(rankings, sizes, ties)
+    else:
+        none = (np.empty(0, np.int64),) * 3
+        blocks = zip(none, *_count_blocks(rankings, ties, depths), strict=True)
+        rows = [np.concatenate(parts) for parts in blocks]
+    if depths is not None:
+        user, above, _ = rows
+        inside = np.flatnonzero(above < depths[user])
+        rows = [column[inside] for column in rows]
+    return Counts(sizes, n_relevant, *rows)
 
 
-def _count_single(rankings: Rankings, sizes: Array, ties: str) -> Counts:
-    """Return the counts where no user has more than one relevant row.
+def _count_single(rankings: Rankings, sizes: Array, ties: str) -> list[Array]:
+    """Return (user, above, tied) of the relevant rows where no user has more than one relevant row.
 
     Then a user's rows are compared with that one row's score, and nothing is sorted.
     """
@@ -78,16 +94,16 @@ def _count_single(rankings: Rankings, sizes: Array, ties: str) -> Counts:
         above += tied - 1
     if ties != "expected":
         tied[:] = 1
-    n_relevant = np.bincount(user, minlength=len(sizes)) + rankings.n_unranked
-    return Counts(sizes, n_relevant, user, above, tied)
+    return [user, above, tied]
 
 
-def _count_blocks(rankings: Rankings, ties: str) -> Iterator[tuple[Array, Array, Array]]:
+def _count_blocks(
+    rankings: Rankings, ties: str, depths: Array | None
+) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (user, above, tied) of the relevant rows, a block of users of like size at a time."""
-    for users, keys, shared in sorted_blocks(rankings, ties):
+    for users, keys, shared in sorted_blocks(rankings, ties, depths):
         width = keys.shape[1]
-        cells = keys.ravel()
-        marks = cells.astype(np.uint8)  # only the lowest bit counts, and bytes are fast
+        marks = keys.astype(np.uint8).ravel()  # only the lowest bit counts, and bytes are fast
         marks &= 1
         if not mark(ties):
             marks ^= 1

@@ -10,7 +10,7 @@ from recframe.definitions import DEFINITIONS, Policy
 from recframe.errors import RecframeError
 from recframe.grades import Grades
 from recframe.groups import Array
-from recframe.kernel import Counts, count
+from recframe.kernel import Counts, Depth, count
 from recframe.labels import Metric, make_metric
 from recframe.rankings import Rankings
 from recframe.tally import Tally
@@ -25,6 +25,15 @@ def measure(
     for row, metric in zip(values, metrics, strict=True):
         row[:] = evaluate_metric(metric, tally, policy)
     return values
+
+
+def find_depth(metrics: Sequence[Metric]) -> Depth | None:
+    """Return how far down the rankings metrics look; None: to their end."""
+    open_ended = [metric.name for metric in metrics if metric.k is None]
+    if not all(DEFINITIONS[name].at_n_relevant for name in open_ended):
+        return None
+    k = max((metric.k for metric in metrics if metric.k is not None), default=0)
+    return Depth(k, at_n_relevant=bool(open_ended))
 
 
 def evaluate_metric(metric: Metric, tally: Tally, policy: Policy) -> Array:

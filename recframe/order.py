@@ -15,7 +15,8 @@ from recframe.groups import Array
 from recframe.places import break_ties, rankable, short_keys, to_places
 from recframe.rankings import Rankings
 
-CELLS_PER_BLOCK = 1 << 17  # a padded matrix of this size stays in the cache while it is sorted
+CELLS_PER_BLOCK = 1 << 18  # a padded matrix of this size stays in the cache while it is sorted
+FAST_WIDTH = 512  # rows up to here are sorted by a network of fixed steps, wider ones are parted
 FEW_COLUMNS = 8  # so many are padded one by one, more by a mask
 
 
@@ -27,11 +28,12 @@ class Block(NamedTuple):
     users : ndarray of shape (n_users,), int
         The users.
     keys : ndarray of shape (n_users, width), int32 or int64
-        The keys of each user's rows, then one pad or more. Shifted right by one a key is the place
-        of the row's score; its lowest bit is the mark of relevance, see `mark`. A pad has all bits
-        set, but for the mark.
+        The keys of each user's first rows, or of all of them and then one pad or more. Shifted
+        right by one a key is the place of the row's score; its lowest bit is the mark of
+        relevance, see `mark`. A pad has all bits set, but for the mark.
     shared : ndarray of shape (n_users, width), bool, or None
-        Whether a row shares its place with the next; None where no two rows do.
+        Whether a row shares its place with the next; None where no two rows do. Under "expected"
+        a tie is whole unless it begins below a user's depth.
     """
 
     users: Array
@@ -39,11 +41,12 @@ class Block(NamedTuple):
     shared: Array | None
 
 
-def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
-    """Yield the keys of all users' rows in ranked order, users of like size together.
+def sorted_blocks(rankings: Rankings, ties: str, depths: Array | None = None) -> Iterator[Block]:
+    """Yield the keys of users' rows in ranked order, users of like size together.
 
-    Sorted first are short keys. Where two rows of a user share one and that may not be a tie, or
-    is one to be broken by row order, the user is sorted again by exact keys.
+    Down to the depth of each user at least, or all where none are given. Sorted first are short
+    keys. Where two rows of a user share one and that may not be a tie, or is one to be broken by
+    row order, the user is sorted again by exact keys.
     """
     sizes = np.diff(rankings.offsets)
     longest = int(sizes.max(initial=0))
@@ -51,52 +54,50 @@ def sorted_blocks(rankings: Rankings, ties: str) -> Iterator[Block]:
     short = short_keys(scores, _marked(rankings.relevant, ties), room=longest + 1)
     by_order = ties in ("first", "last")
     by_size = _largest_first(sizes, longest)
-    exact = None
     n_again = first = 0
     while first < len(by_size):
         width = int(sizes[by_size[first]]) + 1
         users = by_size[first : first + max(1, CELLS_PER_BLOCK // width)]
         first += len(users)
-        again = np.arange(len(users))
+        again = users
         if 2 * n_again <= first:
+            depth = width if depths is None else max(1, int(depths[users].max()))
             keys = _pick(short.keys, rankings.offsets[users], width)
             if by_order:
                 keys = _number(keys, short.n_bits, ties)
-            _sort(keys, sizes[users], ties)
-            shared = _shared(keys, sizes[users])
-            if shared is None or (short.is_exact and not by_order):
+            _pad(keys, sizes[users], ties)
+            is_exact = short.is_exact and not by_order
+            keep_tie = is_exact and ties == "expected"
+            keys, shared = _ranked_first(keys, sizes[users], depth, keep_tie=keep_tie)
+            if shared is None or is_exact:
                 yield Block(users, keys, shared)
                 continue
             is_apart = ~shared.any(axis=1)
-            again = np.flatnonzero(~is_apart)
+            again = users[~is_apart]
             if len(again) < len(users):
                 yield Block(users[is_apart], keys[is_apart], None)
         n_again += len(again)
-        if exact is None:
-            exact = _with_room(scores, longest + 1), _with_room(rankings.relevant, longest + 1)
-        yield _exact_block(*exact, rankings.offsets, users[again], ties)
+        keys = _exact_keys(scores, rankings, again, ties)
+        yield Block(again, *_ranked(keys, sizes[again]))
 
 
-def _exact_block(scores: Array, relevant: Array, offsets: Array, users: Array, ties: str) -> Block:
-    """Return the exact keys of users' rows in ranked order, the largest user first."""
-    sizes = offsets[users + 1] - offsets[users]
-    width = int(sizes[0]) + 1
-    keys = to_places(_pick(scores, offsets[users], width))
+def _exact_keys(scores: Array, rankings: Rankings, users: Array, ties: str) -> Array:
+    """Return the exact keys of users' rows, the largest user first."""
+    starts = rankings.offsets[users]
+    sizes = rankings.offsets[users + 1] - starts
+    cells = starts[:, None] + np.arange(int(sizes[0]) + 1)
+    # What follows the last row is taken from there: it will be a pad.
+    keys = to_places(scores.take(cells, mode="clip"))
     if ties in ("first", "last"):
         keys = break_ties(keys, ties)
     keys += keys  # makes room for the mark
-    keys |= _marked(_pick(relevant, offsets[users], width), ties)
-    _sort(keys, sizes, ties)
-    return Block(users, keys, _shared(keys, sizes))
+    keys |= _marked(rankings.relevant.take(cells, mode="clip"), ties)
+    _pad(keys, sizes, ties)
+    return keys
 
 
-def _with_room(values: Array, room: int) -> Array:
-    """Return values with so many cells more, for runs that are picked beyond their end."""
-    return np.append(values, np.zeros(room, values.dtype))
-
-
-def _sort(keys: Array, sizes: Array, ties: str) -> None:
-    """Sort the keys of each user, the largest user first; what follows a user's rows are pads."""
+def _pad(keys: Array, sizes: Array, ties: str) -> None:
+    """Make what follows each user's rows pads, the largest user first."""
     # A pad sorts last and is not relevant; no row has its place.
     pad = int(np.iinfo(keys.dtype).max) - mark(ties)
     shortest, width = int(sizes[-1]), keys.shape[1]
@@ -106,7 +107,47 @@ def _sort(keys: Array, sizes: Array, ties: str) -> None:
     else:
         is_pad = np.arange(shortest, width) >= sizes[:, None]
         np.copyto(keys[:, shortest:], pad, where=is_pad)
+
+
+Ranked = tuple[Array, Array | None]  # keys in order, and which share their place with the next
+
+
+def _ranked_first(keys: Array, sizes: Array, depth: int, *, keep_tie: bool) -> Ranked:
+    """Return each user's keys in order, down to a depth and, if asked, to the end of the tie there.
+
+    Half the columns or more are as fast to read where they stand as to cut off.
+    """
+    if 2 * depth >= keys.shape[1]:
+        return _ranked(keys, sizes)
+    first = _sorted_first(keys, depth + 1)
+    shared = _shared(first, sizes)
+    if keep_tie and shared is not None and shared[:, depth - 1].any():
+        if keys.shape[1] > FAST_WIDTH:
+            keys.sort(axis=1)  # others have been
+        shared = _shared(keys, sizes)
+        if shared is not None:
+            depth += int(shared[:, depth - 1 :].argmin(axis=1).max())
+            shared[:, depth - 1] = False
+        first = keys
+    return first[:, :depth], None if shared is None else shared[:, :depth]
+
+
+def _ranked(keys: Array, sizes: Array) -> Ranked:
+    """Return each user's keys in order."""
     keys.sort(axis=1)
+    return keys, _shared(keys, sizes)
+
+
+def _sorted_first(keys: Array, n_first: int) -> Array:
+    """Return the first so many keys of each user in order; the others are left in any order."""
+    if keys.shape[1] <= FAST_WIDTH or 2 * n_first > FAST_WIDTH:
+        keys.sort(axis=1)
+        return keys[:, :n_first]
+    # What is first among all is first in its piece.
+    pieces = np.array_split(keys, -(-keys.shape[1] // FAST_WIDTH), axis=1)
+    for piece in pieces:
+        piece.sort(axis=1)
+    return _sorted_first(np.concatenate([piece[:, :n_first] for piece in pieces], axis=1), n_first)
 
 
 def _shared(keys: Array, sizes: Array) -> Array | None:
@@ -115,9 +156,9 @@ def _shared(keys: Array, sizes: Array) -> Array | None:
     shared = np.zeros(keys.shape, bool)
     flags = shared.ravel()[:-1]
     np.less_equal((cells[1:] ^ cells[:-1]).view(f"u{keys.itemsize}"), 1, out=flags)
-    # Pads share theirs. One follows every user, and users without rows come last.
-    n_pads = keys.size - int(sizes.sum())
-    n_shared_by_pads = n_pads - max(1, int(np.count_nonzero(sizes)))
+    shared[:, -1] = False
+    # Pads share theirs.
+    n_shared_by_pads = int(np.maximum(keys.shape[1] - 1 - sizes, 0).sum())
     if np.count_nonzero(flags) == n_shared_by_pads:
         return None
     flags &= cells[1:] < np.iinfo(keys.dtype).max - 1

@@ -9,7 +9,7 @@ from recframe.grades import grade
 from recframe.groups import Array
 from recframe.kernel import count
 from recframe.labels import Metric
-from recframe.metrics import measure
+from recframe.metrics import find_depth, measure
 from recframe.options import Options
 from recframe.rankings import Rankings, map_chunks
 from recframe.tables import to_table
@@ -46,9 +46,11 @@ def measure_table(
 
 def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> list[Array]:
     """Return the metrics of every user, arrays of shape (n_metrics, n_users) of runs of users."""
+    # Gains are matched to rows one by one, so that every row must be counted.
+    depth = find_depth(metrics) if rankings.gains is None else None
 
     def measure_chunk(chunk: Rankings) -> Array:
-        counts = count(chunk, options.ties)
+        counts = count(chunk, options.ties, depth)
         grades = None if chunk.gains is None else grade(chunk, chunk.gains, counts, options.ties)
         return measure(counts, metrics, options.policy, grades)
 

@@ -10,7 +10,7 @@ import numpy as np
 from recframe.groups import Array
 
 MAX_INTEGER = 1 << 61  # the places of larger scores would need more than 62 bits
-SLICE = 1 << 16  # scores that stay in the cache from one pass over them to the next
+SLICE = 1 << 17  # scores that stay in the cache from one pass over them to the next
 SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
 N_SAMPLED = 64  # scores that are tried first
 
@@ -60,20 +60,18 @@ def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
     n_bits = (top - (low >> n_dropped) + 1).bit_length() + 1
     if n_bits == 32:
         top -= 1 << 30
-    used = 0
+    lost = 0
     for start in range(0, len(scores), SLICE):
         bits = read(scores[start : start + SLICE])
         part = keys[start : start + len(bits)]
-        if n_dropped:
-            used |= int(np.bitwise_or.reduce(bits))
-            np.right_shift(bits, n_dropped, out=part, casting="unsafe")
-        else:
-            part[:] = bits
+        if not lost:
+            lost = int(np.bitwise_or.reduce(bits)) & ((1 << n_dropped) - 1)
+        part[:] = bits >> n_dropped if n_dropped else bits
         # Bits beyond the 32nd fall away on either side of the difference, which has 31.
         np.subtract(np.array(top).astype(np.int32), part, out=part)
         part += part
         part |= marks[start : start + len(bits)]
-    return ShortKeys(keys, used & ((1 << n_dropped) - 1) == 0, n_bits)
+    return ShortKeys(keys, lost == 0, n_bits)
 
 
 def _decimal_scale(scores: Array, bounds: Array) -> float | None:
@@ -214,4 +212,7 @@ def break_ties(places: Array, ties: str) -> Array:
 
 def _bounds(scores: Array) -> tuple[Any, Any]:
     """Return the smallest and the largest score, zeros where there is none."""
-    return (scores.min(), scores.max()) if scores.size else (0, 0)
+    cells = scores.ravel()
+    slices = [cells[start : start + SLICE] for start in range(0, len(cells), SLICE)]
+    bounds = [(part.min(), part.max()) for part in slices]  # of both passes one is in the cache
+    return (min(low for low, _ in bounds), max(high for _, high in bounds)) if bounds else (0, 0)

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from recframe import groups, kernel
+from recframe import groups, kernel, order
 from recframe.places import break_ties, rankable, short_keys, to_places
 from recframe.rankings import Rankings
 
@@ -239,6 +239,47 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(ties):
     for counts in (found, expected):
         assert relevant.sum() == len(counts.user)
     assert sorted(zip(*expected[2:], strict=True)) == sorted(zip(*found[2:], strict=True))
+
+
+@pytest.mark.parametrize("ties", ["expected", "first", "last", "best", "worst"])
+@pytest.mark.parametrize("fast_width", [512, 6])
+@given(
+    sizes=st.lists(st.integers(0, 30), min_size=1, max_size=6),
+    n_scores=st.sampled_from([2, 40, 2**40]),
+    share=st.sampled_from([0.1, 0.5]),
+    depth=st.builds(kernel.Depth, st.sampled_from([0, 1, 3, 50]), st.booleans()),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_rows_down_to_a_depth(ties, fast_width, sizes, n_scores, share, depth, seed):
+    """With a depth the same rows are counted, but for those that have as many rows above them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, n_scores, sum(sizes)) + rng.choice([0, 2.0**-20])
+    relevant = rng.random(sum(sizes)) < share
+    rankings = Rankings(scores, relevant, groups.group_offsets(np.array(sizes)), np.arange(1))
+    every = kernel.count(rankings, ties)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(order, "FAST_WIDTH", fast_width)
+        found = kernel.count(rankings, ties, depth)
+    n_relevant = [part.sum() for part in np.split(relevant, np.cumsum(sizes)[:-1])]
+    depths = np.maximum(depth.k, np.multiply(n_relevant, depth.at_n_relevant))
+    rows, every_row = (list(zip(*counts[2:], strict=True)) for counts in (found, every))
+
+    assert n_relevant == found.n_relevant.tolist() == every.n_relevant.tolist()
+    assert sum(n_relevant) == len(every_row)
+    assert sorted(rows) == sorted(row for row in every_row if row[1] < depths[row[0]])
+
+
+def test_keys_go_down_to_the_depth(monkeypatch):
+    """Rows beyond the depth are left out, unless a tie goes on there."""
+    monkeypatch.setattr(order, "FAST_WIDTH", 16)
+    rng = np.random.default_rng(6)
+    relevant = rng.random(500) < 0.02
+    for scores, width in ((rng.permutation(500), 7), (np.arange(500) // 50, 50)):
+        rankings = Rankings(scores, relevant, np.array([0, 500]), np.zeros(1, np.int64))
+        (block,) = order.sorted_blocks(rankings, "expected", np.array([7]))
+
+        assert block.keys.shape == (1, width)
+        assert block.shared is None or block.shared.tolist() == [[True] * 49 + [False]]
 
 
 @pytest.mark.usefixtures("chunk")
