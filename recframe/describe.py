@@ -148,14 +148,14 @@ def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:
     # Rows of a user with the same item are rows tied in a ranking by item.
     none = np.zeros(len(codes), bool)
     by_item = Rankings(codes, none, groups.offsets, np.zeros(len(groups.users), np.int64))
-    return sum(map_chunks(count_repeats, by_item))
+    return sum(map_chunks(lambda chunk, _: count_repeats(chunk), by_item))
 
 
 def _count_ranking(
     rankings: Rankings, k: int, options: Options, *, is_judged: bool
 ) -> dict[str, Histogram]:
     """Return what to describe one ranking by; without what speaks of relevance if not judged."""
-    parts = zip(*map_chunks(lambda chunk: count_ties(chunk, k), rankings), strict=True)
+    parts = zip(*map_chunks(lambda chunk, _: count_ties(chunk, k), rankings), strict=True)
     ties = TieCounts(*map(np.concatenate, parts))
     n_ranked = np.diff(rankings.offsets)
     n_relevant = ties.n_relevant + rankings.n_unranked

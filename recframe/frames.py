@@ -104,7 +104,7 @@ def read_rows(frame: pd.DataFrame, columns: Columns, options: Options) -> Intera
         label: score_values(column, label, options, groups)
         for label, column in zip(columns.scores, scores, strict=True)
     }
-    return Interactions(rows, groups, flags, read, np.zeros(len(groups.users), np.int64))
+    return Interactions(rows, groups, flags, read, np.broadcast_to(np.int64(0), len(groups.users)))
 
 
 def _in_order(values: Array, groups: Groups) -> Array:

@@ -6,6 +6,7 @@ NumPy only.
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +20,8 @@ ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
 
 def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
     """Return the stable order that groups rows by code, and the offsets of the groups."""
-    order, starts = sort_numbers(codes)
+    order, begins = sort_numbers(codes)
+    starts = np.flatnonzero(begins)
     present = codes[order[starts]]
     sizes = np.zeros(n_users, np.int64)
     sizes[present] = np.diff(starts, append=len(codes))
@@ -34,20 +36,20 @@ def argsort(numbers: Array) -> Array:
 
 
 def sort_numbers(numbers: Array) -> tuple[Array, Array]:
-    """Return the stable order of integers, and the positions in it where another integer begins.
+    """Return the stable order of integers, and whether another integer begins at its positions.
 
     By radix: 16 bits at a time, each pass ten times as fast as to sort by comparing. Many rows
     are first parted by their leading 8 bits, in threads, so that what is sorted fits the cache.
     """
     if len(numbers) == 0:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
+        return np.empty(0, np.int64), np.empty(0, bool)
     low, high = int(numbers.min()), int(numbers.max())
     n_bits = (high - low).bit_length()
     if len(numbers) > ROWS_PER_CHUNK // 2 and n_bits > 8:
         return _sort_in_parts(numbers, low, n_bits)
     digits = _above(numbers, low)
     order = _radix_order(digits, n_bits)
-    return order, run_starts(digits[order])
+    return order, _differs(digits[order])
 
 
 def _sort_in_parts(numbers: Array, low: int, n_bits: int) -> tuple[Array, Array]:
@@ -77,12 +79,10 @@ def _sort_in_parts(numbers: Array, low: int, n_bits: int) -> tuple[Array, Array]
             own_order = _radix_order(digits, n_low_bits)
             place = slice(offsets[leading], offsets[leading + 1])
             np.take(rows, own_order, out=order[place], mode="clip")
-            digits = digits[own_order]
-            begins[place][:1] = True
-            np.not_equal(digits[1:], digits[:-1], out=begins[place][1:])
+            begins[place] = _differs(digits[own_order])
 
     in_threads(sort, list(range(0, 257, 8)))
-    return order, np.flatnonzero(begins)
+    return order, begins
 
 
 def _above(numbers: Array, low: int) -> Array:
@@ -142,14 +142,28 @@ def rows_of_runs(order: Array, starts: Array, n_rows: int) -> Array:
     return rows
 
 
-def run_starts(values: Array) -> Array:
-    """Return the positions of the values that differ from the one before; the first does."""
+def _differs(values: Array) -> Array:
+    """Return whether each value differs from the one before; the first does."""
+    differs = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    return differs
+
+
+def run_bounds(values: Array) -> Array:
+    """Return the positions of the values that differ from the one before, and the end."""
 
     def find(start: int, stop: int) -> Array:
-        return find_flags(values[start:stop] != values[start - 1 : stop - 1]) + start
+        # By parts, so that what is compared stays in the cache.
+        cuts = [*range(start, stop, ROWS_PER_CHUNK // 4 or 1), stop]
+        return np.concatenate(
+            [
+                find_flags(values[first:end] != values[first - 1 : end - 1]) + first
+                for first, end in pairwise(cuts)
+            ]
+        )
 
-    first = np.zeros(min(1, len(values)), np.int64)
-    return np.concatenate([first, *in_slices(find, 1, len(values))])
+    ends = np.array([0, len(values)] if len(values) else [0])
+    return np.concatenate([ends[:1], *in_slices(find, 1, len(values)), ends[1:]])
 
 
 def find_flags(flags: Array) -> Array:

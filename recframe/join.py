@@ -88,9 +88,7 @@ def _find_keys(keys: Array, asked: Array) -> Match:
     n_rows = len(keys)
     # Sorted stably, what is asked for stands behind the row that has its key.
     order, begins = sort_numbers(np.concatenate([keys, asked]))
-    repeats = np.ones(len(order), bool)
-    repeats[begins] = False
-    equal = np.flatnonzero(repeats)
+    equal = np.flatnonzero(~begins)
     number, following = order[equal - 1], order[equal]
     is_asked = (following >= n_rows) & (number < n_rows)
     rows = np.full(len(asked), -1)

@@ -28,9 +28,9 @@ class Block(NamedTuple):
     users : ndarray of shape (n_users,), int
         The users.
     keys : ndarray of shape (n_users, width), int32 or int64
-        The keys of each user's first rows, or of all of them and then one pad or more. Shifted
-        right by one a key is the place of the row's score; its lowest bit is the mark of
-        relevance, see `mark`. A pad has all bits set, but for the mark.
+        The keys of each user's first rows, or of all of them and then pads. Shifted right by one a
+        key is the place of the row's score; its lowest bit is the mark of relevance, see `mark`.
+        A pad has all bits set, but for the mark.
     shared : ndarray of shape (n_users, width), bool, or None
         Whether a row shares its place with the next; None where no two rows do. Under "expected"
         a tie is whole unless it begins below a user's depth.
@@ -51,18 +51,18 @@ def sorted_blocks(rankings: Rankings, ties: str, depths: Array | None = None) ->
     sizes = np.diff(rankings.offsets)
     longest = int(sizes.max(initial=0))
     scores = rankable(rankings.scores)
-    short = short_keys(scores, _marked(rankings.relevant, ties), room=longest + 1)
+    short = short_keys(scores, _marked(rankings.relevant, ties), room=max(1, longest))
     by_order = ties in ("first", "last")
     by_size = _largest_first(sizes, longest)
     n_again = first = 0
     while first < len(by_size):
-        width = int(sizes[by_size[first]]) + 1
+        width = max(1, int(sizes[by_size[first]]))
         users = by_size[first : first + max(1, CELLS_PER_BLOCK // width)]
         first += len(users)
         again = users
         if 2 * n_again <= first:
             depth = width if depths is None else max(1, int(depths[users].max()))
-            keys = _pick(short.keys, rankings.offsets[users], width)
+            keys = _pick(short.keys, rankings.offsets[users], sizes[users], width)
             if by_order:
                 keys = _number(keys, short.n_bits, ties)
             _pad(keys, sizes[users], ties)
@@ -85,7 +85,7 @@ def _exact_keys(scores: Array, rankings: Rankings, users: Array, ties: str) -> A
     """Return the exact keys of users' rows, the largest user first."""
     starts = rankings.offsets[users]
     sizes = rankings.offsets[users + 1] - starts
-    cells = starts[:, None] + np.arange(int(sizes[0]) + 1)
+    cells = starts[:, None] + np.arange(sizes[0])
     # What follows the last row is taken from there: it will be a pad.
     keys = to_places(scores.take(cells, mode="clip"))
     if ties in ("first", "last"):
@@ -105,7 +105,7 @@ def _pad(keys: Array, sizes: Array, ties: str) -> None:
         for column in range(shortest, width):
             keys[np.count_nonzero(sizes > column) :, column] = pad
     else:
-        is_pad = np.arange(shortest, width) >= sizes[:, None]
+        is_pad = np.arange(shortest, width, dtype=np.int32) >= sizes.astype(np.int32)[:, None]
         np.copyto(keys[:, shortest:], pad, where=is_pad)
 
 
@@ -190,10 +190,11 @@ def _marked(relevant: Array, ties: str) -> Array:
     return relevant if mark(ties) else ~relevant
 
 
-def _pick(keys: Array, starts: Array, width: int) -> Array:
-    """Return the runs of this width at the starts, as rows of a new matrix."""
-    if len(starts) == 1:  # however long: an item has less than 2^31 bytes
-        return keys[None, starts[0] : starts[0] + width].copy()
+def _pick(keys: Array, starts: Array, sizes: Array, width: int) -> Array:
+    """Return the runs of this width at the starts, as rows of a matrix that may be overwritten."""
+    span = keys[starts[0] : starts[-1] + width]
+    if sizes[-1] == width and len(span) == len(starts) * width:
+        return span.reshape(len(starts), width)  # users who stand together, all of one size
     # Every run as one item of as many bytes, overlapping the next: copied whole, not by cells.
     n_runs = len(keys) - width + 1
     runs = np.ndarray((n_runs,), f"V{width * keys.itemsize}", keys, strides=keys.strides)

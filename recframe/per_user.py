@@ -1,5 +1,6 @@
 """The per-user table of a frame: from its rows to the values of every user."""
 
+import numpy as np
 import pandas as pd
 
 from recframe.columns import Columns
@@ -44,14 +45,17 @@ def measure_table(
     return to_table(values, interactions.groups, [metric.label for metric in metrics])
 
 
-def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> list[Array]:
-    """Return the metrics of every user, arrays of shape (n_metrics, n_users) of runs of users."""
+def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> Array:
+    """Return the metrics of every user, an array of shape (n_metrics, n_users)."""
     # Gains are matched to rows one by one, so that every row must be counted.
     depth = find_depth(metrics) if rankings.gains is None else None
 
-    def measure_chunk(chunk: Rankings) -> Array:
+    values = np.empty((len(metrics), len(rankings.offsets) - 1))
+
+    def measure_chunk(chunk: Rankings, users: slice) -> None:
         counts = count(chunk, options.ties, depth)
         grades = None if chunk.gains is None else grade(chunk, chunk.gains, counts, options.ties)
-        return measure(counts, metrics, options.policy, grades)
+        values[:, users] = measure(counts, metrics, options.policy, grades)
 
-    return map_chunks(measure_chunk, rankings)
+    map_chunks(measure_chunk, rankings)
+    return values

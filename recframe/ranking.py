@@ -81,7 +81,7 @@ def row_places(
 ) -> tuple[Array, Array]:
     """Return the positions in the frame of the ranked rows, and their first and mean places."""
     rankings = interactions.rankings(score)
-    places = map_chunks(lambda chunk: rank_rows(chunk, options.ties), rankings)
+    places = map_chunks(lambda chunk, _: rank_rows(chunk, options.ties), rankings)
     rows, order = interactions.rows, interactions.groups.order
     if rows is None:
         rows = np.arange(len(interactions.relevant))

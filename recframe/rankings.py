@@ -31,12 +31,15 @@ class Rankings(NamedTuple):
     gains: Gains | None = None
 
 
-def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> list[Result]:
-    """Apply a function to runs of whole users, in threads when there is more than one run."""
+def map_chunks(function: Callable[[Rankings, slice], Result], rankings: Rankings) -> list[Result]:
+    """Apply a function to runs of whole users, in threads when there is more than one run.
+
+    It is given the rankings of a run, and which of all users they are.
+    """
     offsets = rankings.offsets
     bounds = user_bounds(offsets)
     if len(bounds) <= 2:
-        return [function(rankings)]
+        return [function(rankings, slice(0, len(offsets) - 1))]
 
     def run(first: int, stop: int) -> Result:
         rows = slice(offsets[first], offsets[stop])
@@ -47,7 +50,8 @@ def map_chunks(function: Callable[[Rankings], Result], rankings: Rankings) -> li
                 offsets[first : stop + 1] - offsets[first],
                 rankings.n_unranked[first:stop],
                 None if rankings.gains is None else rankings.gains.part(rows, first, stop),
-            )
+            ),
+            slice(first, stop),
         )
 
     return in_threads(run, bounds)

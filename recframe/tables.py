@@ -14,10 +14,8 @@ from recframe.labels import Metric
 from recframe.users import Groups, sort_users
 
 
-def to_table(
-    values: dict[Hashable, list[Array]], groups: Groups, metrics: Sequence[str]
-) -> pd.DataFrame:
-    """Return the per-user table of each score's values, of shape (n_metrics, n_users) in parts."""
+def to_table(values: dict[Hashable, Array], groups: Groups, metrics: Sequence[str]) -> pd.DataFrame:
+    """Return the per-user table of each score's values, of shape (n_metrics, n_users)."""
     order = sort_users(groups)
     levels: list[Any] = [pd.Index(list(values), tupleize_cols=False), pd.Index(metrics)]
     codes = np.indices((len(values), len(metrics))).reshape(2, -1).tolist()
@@ -26,11 +24,10 @@ def to_table(
     cells = np.empty((len(values), len(metrics), len(order)))
 
     def fill(first: int, stop: int) -> None:
-        for parts, rows in zip(values.values(), cells, strict=True):
+        for own, rows in zip(values.values(), cells, strict=True):
             for number in range(first, stop):
                 # Without "clip" NumPy gathers into a buffer first.
-                whole = np.concatenate([part[number] for part in parts])
-                np.take(whole, order, out=rows[number], mode="clip")
+                np.take(own[number], order, out=rows[number], mode="clip")
 
     is_large = cells.size > ROWS_PER_CHUNK
     in_threads(fill, list(range(len(metrics) + 1)) if is_large else [0, len(metrics)])

@@ -18,7 +18,7 @@ from recframe.groups import (
     group_offsets,
     in_slices,
     rows_of_runs,
-    run_starts,
+    run_bounds,
     sort_numbers,
 )
 
@@ -50,7 +50,7 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
     """Return the rows of each user, or raise where an id is null."""
     if isinstance(user.dtype, np.dtype) and not user.dtype.isnative:
         user = user.astype(user.dtype.newbyteorder("="))  # pandas hashes no other
-    if user.hasnans:
+    if _may_be_null(user.dtype) and user.hasnans:
         nulls = user.isna().to_numpy()
         raise RecframeError(
             f"user={label!r}: ids must not be null, found {int(nulls.sum())} null of "
@@ -58,44 +58,50 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
             "remove those rows or pass missing='drop'"
         )
     numbers, text = _as_numbers(user), _as_text(user)
-    starts = _find_runs(numbers, text)
-    if are_sorted := numbers is not None and numbers.dtype.kind in "iu":
-        order, begins = sort_numbers(numbers if starts is None else numbers[starts])
-    elif starts is not None or text is None:
-        heads = user if starts is None else user.iloc[starts]
-        order, begins = sort_numbers(pd.factorize(heads)[0])
+    bounds = _find_runs(numbers, text)
+    if bounds is None:
+        order, begins, are_sorted = _sort_ids(user, numbers, text)
+        offsets = np.append(np.flatnonzero(begins), len(user))
     else:
-        order, begins = sort_numbers(_encode_text(text))
-    if starts is None:
-        offsets = np.append(begins, len(user))
-    elif len(begins) == len(starts):
-        # Each user is one run: the rows stay as they are.
-        users = _ids(user, starts, label)
-        offsets = np.append(starts, len(user))
-        return Groups(users, None, offsets, order if are_sorted else None)
-    else:
-        lengths = np.diff(starts, append=len(user))[order]
-        offsets = group_offsets(np.add.reduceat(lengths, begins))
-        order = rows_of_runs(order, starts, len(user))
+        heads = _ids(user, bounds[:-1], label)
+        order, begins, are_sorted = _sort_ids(heads, _as_numbers(heads), _as_text(heads))
+        if begins.all():
+            # Each user is one run: the rows stay as they are.
+            return Groups(heads, None, bounds, order if are_sorted else None)
+        offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], np.flatnonzero(begins)))
+        order = rows_of_runs(order, bounds[:-1], len(user))
     users = _ids(user, order[offsets[:-1]], label)
     return Groups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
 
 
+def _may_be_null(dtype: Any) -> bool:
+    """Return whether a type has a null."""
+    return not isinstance(dtype, np.dtype) or dtype.kind not in "iub"
+
+
 def _find_runs(numbers: Array | None, text: pa.Array | None) -> Array | None:
-    """Return the rows where runs of one id begin, or None where ids do not come in runs.
+    """Return the bounds of runs of one id, or None where ids do not come in runs.
 
     Ids usually do; then only the first row of each run is looked at. As the first rows are, so
     are the others as a rule: where they have no runs the others are not searched.
     """
     if numbers is None and text is None:
         return None
-    find: Any = _text_run_starts if numbers is None else run_starts
+    find: Any = _text_run_bounds if numbers is None else run_bounds
     ids: Any = text if numbers is None else numbers
     for rows in (ids[:N_SAMPLED], ids):
-        starts: Array = find(rows)
-        if 2 * len(starts) > len(rows):
+        bounds: Array = find(rows)
+        if 2 * (len(bounds) - 1) > len(rows):
             return None
-    return starts
+    return bounds
+
+
+def _sort_ids(ids: Any, numbers: Array | None, text: pa.Array | None) -> tuple[Array, Array, bool]:
+    """Return what `sort_numbers` does, of ids or codes of them, and whether ids are sorted then."""
+    if numbers is not None and numbers.dtype.kind in "iu":
+        return *sort_numbers(numbers), True
+    codes = pd.factorize(ids)[0] if text is None else _encode_text(text)
+    return *sort_numbers(codes), False
 
 
 def _ids(user: pd.Series, rows: Array, label: Hashable) -> pd.Index[Any]:
@@ -104,10 +110,11 @@ def _ids(user: pd.Series, rows: Array, label: Hashable) -> pd.Index[Any]:
     return ids
 
 
-def _as_numbers(user: pd.Series) -> Array | None:
+def _as_numbers(user: pd.Series | pd.Index[Any]) -> Array | None:
     """Return numbers in the order of the ids, or None where they are not of that kind."""
     if isinstance(user.dtype, pd.CategoricalDtype):
-        return user.cat.codes.to_numpy()
+        codes: Array = user.array.codes  # `user.cat.codes` would copy them
+        return codes
     if is_integer_dtype(user.dtype) and not isinstance(user.dtype, np.dtype):
         return user.to_numpy(getattr(user.dtype, "numpy_dtype", None))
     if isinstance(user.dtype, np.dtype) and user.dtype.kind in "iufbmM":
@@ -117,7 +124,7 @@ def _as_numbers(user: pd.Series) -> Array | None:
     return None
 
 
-def _as_text(user: pd.Series) -> pa.Array | None:
+def _as_text(user: pd.Series | pd.Index[Any]) -> pa.Array | None:
     """Return ids that Arrow holds as text, or None where they are not of that kind."""
     if not isinstance(user.dtype, pd.StringDtype | pd.ArrowDtype):
         return None
@@ -129,12 +136,12 @@ def _as_text(user: pd.Series) -> pa.Array | None:
     )
 
 
-def _text_run_starts(text: pa.Array) -> Array:
-    """Return the positions of the texts that differ from the one before; the first does."""
-    differs = np.ones(len(text), bool)
+def _text_run_bounds(text: pa.Array) -> Array:
+    """Return the positions of the texts that differ from the one before, and the end."""
+    differs = np.ones(len(text) + 1, bool)
     if len(text) > 1:
         changes = pc.not_equal(text.slice(1), text.slice(0, len(text) - 1))
-        differs[1:] = changes.to_numpy(zero_copy_only=False)
+        differs[1:-1] = changes.to_numpy(zero_copy_only=False)
     return np.flatnonzero(differs)
 
 
@@ -145,7 +152,8 @@ def _encode_text(text: pa.Array) -> Array:
         return text.slice(start, stop - start).dictionary_encode()
 
     # Slices are encoded in threads, each with codes of its own, which are then made one.
-    encoded = pa.chunked_array(in_slices(encode, 0, len(text))).unify_dictionaries()
+    slices = in_slices(encode, 0, len(text)) or [encode(0, 0)]
+    encoded = pa.chunked_array(slices).unify_dictionaries()
     codes: Array = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
     return codes
 
