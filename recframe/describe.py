@@ -12,10 +12,10 @@ import pandas as pd
 from recframe.columns import Columns, find_columns, find_item, get_column
 from recframe.errors import RecframeError
 from recframe.frames import Interactions, read_rows
-from recframe.groups import Array
 from recframe.kernel import Counts
 from recframe.labels import check_k, make_metric
 from recframe.metrics import evaluate_metric
+from recframe.nulls import find_nulls, has_nulls
 from recframe.options import Options
 from recframe.rankings import Rankings, map_chunks
 from recframe.tally import Tally
@@ -53,8 +53,8 @@ def count_figures(
     kept, interactions, is_judged = read_described(frame, columns, options)
     common = {
         "rows": _total(len(frame)),
-        "null users": _total(np.count_nonzero(_nulls(frame, columns.user))),
-        "null relevance": _total(np.count_nonzero(_nulls(frame, columns.relevant))),
+        "null users": _total(_count_nulls(frame, columns.user)),
+        "null relevance": _total(_count_nulls(frame, columns.relevant)),
     }
     if item is not None:
         n_duplicates = _count_duplicates(get_column(kept, item), interactions)
@@ -67,7 +67,7 @@ def count_figures(
     figures = {
         score: {
             **common,
-            "null scores": _total(np.count_nonzero(_nulls(frame, score))),
+            "null scores": _total(_count_nulls(frame, score)),
             **_count_ranking(interactions.rankings(score), k, options, is_judged=is_judged),
         }
         for score in columns.scores
@@ -116,8 +116,10 @@ def read_described(
 
     It is where the relevance column says what is relevant.
     """
-    incomplete = _nulls(frame, columns.user) | _nulls(frame, columns.relevant)
-    kept = frame[~incomplete] if incomplete.any() else frame
+    kept = frame
+    for label in (columns.user, columns.relevant):
+        if _count_nulls(kept, label):
+            kept = kept[~find_nulls(get_column(kept, label))]
     if options.missing == "raise":
         options = replace(options, missing="unranked")
     try:
@@ -127,11 +129,11 @@ def read_described(
         return kept, read_rows(kept, columns._replace(relevant=None), options), False
 
 
-def _nulls(frame: pd.DataFrame, label: Hashable | None) -> Array:
-    """Return which values of a column are null."""
-    if label is None:
-        return np.zeros(len(frame), bool)
-    return get_column(frame, label).isna().to_numpy(bool)
+def _count_nulls(frame: pd.DataFrame, label: Hashable | None) -> int:
+    """Return how many values of a column are null."""
+    if label is None or not has_nulls(column := get_column(frame, label)):
+        return 0
+    return int(np.count_nonzero(find_nulls(column)))
 
 
 def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:

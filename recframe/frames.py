@@ -14,12 +14,12 @@ from recframe.errors import RecframeError
 from recframe.gains import Gains
 from recframe.groups import (
     Array,
-    any_nan,
     group_offsets,
     sum_by_user,
     take,
 )
 from recframe.labels import Metric
+from recframe.nulls import find_nulls, has_nulls
 from recframe.options import Options
 from recframe.rankings import Rankings
 from recframe.users import Groups, group_users
@@ -85,7 +85,7 @@ def read_rows(frame: pd.DataFrame, columns: Columns, options: Options) -> Intera
         complete = np.ones(n_rows, bool)
         for column in [user, item, relevant, *scores]:
             if column is not None:
-                complete &= ~_nulls(column)
+                complete &= ~find_nulls(column)
         if not complete.all():
             rows = np.flatnonzero(complete)
             n_rows = len(rows)
@@ -114,8 +114,8 @@ def _in_order(values: Array, groups: Groups) -> Array:
 
 def relevant_flags(relevant: pd.Series, label: Hashable, options: Options) -> Array:
     """Return which rows are relevant, or raise where the column does not say so."""
-    if _has_nulls(relevant):
-        nulls = _nulls(relevant)
+    if has_nulls(relevant):
+        nulls = find_nulls(relevant)
         raise RecframeError(
             f"relevant={label!r}: must not be null, found {int(nulls.sum())} null of "
             f"{len(relevant)} rows (the first in row {int(nulls.argmax())}); "
@@ -150,7 +150,7 @@ def score_values(
     score: pd.Series, label: Hashable, options: Options, groups: Groups
 ) -> tuple[Array, Array | None]:
     """Return the values of a score column in grouped order and which of them are ranked."""
-    nulls = _nulls(score) if _has_nulls(score) else None
+    nulls = find_nulls(score) if has_nulls(score) else None
     if nulls is not None and options.missing == "raise":
         raise RecframeError(
             f"score={label!r}: must not be null, found {int(nulls.sum())} null of {len(score)} "
@@ -168,22 +168,6 @@ def score_values(
         recommended = values >= options.min_score
         ranked = recommended if ranked is None else ranked & recommended
     return _in_order(values, groups), None if ranked is None else _in_order(ranked, groups)
-
-
-def _has_nulls(column: pd.Series) -> bool:
-    """Return whether any value of a column is null."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
-        return any_nan(column.to_numpy())
-    return bool(_nulls(column).any())
-
-
-def _nulls(column: pd.Series) -> Array:
-    """Return which values of a column are null; a NaN inside a nullable column is one too."""
-    nulls = column.isna().to_numpy(bool)
-    if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
-        nulls = nulls.copy()
-        nulls[~nulls] = np.isnan(column[~nulls].to_numpy(np.float64))
-    return nulls
 
 
 def _numbers(column: pd.Series, role: str, label: Hashable, *, bool_allowed: bool = False) -> Array:

@@ -1,6 +1,6 @@
 """Metrics: of every user from the counts, and of one ranking given as arrays. NumPy only."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,11 @@ from recframe.tally import Tally
 
 def measure(
     counts: Counts, metrics: Sequence[Metric], policy: Policy, grades: Grades | None = None
-) -> Array:
-    """Return metrics of each user, a float array of shape (n_metrics, n_users)."""
+) -> Iterator[Array]:
+    """Yield metrics one after the other, a float array of shape (n_users,) each."""
     tally = Tally(counts, {metric.k for metric in metrics if metric.k is not None}, grades)
-    values = np.empty((len(metrics), len(counts.n_ranked)))
-    for row, metric in zip(values, metrics, strict=True):
-        row[:] = evaluate_metric(metric, tally, policy)
-    return values
+    for metric in metrics:
+        yield evaluate_metric(metric, tally, policy)
 
 
 def find_depth(metrics: Sequence[Metric]) -> Depth | None:
@@ -264,4 +262,5 @@ def _measure_one(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float
         raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
     rankings = Rankings(score, relevant == 1, np.array([0, len(score)]), np.zeros(1, np.int64))
     policy = Policy(short="raise", zero_division=np.nan)
-    return float(measure(count(rankings, "expected"), [metric], policy)[0, 0])
+    (values,) = measure(count(rankings, "expected"), [metric], policy)
+    return float(values[0])

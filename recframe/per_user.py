@@ -15,6 +15,7 @@ from recframe.options import Options
 from recframe.rankings import Rankings, map_chunks
 from recframe.tables import to_table
 from recframe.truth import read_interactions
+from recframe.users import sort_users
 
 
 def per_user_table(
@@ -30,32 +31,33 @@ def measure_table(
     interactions: Interactions, metrics: list[Metric], options: Options
 ) -> pd.DataFrame:
     """Return the metrics of every user of interactions, for each of their scores."""
-    values = {}
-    for score in interactions.scores:
+    groups = interactions.groups
+    order = sort_users(groups)
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    values = np.empty((len(interactions.scores), len(metrics), len(order)))
+    for score, of_score in zip(interactions.scores, values, strict=True):
         rankings = interactions.rankings(score)
         if options.short == "raise":
-            check_lengths(
-                rankings,
-                interactions.groups.users,
-                score,
-                metrics,
-                empty_allowed=options.policy.absent is not None,
-            )
-        values[score] = measure_all(rankings, metrics, options)
-    return to_table(values, interactions.groups, [metric.label for metric in metrics])
+            is_empty_allowed = options.policy.absent is not None
+            check_lengths(rankings, groups.users, score, metrics, empty_allowed=is_empty_allowed)
+        measure_all(rankings, metrics, options, places, of_score)
+    labels = [metric.label for metric in metrics]
+    return to_table(values, groups.users[order], list(interactions.scores), labels)
 
 
-def measure_all(rankings: Rankings, metrics: list[Metric], options: Options) -> Array:
-    """Return the metrics of every user, an array of shape (n_metrics, n_users)."""
+def measure_all(
+    rankings: Rankings, metrics: list[Metric], options: Options, places: Array, values: Array
+) -> None:
+    """Write the metrics of every user to values of shape (n_metrics, n_users), at their places."""
     # Gains are matched to rows one by one, so that every row must be counted.
     depth = find_depth(metrics) if rankings.gains is None else None
-
-    values = np.empty((len(metrics), len(rankings.offsets) - 1))
 
     def measure_chunk(chunk: Rankings, users: slice) -> None:
         counts = count(chunk, options.ties, depth)
         grades = None if chunk.gains is None else grade(chunk, chunk.gains, counts, options.ties)
-        values[:, users] = measure(counts, metrics, options.policy, grades)
+        measured = measure(counts, metrics, options.policy, grades)
+        for row, of_users in zip(values, measured, strict=True):
+            row[places[users]] = of_users
 
     map_chunks(measure_chunk, rankings)
-    return values

@@ -9,30 +9,20 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError
-from recframe.groups import ROWS_PER_CHUNK, Array, in_threads
+from recframe.groups import Array
 from recframe.labels import Metric
-from recframe.users import Groups, sort_users
 
 
-def to_table(values: dict[Hashable, Array], groups: Groups, metrics: Sequence[str]) -> pd.DataFrame:
-    """Return the per-user table of each score's values, of shape (n_metrics, n_users)."""
-    order = sort_users(groups)
-    levels: list[Any] = [pd.Index(list(values), tupleize_cols=False), pd.Index(metrics)]
-    codes = np.indices((len(values), len(metrics))).reshape(2, -1).tolist()
+def to_table(
+    values: Array, users: pd.Index[Any], scores: Sequence[Hashable], metrics: Sequence[str]
+) -> pd.DataFrame:
+    """Return the per-user table of values of shape (n_scores, n_metrics, n_users)."""
+    levels: list[Any] = [pd.Index(scores, tupleize_cols=False), pd.Index(metrics)]
+    codes = np.indices(values.shape[:2]).reshape(2, -1).tolist()
     # from_product gives the same, but sorts its levels by way of categoricals.
     columns = pd.MultiIndex(levels, codes, names=["score", "metric"])
-    cells = np.empty((len(values), len(metrics), len(order)))
-
-    def fill(first: int, stop: int) -> None:
-        for own, rows in zip(values.values(), cells, strict=True):
-            for number in range(first, stop):
-                # Without "clip" NumPy gathers into a buffer first.
-                np.take(own[number], order, out=rows[number], mode="clip")
-
-    is_large = cells.size > ROWS_PER_CHUNK
-    in_threads(fill, list(range(len(metrics) + 1)) if is_large else [0, len(metrics)])
-    table = cells.reshape(len(values) * len(metrics), len(order)).T
-    return pd.DataFrame(table, index=groups.users[order], columns=columns, copy=False)
+    table = values.reshape(len(columns), len(users)).T
+    return pd.DataFrame(table, index=users, columns=columns, copy=False)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
@@ -51,7 +41,15 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
 def mean_table(per_user: pd.DataFrame) -> pd.DataFrame:
     """Return the means of a per-user table: a row for each score, a column for each metric."""
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
-    means = per_user.mean().to_numpy().reshape(len(scores), len(metrics))
+    # A row for each column, so that its values are added up where they stand.
+    cells = np.ascontiguousarray(per_user.to_numpy().T)
+    totals, n_users = cells.sum(axis=1), np.full(len(cells), len(per_user))
+    for number in np.flatnonzero(np.isnan(totals)):
+        is_nan = np.isnan(cells[number])
+        totals[number] = np.where(is_nan, 0.0, cells[number]).sum()
+        n_users[number] -= np.count_nonzero(is_nan)
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no user has a value
+        means = (totals / n_users).reshape(len(scores), len(metrics))
     return pd.DataFrame(means, index=scores, columns=metrics)
 
 

@@ -21,6 +21,7 @@ from recframe.groups import (
     run_bounds,
     sort_numbers,
 )
+from recframe.nulls import find_nulls, has_nulls
 
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
 
@@ -50,8 +51,8 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
     """Return the rows of each user, or raise where an id is null."""
     if isinstance(user.dtype, np.dtype) and not user.dtype.isnative:
         user = user.astype(user.dtype.newbyteorder("="))  # pandas hashes no other
-    if _may_be_null(user.dtype) and user.hasnans:
-        nulls = user.isna().to_numpy()
+    if has_nulls(user):
+        nulls = find_nulls(user)
         raise RecframeError(
             f"user={label!r}: ids must not be null, found {int(nulls.sum())} null of "
             f"{len(user)} rows (the first in row {int(nulls.argmax())}); "
@@ -72,11 +73,6 @@ def group_users(user: pd.Series, label: Hashable) -> Groups:
         order = rows_of_runs(order, bounds[:-1], len(user))
     users = _ids(user, order[offsets[:-1]], label)
     return Groups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
-
-
-def _may_be_null(dtype: Any) -> bool:
-    """Return whether a type has a null."""
-    return not isinstance(dtype, np.dtype) or dtype.kind not in "iub"
 
 
 def _find_runs(numbers: Array | None, text: pa.Array | None) -> Array | None:

@@ -29,9 +29,13 @@ ALLOWED = {
     },
     "options": {"definitions", "errors"},
     "columns": {"errors", "options"},
-    "users": {"errors", "groups"},
-    "frames": {"columns", "errors", "gains", "groups", "labels", "options", "rankings", "users"},
-    "tables": {"errors", "groups", "labels", "users"},
+    "nulls": {"groups"},
+    "users": {"errors", "groups", "nulls"},
+    "frames": {
+        *("columns", "errors", "gains", "groups", "labels", "nulls", "options", "rankings"),
+        "users",
+    },
+    "tables": {"errors", "groups", "labels"},
     "graded": {
         *("columns", "definitions", "errors", "frames", "gains", "groups", "labels", "options"),
     },
@@ -51,7 +55,7 @@ ALLOWED = {
     "lists": {"errors", "groups"},
     "per_user": {
         *("columns", "frames", "graded", "grades", "groups", "kernel", "labels", "metrics"),
-        *("options", "rankings", "truth"),
+        *("options", "rankings", "truth", "users"),
         "tables",
     },
     "streamed": {
@@ -69,7 +73,7 @@ ALLOWED = {
     "extras": set(),
     "ties": {"groups", "order", "rankings"},
     "describe": {
-        *("columns", "errors", "frames", "groups", "kernel", "labels", "metrics", "options"),
+        *("columns", "errors", "frames", "kernel", "labels", "metrics", "nulls", "options"),
         *("rankings", "tally", "ties", "truth"),
     },
     "notebook": {"extras"},
