@@ -12,12 +12,13 @@ import pandas as pd
 from recframe.columns import Columns, find_columns, find_item, get_column
 from recframe.errors import RecframeError
 from recframe.frames import Interactions, read_rows
+from recframe.groups import in_threads
 from recframe.kernel import Counts
 from recframe.labels import check_k, make_metric
 from recframe.metrics import evaluate_metric
 from recframe.nulls import find_nulls, has_nulls
 from recframe.options import Options
-from recframe.rankings import Rankings, map_chunks
+from recframe.rankings import Rankings, split_users
 from recframe.tally import Tally
 from recframe.ties import TieCounts, count_repeats, count_ties
 from recframe.truth import open_judge
@@ -150,14 +151,16 @@ def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:
     # Rows of a user with the same item are rows tied in a ranking by item.
     none = np.zeros(len(codes), bool)
     by_item = Rankings(codes, none, groups.offsets, np.zeros(len(groups.users), np.int64))
-    return sum(map_chunks(lambda chunk, _: count_repeats(chunk), by_item))
+    return sum(in_threads(lambda chunk, _: count_repeats(chunk), split_users(by_item)))
 
 
 def _count_ranking(
     rankings: Rankings, k: int, options: Options, *, is_judged: bool
 ) -> dict[str, Histogram]:
     """Return what to describe one ranking by; without what speaks of relevance if not judged."""
-    parts = zip(*map_chunks(lambda chunk, _: count_ties(chunk, k), rankings), strict=True)
+    parts = zip(
+        *in_threads(lambda chunk, _: count_ties(chunk, k), split_users(rankings)), strict=True
+    )
     ties = TieCounts(*map(np.concatenate, parts))
     n_ranked = np.diff(rankings.offsets)
     n_relevant = ties.n_relevant + rankings.n_unranked

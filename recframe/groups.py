@@ -4,7 +4,7 @@ NumPy only.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Result = TypeVar("Result")
 
-ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
+ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time,
+MOST_CHUNKS = 8  # or up to so many of these where users are told apart
 
 
 def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
@@ -65,7 +66,7 @@ def _sort_in_parts(numbers: Array, low: int, n_bits: int) -> tuple[Array, Array]
         digits = digits.astype(np.uint32 if n_low_bits <= 32 else np.uint64)
         return order + first, digits[order], group_offsets(np.bincount(leading, minlength=256))
 
-    parts = in_threads(part, [*range(0, len(numbers), rows_at_once), len(numbers)])
+    parts = in_threads(part, pairwise([*range(0, len(numbers), rows_at_once), len(numbers)]))
     offsets = np.sum([bounds for _, _, bounds in parts], axis=0)
     order = np.empty(len(numbers), np.int64)
     begins = np.empty(len(numbers), bool)
@@ -81,7 +82,7 @@ def _sort_in_parts(numbers: Array, low: int, n_bits: int) -> tuple[Array, Array]
             np.take(rows, own_order, out=order[place], mode="clip")
             begins[place] = _differs(digits[own_order])
 
-    in_threads(sort, list(range(0, 257, 8)))
+    in_threads(sort, pairwise(range(0, 257, 8)))
     return order, begins
 
 
@@ -191,14 +192,15 @@ def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> 
     if stop <= start:
         return []
     n_slices = max(1, min(n_processors(), (stop - start) // ROWS_PER_CHUNK))
-    return in_threads(function, np.linspace(start, stop, n_slices + 1).astype(int).tolist())
+    bounds = np.linspace(start, stop, n_slices + 1).astype(int).tolist()
+    return in_threads(function, pairwise(bounds))
 
 
 def user_bounds(offsets: Array) -> list[int]:
     """Return the bounds of runs of whole users of about equal size, as many for each thread."""
-    # Longer runs mean less to hand over between threads: four chunks where there is enough.
+    # The longer a run, the less threads wait for each other.
     n_rows, n_threads = int(offsets[-1]), n_processors()
-    n_runs = n_threads * max(1, -(-n_rows // (4 * ROWS_PER_CHUNK * n_threads)))
+    n_runs = n_threads * max(1, -(-n_rows // (MOST_CHUNKS * ROWS_PER_CHUNK * n_threads)))
     n_runs = max(1, min(n_runs, 2 * n_rows // ROWS_PER_CHUNK))
     # A run begins with the first user at or after its mark.
     marks = np.linspace(0, n_rows, n_runs + 1)[:-1]
@@ -207,14 +209,14 @@ def user_bounds(offsets: Array) -> list[int]:
     return bounds
 
 
-def in_threads(function: Callable[[int, int], Result], bounds: list[int]) -> list[Result]:
-    """Call a function with each bound and the next, in threads where there is more than one."""
-    if len(bounds) < 2:
-        return []
-    if len(bounds) == 2:
-        return [function(*bounds)]
-    with ThreadPoolExecutor(min(len(bounds) - 1, n_processors())) as pool:
-        return list(pool.map(function, bounds[:-1], bounds[1:]))
+def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
+    """Call a function with each tuple of arguments, in threads where there is more than one."""
+    tasks = list(tasks)
+    n_threads = min(len(tasks), n_processors())
+    if n_threads < 2:
+        return [function(*task) for task in tasks]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda task: function(*task), tasks))
 
 
 def n_processors() -> int:

@@ -1,5 +1,6 @@
 """The join: the rows of pairs of integers, and the pairs that repeat. NumPy only."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ def find_pairs(codes: Array, offsets: Array, n_codes: int, user: Array, code: Ar
         rows[pairs] = np.where(found.rows < 0, -1, found.rows + chunk.start)
         return found._replace(example=found.example + chunk.start)
 
-    matches = in_threads(find, _bounds(offsets + bounds))
+    matches = in_threads(find, pairwise(_bounds(offsets + bounds)))
     repeated = [match for match in matches if match.n_repeated]
     found = np.full(len(user), -1)
     found[asked] = rows

@@ -1,5 +1,7 @@
 """The per-user table of a frame: from its rows to the values of every user."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -7,12 +9,12 @@ from recframe.columns import Columns
 from recframe.frames import Interactions, check_lengths
 from recframe.graded import needs_gains
 from recframe.grades import grade
-from recframe.groups import Array
+from recframe.groups import Array, in_threads
 from recframe.kernel import count
 from recframe.labels import Metric
 from recframe.metrics import find_depth, measure
 from recframe.options import Options
-from recframe.rankings import Rankings, map_chunks
+from recframe.rankings import Rankings, split_users
 from recframe.tables import to_table
 from recframe.truth import read_interactions
 from recframe.users import sort_users
@@ -36,28 +38,30 @@ def measure_table(
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     values = np.empty((len(interactions.scores), len(metrics), len(order)))
-    for score, of_score in zip(interactions.scores, values, strict=True):
+
+    def measure_run(rows: Array, run: Rankings, users: slice) -> None:
+        for row, of_users in zip(rows, measure_rankings(run, metrics, options), strict=True):
+            row[places[users]] = of_users
+
+    runs = []
+    for score, rows in zip(interactions.scores, values, strict=True):
         rankings = interactions.rankings(score)
         if options.short == "raise":
             is_empty_allowed = options.policy.absent is not None
             check_lengths(rankings, groups.users, score, metrics, empty_allowed=is_empty_allowed)
-        measure_all(rankings, metrics, options, places, of_score)
+        runs += [(rows, *run) for run in split_users(rankings)]
+    in_threads(measure_run, runs)
     labels = [metric.label for metric in metrics]
     return to_table(values, groups.users[order], list(interactions.scores), labels)
 
 
-def measure_all(
-    rankings: Rankings, metrics: list[Metric], options: Options, places: Array, values: Array
-) -> None:
-    """Write the metrics of every user to values of shape (n_metrics, n_users), at their places."""
+def measure_rankings(
+    rankings: Rankings, metrics: list[Metric], options: Options
+) -> Iterator[Array]:
+    """Yield metrics one after the other, an array of shape (n_users,) each."""
     # Gains are matched to rows one by one, so that every row must be counted.
     depth = find_depth(metrics) if rankings.gains is None else None
-
-    def measure_chunk(chunk: Rankings, users: slice) -> None:
-        counts = count(chunk, options.ties, depth)
-        grades = None if chunk.gains is None else grade(chunk, chunk.gains, counts, options.ties)
-        measured = measure(counts, metrics, options.policy, grades)
-        for row, of_users in zip(values, measured, strict=True):
-            row[places[users]] = of_users
-
-    map_chunks(measure_chunk, rankings)
+    counts = count(rankings, options.ties, depth)
+    gains = rankings.gains
+    grades = None if gains is None else grade(rankings, gains, counts, options.ties)
+    return measure(counts, metrics, options.policy, grades)

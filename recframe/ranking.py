@@ -9,11 +9,11 @@ import pandas as pd
 from recframe.columns import Columns, find_columns
 from recframe.errors import RecframeError
 from recframe.frames import Interactions
-from recframe.groups import Array
+from recframe.groups import Array, in_threads
 from recframe.kernel import rank_rows
 from recframe.labels import check_k
 from recframe.options import Options
-from recframe.rankings import map_chunks
+from recframe.rankings import split_users
 from recframe.truth import read_interactions
 from recframe.users import sort_users
 
@@ -81,7 +81,7 @@ def row_places(
 ) -> tuple[Array, Array]:
     """Return the positions in the frame of the ranked rows, and their first and mean places."""
     rankings = interactions.rankings(score)
-    places = map_chunks(lambda chunk, _: rank_rows(chunk, options.ties), rankings)
+    places = in_threads(lambda chunk, _: rank_rows(chunk, options.ties), split_users(rankings))
     rows, order = interactions.rows, interactions.groups.order
     if rows is None:
         rows = np.arange(len(interactions.relevant))

@@ -1,10 +1,10 @@
-"""Rankings: what is counted, the rows of many users, and runs of them in threads. NumPy only."""
+"""Rankings: what is counted, the rows of many users, and runs of them. NumPy only."""
 
-from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 from recframe.gains import Gains
-from recframe.groups import Array, Result, in_threads, user_bounds
+from recframe.groups import Array, user_bounds
 
 
 class Rankings(NamedTuple):
@@ -31,27 +31,21 @@ class Rankings(NamedTuple):
     gains: Gains | None = None
 
 
-def map_chunks(function: Callable[[Rankings, slice], Result], rankings: Rankings) -> list[Result]:
-    """Apply a function to runs of whole users, in threads when there is more than one run.
-
-    It is given the rankings of a run, and which of all users they are.
-    """
+def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
+    """Return runs of whole users, each for one thread, and which of all users they are."""
     offsets = rankings.offsets
     bounds = user_bounds(offsets)
     if len(bounds) <= 2:
-        return [function(rankings, slice(0, len(offsets) - 1))]
+        return [(rankings, slice(0, len(offsets) - 1))]
 
-    def run(first: int, stop: int) -> Result:
+    def run(first: int, stop: int) -> Rankings:
         rows = slice(offsets[first], offsets[stop])
-        return function(
-            Rankings(
-                rankings.scores[rows],
-                rankings.relevant[rows],
-                offsets[first : stop + 1] - offsets[first],
-                rankings.n_unranked[first:stop],
-                None if rankings.gains is None else rankings.gains.part(rows, first, stop),
-            ),
-            slice(first, stop),
+        return Rankings(
+            rankings.scores[rows],
+            rankings.relevant[rows],
+            offsets[first : stop + 1] - offsets[first],
+            rankings.n_unranked[first:stop],
+            None if rankings.gains is None else rankings.gains.part(rows, first, stop),
         )
 
-    return in_threads(run, bounds)
+    return [(run(first, stop), slice(first, stop)) for first, stop in pairwise(bounds)]

@@ -73,8 +73,8 @@ ALLOWED = {
     "extras": set(),
     "ties": {"groups", "order", "rankings"},
     "describe": {
-        *("columns", "errors", "frames", "kernel", "labels", "metrics", "nulls", "options"),
-        *("rankings", "tally", "ties", "truth"),
+        *("columns", "errors", "frames", "groups", "kernel", "labels", "metrics", "nulls"),
+        *("options", "rankings", "tally", "ties", "truth"),
     },
     "notebook": {"extras"},
     "inspection": {
