@@ -61,14 +61,15 @@ def sorted_blocks(rankings: Rankings, ties: str, depths: Array | None = None) ->
         first += len(users)
         again = users
         if 2 * n_again <= first:
+            own_sizes = sizes[users]
             depth = width if depths is None else max(1, int(depths[users].max()))
-            keys = _pick(short.keys, rankings.offsets[users], sizes[users], width)
+            keys = _pick(short.keys, rankings.offsets[users], own_sizes, width)
             if by_order:
                 keys = _number(keys, short.n_bits, ties)
-            _pad(keys, sizes[users], ties)
+            _pad(keys, own_sizes, ties)
             is_exact = short.is_exact and not by_order
             keep_tie = is_exact and ties == "expected"
-            keys, shared = _ranked_first(keys, sizes[users], depth, keep_tie=keep_tie)
+            keys, shared = _ranked_first(keys, own_sizes, depth, keep_tie=keep_tie)
             if shared is None or is_exact:
                 yield Block(users, keys, shared)
                 continue
@@ -85,15 +86,23 @@ def _exact_keys(scores: Array, rankings: Rankings, users: Array, ties: str) -> A
     """Return the exact keys of users' rows, the largest user first."""
     starts = rankings.offsets[users]
     sizes = rankings.offsets[users + 1] - starts
-    cells = starts[:, None] + np.arange(sizes[0])
-    # What follows the last row is taken from there: it will be a pad.
-    keys = to_places(scores.take(cells, mode="clip"))
+    keys = to_places(_gather(scores, starts, int(sizes[0])))
     if ties in ("first", "last"):
         keys = break_ties(keys, ties)
     keys += keys  # makes room for the mark
-    keys |= _marked(rankings.relevant.take(cells, mode="clip"), ties)
+    keys |= _marked(_gather(rankings.relevant, starts, int(sizes[0])), ties)
     _pad(keys, sizes, ties)
     return keys
+
+
+def _gather(values: Array, starts: Array, width: int) -> Array:
+    """Return the runs of this width at the starts, as rows of a new matrix.
+
+    What is beyond the end of the values is undefined.
+    """
+    if len(starts) == 1:
+        return values[None, starts[0] : starts[0] + width].copy()
+    return values.take(starts[:, None] + np.arange(width), mode="clip")
 
 
 def _pad(keys: Array, sizes: Array, ties: str) -> None:

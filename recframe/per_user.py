@@ -52,7 +52,7 @@ def measure_table(
         runs += [(rows, *run) for run in split_users(rankings)]
     in_threads(measure_run, runs)
     labels = [metric.label for metric in metrics]
-    return to_table(values, groups.users[order], list(interactions.scores), labels)
+    return to_table(values, groups.users.take(order), list(interactions.scores), labels)
 
 
 def measure_rankings(
