@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.groups import Array
+from recframe.groups import Array, sum_by_user
 from recframe.places import break_ties, rankable, short_keys, to_places
 from recframe.rankings import Rankings
 
 CELLS_PER_BLOCK = 1 << 18  # a padded matrix of this size stays in the cache while it is sorted
-FAST_WIDTH = 512  # rows up to here are sorted by a network of fixed steps, wider ones are parted
+FAST_WIDTH = 512  # rows up to here are sorted by a network of fixed steps
+MOST_PIECES = 16  # of that width, into which wider rows are cut
 FEW_COLUMNS = 8  # so many are padded one by one, more by a mask
 
 
@@ -59,10 +60,12 @@ def sorted_blocks(rankings: Rankings, ties: str, depths: Array | None = None) ->
         width = max(1, int(sizes[by_size[first]]))
         users = by_size[first : first + max(1, CELLS_PER_BLOCK // width)]
         first += len(users)
+        depth = width if depths is None else max(1, int(depths[users].max()))
         again = users
         if 2 * n_again <= first:
+            if width > max(FAST_WIDTH, 1 << short.n_bits):
+                depth = width  # more rows than places: whole rows are sorted fast, but not parted
             own_sizes = sizes[users]
-            depth = width if depths is None else max(1, int(depths[users].max()))
             keys = _pick(short.keys, rankings.offsets[users], own_sizes, width)
             if by_order:
                 keys = _number(keys, short.n_bits, ties)
@@ -79,7 +82,8 @@ def sorted_blocks(rankings: Rankings, ties: str, depths: Array | None = None) ->
                 yield Block(users[is_apart], keys[is_apart], None)
         n_again += len(again)
         keys = _exact_keys(scores, rankings, again, ties)
-        yield Block(again, *_ranked(keys, sizes[again]))
+        ranked = _ranked_first(keys, sizes[again], depth, keep_tie=ties == "expected")
+        yield Block(again, *ranked)
 
 
 def _exact_keys(scores: Array, rankings: Rankings, users: Array, ties: str) -> Array:
@@ -131,13 +135,11 @@ def _ranked_first(keys: Array, sizes: Array, depth: int, *, keep_tie: bool) -> R
     first = _sorted_first(keys, depth + 1)
     shared = _shared(first, sizes)
     if keep_tie and shared is not None and shared[:, depth - 1].any():
-        if keys.shape[1] > FAST_WIDTH:
-            keys.sort(axis=1)  # others have been
-        shared = _shared(keys, sizes)
-        if shared is not None:
-            depth += int(shared[:, depth - 1 :].argmin(axis=1).max())
-            shared[:, depth - 1] = False
-        first = keys
+        last = first[:, depth - 1 : depth] | 1  # no key of the same place is larger
+        n_inside = sum_by_user((keys <= last).ravel(), np.arange(len(keys) + 1) * keys.shape[1])
+        depth = int(np.minimum(n_inside, sizes).max())
+        first = keys[:, :depth] if keys.shape[1] <= FAST_WIDTH else _sorted_first(keys, depth)
+        return first, _shared(first, sizes)
     return first[:, :depth], None if shared is None else shared[:, :depth]
 
 
@@ -149,14 +151,21 @@ def _ranked(keys: Array, sizes: Array) -> Ranked:
 
 def _sorted_first(keys: Array, n_first: int) -> Array:
     """Return the first so many keys of each user in order; the others are left in any order."""
-    if keys.shape[1] <= FAST_WIDTH or 2 * n_first > FAST_WIDTH:
+    width = keys.shape[1]
+    n_pieces = -(-width // FAST_WIDTH)
+    if n_pieces == 1 or 2 * n_first > width:
         keys.sort(axis=1)
-        return keys[:, :n_first]
-    # What is first among all is first in its piece.
-    pieces = np.array_split(keys, -(-keys.shape[1] // FAST_WIDTH), axis=1)
-    for piece in pieces:
-        piece.sort(axis=1)
-    return _sorted_first(np.concatenate([piece[:, :n_first] for piece in pieces], axis=1), n_first)
+    elif n_pieces > MOST_PIECES or 2 * n_first > FAST_WIDTH:
+        keys.partition(n_first - 1, axis=1)
+        keys[:, :n_first].sort(axis=1)
+    else:
+        # What is first among all is first in its piece.
+        pieces = np.array_split(keys, n_pieces, axis=1)
+        for piece in pieces:
+            piece.sort(axis=1)
+        firsts = np.concatenate([piece[:, :n_first] for piece in pieces], axis=1)
+        return _sorted_first(firsts, n_first)
+    return keys[:, :n_first]
 
 
 def _shared(keys: Array, sizes: Array) -> Array | None:

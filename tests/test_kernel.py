@@ -242,7 +242,7 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(ties):
 
 
 @pytest.mark.parametrize("ties", ["expected", "first", "last", "best", "worst"])
-@pytest.mark.parametrize("fast_width", [512, 6])
+@pytest.mark.parametrize(("fast_width", "most_pieces"), [(512, 16), (6, 16), (6, 2)])
 @given(
     sizes=st.lists(st.integers(0, 30), min_size=1, max_size=6),
     n_scores=st.sampled_from([2, 40, 2**40]),
@@ -250,7 +250,7 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(ties):
     depth=st.builds(kernel.Depth, st.sampled_from([0, 1, 3, 50]), st.booleans()),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_rows_down_to_a_depth(ties, fast_width, sizes, n_scores, share, depth, seed):
+def test_rows_down_to_a_depth(ties, fast_width, most_pieces, sizes, n_scores, share, depth, seed):
     """With a depth the same rows are counted, but for those that have as many rows above them."""
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, n_scores, sum(sizes)) + rng.choice([0, 2.0**-20])
@@ -259,6 +259,7 @@ def test_rows_down_to_a_depth(ties, fast_width, sizes, n_scores, share, depth, s
     every = kernel.count(rankings, ties)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(order, "FAST_WIDTH", fast_width)
+        patch.setattr(order, "MOST_PIECES", most_pieces)
         found = kernel.count(rankings, ties, depth)
     n_relevant = [part.sum() for part in np.split(relevant, np.cumsum(sizes)[:-1])]
     depths = np.maximum(depth.k, np.multiply(n_relevant, depth.at_n_relevant))
@@ -274,12 +275,13 @@ def test_keys_go_down_to_the_depth(monkeypatch):
     monkeypatch.setattr(order, "FAST_WIDTH", 16)
     rng = np.random.default_rng(6)
     relevant = rng.random(500) < 0.02
-    for scores, width in ((rng.permutation(500), 7), (np.arange(500) // 50, 50)):
+    for scores, width in ((rng.permutation(500), 7), (np.arange(500) // 3, 8)):
         rankings = Rankings(scores, relevant, np.array([0, 500]), np.zeros(1, np.int64))
         (block,) = order.sorted_blocks(rankings, "expected", np.array([7]))
 
         assert block.keys.shape == (1, width)
-        assert block.shared is None or block.shared.tolist() == [[True] * 49 + [False]]
+        if width == 8:
+            assert block.shared.tolist() == [[True, False, *[True, True, False] * 2]]
 
 
 @pytest.mark.usefixtures("chunk")
