@@ -247,10 +247,13 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(ties):
     sizes=st.lists(st.integers(0, 30), min_size=1, max_size=6),
     n_scores=st.sampled_from([2, 40, 2**40]),
     share=st.sampled_from([0.1, 0.5]),
+    cells=st.sampled_from([8, 1 << 18]),
     depth=st.builds(kernel.Depth, st.sampled_from([0, 1, 3, 50]), st.booleans()),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_rows_down_to_a_depth(ties, fast_width, most_pieces, sizes, n_scores, share, depth, seed):
+def test_rows_down_to_a_depth(
+    ties, fast_width, most_pieces, sizes, n_scores, share, cells, depth, seed
+):
     """With a depth the same rows are counted, but for those that have as many rows above them."""
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, n_scores, sum(sizes)) + rng.choice([0, 2.0**-20])
@@ -258,6 +261,7 @@ def test_rows_down_to_a_depth(ties, fast_width, most_pieces, sizes, n_scores, sh
     rankings = Rankings(scores, relevant, groups.group_offsets(np.array(sizes)), np.arange(1))
     every = kernel.count(rankings, ties)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(order, "CELLS_PER_BLOCK", cells)
         patch.setattr(order, "FAST_WIDTH", fast_width)
         patch.setattr(order, "MOST_PIECES", most_pieces)
         found = kernel.count(rankings, ties, depth)
