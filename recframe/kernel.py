@@ -55,17 +55,18 @@ def count(rankings: Rankings, ties: str, depth: Depth | None = None) -> Counts:
     sizes = np.diff(rankings.offsets)
     n_ranked_relevant = sum_by_user(rankings.relevant, rankings.offsets)
     n_relevant = n_ranked_relevant + rankings.n_unranked
-    depths = None
+    depths = sizes
     if depth is not None:
         deepest = n_relevant if depth.at_n_relevant else np.zeros_like(n_relevant)
         depths = np.minimum(np.maximum(deepest, depth.k), sizes)
+    depths = np.where(n_ranked_relevant == 0, 0, depths)  # nothing to find, nothing to rank
     if n_ranked_relevant.max(initial=0) <= 1:
         rows = _count_single(rankings, sizes, ties)
     else:
         none = (np.empty(0, np.int64),) * 3
         blocks = zip(none, *_count_blocks(rankings, ties, depths), strict=True)
         rows = [np.concatenate(parts) for parts in blocks]
-    if depths is not None:
+    if depth is not None:
         user, above, _ = rows
         inside = np.flatnonzero(above < depths[user])
         rows = [column[inside] for column in rows]
@@ -98,7 +99,7 @@ def _count_single(rankings: Rankings, sizes: Array, ties: str) -> list[Array]:
 
 
 def _count_blocks(
-    rankings: Rankings, ties: str, depths: Array | None
+    rankings: Rankings, ties: str, depths: Array
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (user, above, tied) of the relevant rows, a block of users of like size at a time."""
     for users, keys, shared in sorted_blocks(rankings, ties, depths):

@@ -45,23 +45,24 @@ class Block(NamedTuple):
 def sorted_blocks(rankings: Rankings, ties: str, depths: Array | None = None) -> Iterator[Block]:
     """Yield the keys of users' rows in ranked order, users of like size together.
 
-    They go down to the depth of each user at least, or to the end where none are given; users
-    without rows are left out. Sorted first are short keys. Where two rows of a user share one and
-    that may not be a tie, or is one to be broken by row order, the user is sorted again by exact
-    keys.
+    They go down to the depth of each user at least, or to the end where none are given; users of
+    depth 0 are left out. Sorted first are short keys. Where two rows of a user share one and that
+    may not be a tie, or is one to be broken by row order, the user is sorted again by exact keys.
     """
     sizes = np.diff(rankings.offsets)
+    depths = sizes if depths is None else depths
     longest = int(sizes.max(initial=0))
     scores = rankable(rankings.scores)
     short = short_keys(scores, _marked(rankings.relevant, ties), room=longest)
     by_order = ties in ("first", "last")
-    by_size = _largest_first(sizes, longest)[: np.count_nonzero(sizes)]
+    by_size = np.flatnonzero(depths)
+    by_size = by_size[_largest_first(sizes[by_size], longest)]
     n_again = first = 0
     while first < len(by_size):
         width = int(sizes[by_size[first]])
         users = by_size[first : first + max(1, CELLS_PER_BLOCK // width)]
         first += len(users)
-        depth = width if depths is None else max(1, int(depths[users].max()))
+        depth = int(depths[users].max())
         again = users
         if 2 * n_again <= first:
             if width > max(FAST_WIDTH, 1 << short.n_bits):
