@@ -180,11 +180,10 @@ def find_flags(flags: Array) -> Array:
     return np.flatnonzero(with_tail)[:n_set]
 
 
-def any_nan(values: Array) -> bool:
-    """Return whether a float is NaN."""
-    # The minimum is NaN where any value is; it is found without an array of flags.
+def lowest(values: Array) -> Any:
+    """Return the lowest value, which is NaN if any is; 0 where there is none."""
     minima = in_slices(lambda start, stop: values[start:stop].min(), 0, len(values))
-    return any(np.isnan(minimum) for minimum in minima)
+    return np.min(minima) if minima else 0
 
 
 def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> list[Result]:

@@ -3,15 +3,18 @@
 import numpy as np
 import pandas as pd
 
-from recframe.groups import Array, any_nan
+from recframe.groups import Array, lowest
 
 
 def has_nulls(column: pd.Series) -> bool:
     """Return whether any value of a column is null; a NaN inside a nullable column is one too."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
         return False
+    # The lowest value tells, without an array of flags.
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
-        return any_nan(column.to_numpy())
+        return bool(np.isnan(lowest(column.to_numpy())))
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return bool(lowest(column.array.codes) < 0)
     return bool(find_nulls(column).any())
 
 
