@@ -15,6 +15,7 @@ from recframe.definitions import DEFAULT_METRICS
 from recframe.describe import describe_table
 from recframe.frames import ALL_USERS
 from recframe.inspection import inspect_user
+from recframe.judged import judged_frame
 from recframe.labels import Metric, parse_metrics
 from recframe.metric_methods import MetricMethods
 from recframe.notebook import Inspection
@@ -24,7 +25,6 @@ from recframe.ranking import rank_table, top_table
 from recframe.resampling import make_resampling
 from recframe.summary import curve_metrics, curve_table, summary_table
 from recframe.tables import mean_table, single_table
-from recframe.truth import judged_frame
 
 
 class RecAccessor(MetricMethods[pd.DataFrame]):

@@ -22,7 +22,7 @@ from recframe.options import Options
 from recframe.ranking import first_rows, place_rows, ranking_columns, top_columns
 
 
-@register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]
+@register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none
 class DaskRecAccessor(DaskAnalysis):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.

@@ -99,7 +99,7 @@ class DaskTables(MetricMethods[Any]):
             return tables
         listed = in_one(self._listed(frame, columns))
         absent = listed.map_partitions(make_table, meta=tables._meta)
-        return dd.concat([tables, absent])  # type: ignore[no-untyped-call]
+        return dd.concat([tables, absent])  # type: ignore[no-untyped-call]  # Dask has none
 
     def _single(self, metric: Metric) -> Any:
         """Return one metric of every user, a column for each score."""

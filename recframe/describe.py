@@ -15,7 +15,7 @@ from recframe.frames import Interactions, read_rows
 from recframe.groups import in_threads
 from recframe.kernel import Counts
 from recframe.labels import check_k, make_metric
-from recframe.metrics import evaluate_metric
+from recframe.measure import evaluate_metric
 from recframe.nulls import find_nulls, has_nulls
 from recframe.options import Options
 from recframe.rankings import Rankings, split_users
@@ -119,8 +119,8 @@ def read_described(
     """
     kept = frame
     for label in (columns.user, columns.relevant):
-        if _count_nulls(kept, label):
-            kept = kept[~find_nulls(get_column(kept, label))]
+        if label is not None and has_nulls(column := get_column(kept, label)):
+            kept = kept[~find_nulls(column)]
     if options.missing == "raise":
         options = replace(options, missing="unranked")
     try:

@@ -12,12 +12,7 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 from recframe.columns import Columns, get_column
 from recframe.errors import RecframeError
 from recframe.gains import Gains
-from recframe.groups import (
-    Array,
-    group_offsets,
-    sum_by_user,
-    take,
-)
+from recframe.groups import Array, group_offsets, sum_by_user, take
 from recframe.labels import Metric
 from recframe.nulls import find_nulls, has_nulls
 from recframe.options import Options

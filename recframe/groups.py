@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Result = TypeVar("Result")
 
-ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time,
-MOST_CHUNKS = 8  # or up to so many of these where users are told apart
+ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
+MOST_CHUNKS = 8  # of these make the longest run of users that one thread takes
 
 
 def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
@@ -56,7 +56,7 @@ def sort_numbers(numbers: Array) -> tuple[Array, Array]:
 def _sort_in_parts(numbers: Array, low: int, n_bits: int) -> tuple[Array, Array]:
     """Return what `sort_numbers` does, by parts that share their leading 8 bits."""
     n_low_bits = n_bits - 8
-    rows_at_once = max(1, ROWS_PER_CHUNK // 2)
+    rows_at_once = ROWS_PER_CHUNK // 2
 
     def part(first: int, stop: int) -> tuple[Array, Array, Array]:
         digits = _above(numbers[first:stop], low)
@@ -155,7 +155,7 @@ def run_bounds(values: Array) -> Array:
 
     def find(start: int, stop: int) -> Array:
         # By parts, so that what is compared stays in the cache.
-        cuts = [*range(start, stop, ROWS_PER_CHUNK // 4 or 1), stop]
+        cuts = [*range(start, stop, ROWS_PER_CHUNK // 4), stop]
         return np.concatenate(
             [
                 find_flags(values[first:end] != values[first - 1 : end - 1]) + first

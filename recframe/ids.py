@@ -127,7 +127,7 @@ def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
     try:
         same = plain(ids).astype(dtype)
     except (TypeError, ValueError, OverflowError, NotImplementedError):
-        return None
+        return None  # each is what some dtype raises for a value it does not hold
     kept = same.is_unique and np.array_equal(match(ids, same, "user"), np.arange(len(ids)))
     return same if kept else None
 

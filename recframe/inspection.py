@@ -11,13 +11,13 @@ from recframe.columns import find_columns, find_item, get_column
 from recframe.errors import RecframeError
 from recframe.frames import ALL_USERS, Interactions, read_rows
 from recframe.groups import Array
+from recframe.judged import judged_frame
 from recframe.labels import make_metric
 from recframe.notebook import Inspection
 from recframe.options import Options
 from recframe.per_user import per_user_table
 from recframe.ranking import row_places
 from recframe.tables import mean_table
-from recframe.truth import judged_frame
 
 N_EXAMPLES = 3  # ids named where the one asked for is not there
 

@@ -39,7 +39,15 @@ class Counts(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """How far down each ranking is looked at: k rows, or R of them where that is more and asked."""
+    """How far down each ranking is looked at.
+
+    Parameters
+    ----------
+    k : int
+        So many rows, in any case.
+    at_n_relevant : bool
+        Whether down to R rows too, the number of the user's relevant items.
+    """
 
     k: int
     at_n_relevant: bool
@@ -57,8 +65,8 @@ def count(rankings: Rankings, ties: str, depth: Depth | None = None) -> Counts:
     n_relevant = n_ranked_relevant + rankings.n_unranked
     depths = sizes
     if depth is not None:
-        deepest = n_relevant if depth.at_n_relevant else np.zeros_like(n_relevant)
-        depths = np.minimum(np.maximum(deepest, depth.k), sizes)
+        deepest = np.maximum(n_relevant, depth.k) if depth.at_n_relevant else depth.k
+        depths = np.minimum(deepest, sizes)
     depths = np.where(n_ranked_relevant == 0, 0, depths)  # nothing to find, nothing to rank
     if n_ranked_relevant.max(initial=0) <= 1:
         rows = _count_single(rankings, sizes, ties)

@@ -12,7 +12,7 @@ from recframe.grades import grade
 from recframe.groups import Array, in_threads
 from recframe.kernel import count
 from recframe.labels import Metric
-from recframe.metrics import find_depth, measure
+from recframe.measure import find_depth, measure
 from recframe.options import Options
 from recframe.rankings import Rankings, split_users
 from recframe.tables import to_table

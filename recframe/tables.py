@@ -41,15 +41,7 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
 def mean_table(per_user: pd.DataFrame) -> pd.DataFrame:
     """Return the means of a per-user table: a row for each score, a column for each metric."""
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
-    # A row for each column, so that its values are added up where they stand.
-    cells = np.ascontiguousarray(per_user.to_numpy().T)
-    totals, n_users = cells.sum(axis=1), np.full(len(cells), len(per_user))
-    for number in np.flatnonzero(np.isnan(totals)):
-        is_nan = np.isnan(cells[number])
-        totals[number] = np.where(is_nan, 0.0, cells[number]).sum()
-        n_users[number] -= np.count_nonzero(is_nan)
-    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no user has a value
-        means = (totals / n_users).reshape(len(scores), len(metrics))
+    means = per_user.mean().to_numpy().reshape(len(scores), len(metrics))
     return pd.DataFrame(means, index=scores, columns=metrics)
 
 

@@ -24,8 +24,9 @@ ALLOWED = {
     "tally": {"grades", "groups", "hits", "kernel", "positions"},
     "definitions": {"groups", "tally"},
     "labels": {"definitions", "errors"},
+    "measure": {"definitions", "grades", "groups", "kernel", "labels", "tally"},
     "metrics": {
-        *("definitions", "errors", "grades", "groups", "kernel", "labels", "rankings", "tally"),
+        *("definitions", "errors", "groups", "kernel", "labels", "measure", "rankings"),
     },
     "options": {"definitions", "errors"},
     "columns": {"errors", "options"},
@@ -52,9 +53,10 @@ ALLOWED = {
         *("columns", "errors", "frames", "gains", "graded", "groups", "ids", "join", "options"),
         "users",
     },
+    "judged": {"columns", "frames", "groups", "ids", "options", "truth"},
     "lists": {"errors", "groups"},
     "per_user": {
-        *("columns", "frames", "graded", "grades", "groups", "kernel", "labels", "metrics"),
+        *("columns", "frames", "graded", "grades", "groups", "kernel", "labels", "measure"),
         *("options", "rankings", "truth", "users"),
         "tables",
     },
@@ -73,13 +75,23 @@ ALLOWED = {
     "extras": set(),
     "ties": {"groups", "order", "rankings"},
     "describe": {
-        *("columns", "errors", "frames", "groups", "kernel", "labels", "metrics", "nulls"),
+        *("columns", "errors", "frames", "groups", "kernel", "labels", "measure", "nulls"),
         *("options", "rankings", "tally", "ties", "truth"),
     },
     "notebook": {"extras"},
     "inspection": {
-        *("columns", "errors", "per_user", "frames", "groups", "labels", "notebook", "options"),
-        *("ranking", "truth"),
+        *(
+            "columns",
+            "errors",
+            "per_user",
+            "frames",
+            "groups",
+            "judged",
+            "labels",
+            "notebook",
+            "options",
+        ),
+        "ranking",
         "tables",
     },
     "resampling": {"errors", "groups"},
@@ -88,8 +100,8 @@ ALLOWED = {
     "metric_methods": {"labels"},
     "accessor": {
         *("columns", "compare", "definitions", "describe", "per_user", "frames", "inspection"),
-        *("labels", "metric_methods"),
-        *("notebook", "options", "ranking", "resampling", "summary", "truth"),
+        *("judged", "labels", "metric_methods"),
+        *("notebook", "options", "ranking", "resampling", "summary"),
         "tables",
     },
     "dask_parts": {
@@ -115,7 +127,17 @@ ALLOWED = {
 }
 NUMPY_ONLY = (
     *("definitions", "errors", "gains", "grades", "groups", "hits", "join", "kernel", "labels"),
-    *("metrics", "order", "places", "positions", "rankings", "resampling", "tally", "ties"),
+    *(
+        "measure",
+        "metrics",
+        "order",
+        "places",
+        "positions",
+        "rankings",
+        "resampling",
+        "tally",
+        "ties",
+    ),
 )
 OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch", "tqdm")
 

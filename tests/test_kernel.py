@@ -280,13 +280,21 @@ def test_keys_go_down_to_the_depth(monkeypatch):
     monkeypatch.setattr(order, "FAST_WIDTH", 16)
     rng = np.random.default_rng(6)
     relevant = rng.random(500) < 0.02
-    for scores, width in ((rng.permutation(500), 7), (np.arange(500) // 3, 8)):
-        rankings = Rankings(scores, relevant, np.array([0, 500]), np.zeros(1, np.int64))
-        (block,) = order.sorted_blocks(rankings, "expected", np.array([7]))
+    untied, tied = (
+        next(
+            order.sorted_blocks(
+                Rankings(scores, relevant, np.array([0, 500]), np.zeros(1, np.int64)),
+                "expected",
+                np.array([7]),
+            )
+        )
+        for scores in (rng.permutation(500), np.arange(500) // 3)
+    )
 
-        assert block.keys.shape == (1, width)
-        if width == 8:
-            assert block.shared.tolist() == [[True, False, *[True, True, False] * 2]]
+    assert untied.keys.shape == (1, 7)
+    assert untied.shared is None
+    assert tied.keys.shape == (1, 8)
+    assert tied.shared.tolist() == [[True, False, *[True, True, False] * 2]]
 
 
 @pytest.mark.usefixtures("chunk")

@@ -9,11 +9,27 @@ import pytest
 
 import recframe
 import strategies
-from recframe.labels import make_metric, parse_metric
+from recframe.kernel import Depth
+from recframe.labels import make_metric, parse_metric, parse_metrics
+from recframe.measure import find_depth
 
 ASKED = strategies.every_metric(3)
 LABELS = [make_metric(*asked).label for asked in ASKED]
 OF_WHOLE = [make_metric(name).label for name, k in ASKED if k is None]
+
+
+@pytest.mark.parametrize(
+    ("asked", "depth"),
+    [
+        (["precision@4", "recall@9"], Depth(9, at_n_relevant=False)),
+        (["precision@4", "r_precision"], Depth(4, at_n_relevant=True)),
+        (["r_precision"], Depth(0, at_n_relevant=True)),
+        *(([name, "r_precision"], None) for name in OF_WHOLE if name != "r_precision"),
+    ],
+)
+def test_depth(asked, depth):
+    """Metrics look down to the last cut-off, to R, or without a cut-off to the end."""
+    assert depth == find_depth(parse_metrics(asked))
 
 
 def one_user(relevant, scores=None):
