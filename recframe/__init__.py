@@ -6,8 +6,8 @@ import pandas as pd
 
 from recframe.accessor import RecAccessor
 from recframe.errors import MissingColumnError, RecframeError
-from recframe.evaluate import evaluate, iter_evaluate
-from recframe.lists import from_lists, from_topk
+from recframe.frames.lists import from_lists, from_topk
+from recframe.functions import evaluate, iter_evaluate
 
 __all__ = [
     "MissingColumnError",

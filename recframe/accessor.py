@@ -9,22 +9,22 @@ from dataclasses import replace
 
 import pandas as pd
 
-from recframe.columns import find_columns
-from recframe.compare import Correction, Test, check_comparison, compare_table
-from recframe.definitions import DEFAULT_METRICS
-from recframe.describe import describe_table
-from recframe.frames import ALL_USERS
-from recframe.inspection import inspect_user
-from recframe.judged import judged_frame
-from recframe.labels import Metric, parse_metrics
-from recframe.metric_methods import MetricMethods
-from recframe.notebook import Inspection
+from recframe.analysis.compare import Correction, Test, check_comparison, compare_table
+from recframe.analysis.describe import describe_table
+from recframe.analysis.inspect import inspect_user
+from recframe.analysis.inspection import Inspection
+from recframe.analysis.judged import judged_frame
+from recframe.analysis.ranks import rank_table, top_table
+from recframe.analysis.resampling import make_resampling
+from recframe.analysis.summary import curve_metrics, curve_table, summary_table
+from recframe.frames.columns import find_columns
+from recframe.frames.interactions import ALL_USERS
+from recframe.frames.per_user import per_user_table
+from recframe.frames.tables import mean_table, single_table
+from recframe.methods import MetricMethods
+from recframe.metrics.definitions import DEFAULT_METRICS
+from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import INFER, Absent, Gain, Missing, Options, Short, Ties, TruthLike
-from recframe.per_user import per_user_table
-from recframe.ranking import rank_table, top_table
-from recframe.resampling import make_resampling
-from recframe.summary import curve_metrics, curve_table, summary_table
-from recframe.tables import mean_table, single_table
 
 
 class RecAccessor(MetricMethods[pd.DataFrame]):

@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.definitions import DEFAULT_METRICS
 from recframe.errors import RecframeError
-from recframe.evaluate import iter_evaluate
-from recframe.labels import describe_metrics, parse_metric
-from recframe.limits import MEMORY, check_memory
+from recframe.files.budget import MEMORY, check_memory
+from recframe.files.output import FILE_ENDINGS, mean_of_tables, whole_file, written
+from recframe.functions import iter_evaluate
+from recframe.metrics.definitions import DEFAULT_METRICS
+from recframe.metrics.names import describe_metrics, parse_metric
 from recframe.options import CHOICES, MEANINGS, Options
-from recframe.output import FILE_ENDINGS, mean_of_tables, whole_file, written
 
 DONE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 130, 143
 

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from recframe.definitions import Policy
 from recframe.errors import RecframeError
+from recframe.metrics.definitions import Policy
 
 Ties = Literal["expected", "first", "last", "best", "worst"]
 Short = Literal["raise", "pad", "shrink", "nan"]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.definitions import DEFAULT_METRICS
+from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.options import CHOICES, MEANINGS, Options
 
 BOUND = inspect.signature(recframe.RecAccessor.__call__).parameters

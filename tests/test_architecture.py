@@ -1,152 +1,46 @@
-"""The shape of the package: who imports whom, what is public, what stays unimported."""
+"""The shape of the package: which room imports which, what is public, what stays unimported."""
 
 import ast
 import subprocess
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 import recframe
 
-# module: the modules of recframe it may import. NumPy-only modules never see pandas.
+# Room: the rooms it may import beside itself. A module at the top is a room of its own.
 ALLOWED = {
     "errors": set(),
-    "groups": set(),
-    "places": {"groups"},
-    "gains": {"groups"},
-    "rankings": {"gains", "groups"},
-    "order": {"groups", "places", "rankings"},
-    "kernel": {"groups", "order", "places", "rankings"},
-    "grades": {"gains", "groups", "kernel", "rankings"},
-    "hits": {"groups", "kernel"},
-    "positions": {"groups", "kernel"},
-    "tally": {"grades", "groups", "hits", "kernel", "positions"},
-    "definitions": {"groups", "tally"},
-    "labels": {"definitions", "errors"},
-    "measure": {"definitions", "grades", "groups", "kernel", "labels", "tally"},
-    "metrics": {
-        *("definitions", "errors", "groups", "kernel", "labels", "measure", "rankings"),
-    },
-    "options": {"definitions", "errors"},
-    "columns": {"errors", "options"},
-    "nulls": {"groups"},
-    "users": {"errors", "groups", "nulls"},
-    "frames": {
-        *("columns", "errors", "gains", "groups", "labels", "nulls", "options", "rankings"),
-        "users",
-    },
-    "tables": {"errors", "groups", "labels"},
-    "graded": {
-        *("columns", "definitions", "errors", "frames", "gains", "groups", "labels", "options"),
-    },
-    "paths": {"errors"},
-    "limits": {"errors", "paths"},
-    "parquet": {"columns", "errors", "options", "paths"},
-    "rows": {"errors", "limits", "parquet"},
-    "file_ids": {"columns", "groups", "parquet", "users"},
-    "spill": {"errors", "file_ids"},
-    "blocks": {"errors", "limits", "parquet", "rows", "spill"},
-    "ids": {"errors", "groups"},
-    "join": {"groups"},
-    "truth": {
-        *("columns", "errors", "frames", "gains", "graded", "groups", "ids", "join", "options"),
-        "users",
-    },
-    "judged": {"columns", "frames", "groups", "ids", "options", "truth"},
-    "lists": {"errors", "groups"},
-    "per_user": {
-        *("columns", "frames", "graded", "grades", "groups", "kernel", "labels", "measure"),
-        *("options", "rankings", "truth", "users"),
-        "tables",
-    },
-    "streamed": {
-        *("blocks", "errors", "file_ids", "frames", "graded", "labels", "limits", "options"),
-        *("parquet", "paths", "per_user", "truth"),
-    },
-    "evaluate": {
-        *("columns", "definitions", "errors", "file_ids", "labels", "limits", "options", "paths"),
-        *("per_user", "streamed"),
-    },
-    "ranking": {
-        *("columns", "errors", "frames", "groups", "kernel", "labels", "options"),
-        *("rankings", "truth", "users"),
-    },
-    "extras": set(),
-    "ties": {"groups", "order", "rankings"},
-    "describe": {
-        *("columns", "errors", "frames", "groups", "kernel", "labels", "measure", "nulls"),
-        *("options", "rankings", "tally", "ties", "truth"),
-    },
-    "notebook": {"extras"},
-    "inspection": {
-        *(
-            "columns",
-            "errors",
-            "per_user",
-            "frames",
-            "groups",
-            "judged",
-            "labels",
-            "notebook",
-            "options",
-        ),
-        "ranking",
-        "tables",
-    },
-    "resampling": {"errors", "groups"},
-    "summary": {"definitions", "errors", "labels", "resampling"},
-    "compare": {"errors", "extras", "groups", "resampling"},
-    "metric_methods": {"labels"},
-    "accessor": {
-        *("columns", "compare", "definitions", "describe", "per_user", "frames", "inspection"),
-        *("judged", "labels", "metric_methods"),
-        *("notebook", "options", "ranking", "resampling", "summary"),
-        "tables",
-    },
-    "dask_parts": {
-        *("columns", "describe", "errors", "frames", "graded", "inspection", "labels", "options"),
-        *("per_user", "truth", "users"),
-    },
-    "dask_tables": {
-        *("columns", "dask_parts", "frames", "labels", "metric_methods", "options", "per_user"),
-        "tables",
-    },
-    "dask_analysis": {
-        *("columns", "compare", "dask_parts", "dask_tables", "definitions", "describe", "labels"),
-        *("resampling", "summary"),
-    },
-    "dask": {
-        *("columns", "dask_analysis", "dask_parts", "dask_tables", "definitions", "errors"),
-        *("frames", "inspection", "labels", "notebook", "options", "ranking"),
-    },
-    "output": {"errors", "tables"},
-    "cli": {"definitions", "errors", "evaluate", "labels", "limits", "options", "output"},
+    "kernel": set(),
+    "metrics": {"errors", "kernel"},
+    "options": {"errors", "metrics"},
+    "frames": {"errors", "kernel", "metrics", "options"},
+    "analysis": {"errors", "frames", "kernel", "metrics", "options"},
+    "files": {"errors", "frames", "kernel", "metrics", "options"},
+    "functions": {"errors", "files", "frames", "metrics", "options"},
+    "methods": {"analysis", "errors", "frames", "metrics", "options"},
+    "accessor": {"analysis", "frames", "methods", "metrics", "options"},
+    "dask": {"analysis", "errors", "frames", "methods", "metrics", "options"},
+    "cli": {"errors", "files", "functions", "metrics", "options"},
     "__main__": {"cli"},
-    "__init__": {"accessor", "errors", "evaluate", "lists"},
+    "__init__": {"accessor", "errors", "frames", "functions", "metrics"},
 }
-NUMPY_ONLY = (
-    *("definitions", "errors", "gains", "grades", "groups", "hits", "join", "kernel", "labels"),
-    *(
-        "measure",
-        "metrics",
-        "order",
-        "places",
-        "positions",
-        "rankings",
-        "resampling",
-        "tally",
-        "ties",
-    ),
-)
 OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch", "tqdm")
+PACKAGE = Path(str(files(recframe)))
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(module):
+    """Return the room that a module lies in."""
+    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imports(module):
-    """Return the modules that a module of recframe imports, by full name."""
-    tree = ast.parse(files(recframe).joinpath(f"{module}.py").read_text("utf-8"))
+    """Return the modules that a module imports, by full name."""
     found = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -154,25 +48,40 @@ def imports(module):
     return found
 
 
-def test_the_table_names_every_module():
-    """A new module is entered in the table on arrival."""
-    modules = {path.name.removesuffix(".py") for path in files(recframe).iterdir()}
-
-    assert set(ALLOWED) == {name for name in modules if name not in ("py.typed", "__pycache__")}
-
-
-@pytest.mark.parametrize("module", ALLOWED)
-def test_imports_run_one_way(module):
-    """A module imports exactly the modules of recframe that the table allows."""
-    found = {name.removeprefix("recframe.") for name in imports(module) if "recframe" in name}
-
-    assert ALLOWED[module] == found
+def imported_rooms(name):
+    """Return the other rooms that the modules of a room import."""
+    found = {found for module in MODULES if room(module) == name for found in imports(module)}
+    rooms = {found.split(".")[1] for found in found if found.startswith("recframe.")}
+    return rooms - {name}
 
 
-@pytest.mark.parametrize("module", NUMPY_ONLY)
-def test_counting_and_metrics_never_see_pandas(module):
+def n_levels(name):
+    """Return how many rooms lie one upon the other down from this one."""
+    return 1 + max(map(n_levels, imported_rooms(name)), default=0)
+
+
+def test_every_room_is_in_the_table():
+    """A new room is entered in the table on arrival."""
+    assert set(ALLOWED) == {room(module) for module in MODULES}
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_rooms_import_one_way(name):
+    """A room imports no room but those that the table allows."""
+    assert imported_rooms(name) <= ALLOWED[name]
+
+
+def test_rooms_are_few_levels_deep():
+    """No room stands on more than seven others."""
+    assert 8 >= max(map(n_levels, ALLOWED))
+
+
+@pytest.mark.parametrize("name", ["kernel", "metrics"])
+def test_counting_and_metrics_never_see_pandas(name):
     """Below the border there are arrays only."""
-    assert not {"pandas", "pyarrow"} & {name.split(".")[0] for name in imports(module)}
+    found = {found for module in MODULES if room(module) == name for found in imports(module)}
+
+    assert not {"pandas", "pyarrow"} & {name.split(".")[0] for name in found}
 
 
 def test_import_brings_no_optional_library():
@@ -185,7 +94,7 @@ def test_import_brings_no_optional_library():
 
 def test_package_is_typed():
     """Type checkers find the marker in the installed package."""
-    assert files(recframe).joinpath("py.typed").is_file()
+    assert (PACKAGE / "py.typed").is_file()
 
 
 def test_public_names_exist():

@@ -13,7 +13,7 @@ import pytest
 
 import recframe
 from recframe.cli import main
-from recframe.definitions import DEFINITIONS
+from recframe.metrics.definitions import DEFINITIONS
 from recframe.options import MEANINGS
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "example.parquet"

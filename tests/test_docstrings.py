@@ -13,7 +13,9 @@ import recframe
 import recframe.metrics
 from recframe.dask import DaskRecAccessor
 
-MODULES = sorted(module.name for module in pkgutil.iter_modules(recframe.__path__))
+MODULES = sorted(
+    module.name for module in pkgutil.walk_packages(recframe.__path__, prefix="recframe.")
+)
 
 
 def methods(accessor):
@@ -23,9 +25,7 @@ def methods(accessor):
 
 
 PUBLIC = [
-    *(f"recframe.{name}" for name in recframe.__all__ if "evaluate" not in name),
-    "recframe.evaluate.evaluate",
-    "recframe.evaluate.iter_evaluate",
+    *(f"recframe.{name}" for name in recframe.__all__),
     *(f"recframe.accessor.RecAccessor.{name}" for name in methods(recframe.RecAccessor)),
     "recframe.dask.DaskRecAccessor",
     *(f"recframe.dask.DaskRecAccessor.{name}" for name in methods(DaskRecAccessor)),
@@ -42,10 +42,10 @@ def test_docstring_is_valid_numpydoc(name):
     assert [] == validate(name)["errors"]
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if name != "__main__"])
+@pytest.mark.parametrize("name", [name for name in MODULES if "__main__" not in name])
 def test_docstring_examples(name):
     """The examples print what they show."""
-    module = importlib.import_module(f"recframe.{name}")
+    module = importlib.import_module(name)
     with pd.option_context("display.width", 120):
         failed = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import strategies
-from recframe.labels import make_metric
+from recframe.metrics.names import make_metric
 
 LABELS = [make_metric(*asked).label for asked in strategies.every_metric(3)]
 ROWS = strategies.rows(relevance="bool", min_rows=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import reference
 import strategies
-from recframe.definitions import DEFINITIONS
+from recframe.metrics.definitions import DEFINITIONS
 from reference import Refused
 
 DEFAULTS = {

@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 
-from recframe.definitions import DEFINITIONS
+from recframe.metrics.definitions import DEFINITIONS
 from tests.benchmarks import data
 from tests.benchmarks.engines import medians, recframe_call
 

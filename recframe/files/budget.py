@@ -1,0 +1,90 @@
+"""What an evaluation of files may use, and how it tells how far it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from recframe.errors import RecframeError
+from recframe.files.paths import PathLike
+
+Report = Callable[[int, int], object]
+
+MEMORY = "1GiB"
+UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+
+
+class Limits(NamedTuple):
+    """Bytes of memory to work in, the folder of temporary files, and who is told of progress."""
+
+    memory: int
+    folder: str | None
+    progress: bool | Report
+
+
+def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Report) -> Limits:
+    """Return the limits as given, or raise `RecframeError` where one is not valid."""
+    if not isinstance(progress, bool) and not callable(progress):
+        raise RecframeError(
+            f"progress must be True, False or a function of (done, total), found {progress!r}"
+        )
+    if tmp is not None and not Path(tmp).is_dir():
+        raise RecframeError(f"tmp must be a folder that is there, found {str(tmp)!r}")
+    return Limits(check_memory(memory), None if tmp is None else str(tmp), progress)
+
+
+def check_memory(memory: object) -> int:
+    """Return an amount of memory in bytes, or raise `RecframeError`."""
+    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
+        return int(memory)
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+) *([KMGT]?I?B)", str(memory).strip().upper())
+    if isinstance(memory, str) and found and (n_bytes := float(found[1]) * UNITS[found[2]]) >= 1:
+        return int(n_bytes)
+    raise RecframeError(
+        f"memory must be a number of bytes above 0 or a text such as '512MiB', found {memory!r}"
+    )
+
+
+class Progress:
+    """How far an evaluation is: each row is read once and evaluated once.
+
+    Parameters
+    ----------
+    total : int
+        All rows.
+    report : callable
+        Is told (done, total) in rows; only ever in the thread that evaluates.
+    """
+
+    def __init__(self, total: int, report: Report) -> None:
+        self.total = total
+        self.n_read = 0  # this and the next are written by the thread that reads,
+        self.n_dropped = 0
+        self.n_evaluated = 0  # this one by the thread that evaluates
+        self._report = report
+        self.report()
+
+    def report(self) -> None:
+        """Tell how far it is."""
+        done = self.n_read + self.n_dropped + self.n_evaluated
+        self._report(done // 2, self.total)
+
+
+@contextmanager
+def showing(progress: bool | Report, total: int) -> Iterator[Report]:
+    """Give the function that progress is reported to: the caller's, or that of a bar."""
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda done, total: None
+    else:
+        from tqdm.auto import tqdm  # a tenth of a second that only those pay who want a bar
+
+        with tqdm(total=total, unit=" rows", unit_scale=True, leave=False) as bar:
+            yield lambda done, total: bar.update(done - bar.n)

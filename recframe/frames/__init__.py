@@ -1,0 +1,1 @@
+"""The border: labels and frames above it, arrays below it."""

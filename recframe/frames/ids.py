@@ -1,0 +1,163 @@
+"""Ids of two frames: found in each other by value, whatever their dtypes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import infer_dtype
+
+from recframe.errors import RecframeError
+from recframe.kernel.grouping import Array
+
+# Ids of two kinds are never equal. What is not listed (tuples, mixtures) is compared as it is.
+KINDS = {
+    "integer": "number",
+    "floating": "number",
+    "mixed-integer-float": "number",
+    "decimal": "number",
+    "string": "text",
+    "bytes": "bytes",
+    "boolean": "boolean",
+    "datetime": "time",
+    "datetime64": "time",
+    "date": "date",
+    "period": "period",
+    "timedelta": "duration",
+    "timedelta64": "duration",
+}
+
+
+class Coded(NamedTuple):
+    """Ids as integers.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,), int
+        The position of each row's id in `ids`; or the ids themselves, where those are integers.
+    ids : Index or None
+        Distinct ids; None where the codes are the ids.
+    """
+
+    codes: Array
+    ids: pd.Index[Any] | None
+
+    def numbered(self) -> tuple[Array, pd.Index[Any]]:
+        """Return the ids as positions among distinct ids."""
+        if self.ids is not None:
+            return self.codes, self.ids
+        codes, distinct = pd.factorize(self.codes)
+        return codes, pd.Index(distinct)
+
+    def take(self, rows: Array) -> pd.Index[Any]:
+        """Return the ids of rows."""
+        codes = self.codes[rows]
+        return pd.Index(codes) if self.ids is None else self.ids.take(codes)
+
+
+def encode(column: pd.Series, role: str) -> Coded:
+    """Return a column of ids as integers, or raise where one is null."""
+    if (integers := _integers(column)) is not None:
+        return Coded(integers, None)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, distinct = column.cat.codes.to_numpy(), column.cat.categories
+    else:
+        codes, distinct = pd.factorize(column)
+    nulls = codes < 0
+    if nulls.any():
+        raise RecframeError(
+            f"{role}={column.name!r}: ids must not be null, found {int(nulls.sum())} null of "
+            f"{len(codes)} rows (the first in row {int(nulls.argmax())}); "
+            "remove those rows or pass missing='drop'"
+        )
+    return Coded(codes, pd.Index(distinct, dtype=distinct.dtype))
+
+
+def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
+    """Return the position of each id of truth among those of the frame, -1 where there is none.
+
+    The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
+    """
+    own, others = plain(ids), plain(among)
+    kinds = [KINDS.get(infer_dtype(each, skipna=True)) for each in (own, others)]
+    if None not in kinds and kinds[0] != kinds[1]:
+        raise RecframeError(
+            f"{role}: ids of different kinds are never equal; {shown(among, ids)}; convert one, "
+            f"for example with astype({'str' if 'text' in kinds else 'int'!r})"
+        )
+    integers = _integers(own), _integers(others)
+    if integers[0] is not None and integers[1] is not None:
+        own, others = pd.Index(integers[0]), pd.Index(integers[1])
+    elif own.dtype != others.dtype:
+        # As Python objects 1 equals 1.0, and no integer is rounded to be compared.
+        own, others = own.astype(object), others.astype(object)
+    return np.asarray(others.get_indexer(own))
+
+
+def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
+    """Return ids followed by others, of the dtype of the first.
+
+    Where that dtype does not hold them all, it is that of the categories, or else the one that
+    pandas finds for the values of both.
+    """
+    if len(others) == 0:
+        return ids
+    codes, distinct = pd.factorize(others)
+    dtype: Any = ids.dtype
+    same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)
+    both: pd.Index[Any]
+    if same is not None:
+        both = ids.append(same.take(codes).rename(ids.name)).astype(dtype)
+    elif isinstance(dtype, pd.CategoricalDtype):
+        both = append(ids.astype(dtype.categories.dtype), others)
+    else:
+        values = [*ids.tolist(), *others.tolist()]
+        both = pd.Index(values, name=ids.name, tupleize_cols=False)
+    return both
+
+
+def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
+    """Return distinct ids in a dtype, or None where it does not hold them."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        codes = match(ids, dtype.categories, "user")
+        if codes.min() < 0:
+            return None
+        return pd.Index(pd.Categorical.from_codes(codes, dtype=dtype))
+    try:
+        same = plain(ids).astype(dtype)
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        return None  # each is what some dtype raises for a value it does not hold
+    kept = same.is_unique and np.array_equal(match(ids, same, "user"), np.arange(len(ids)))
+    return same if kept else None
+
+
+def plain(ids: pd.Index[Any]) -> pd.Index[Any]:
+    """Return ids out of what only stores them: categories, nullable and Arrow arrays."""
+    dtype = ids.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return plain(pd.Index(ids.astype(dtype.categories.dtype)))
+    numpy_dtype = getattr(dtype, "numpy_dtype", None)
+    if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iufb":
+        ids = pd.Index(ids.to_numpy(numpy_dtype))
+    elif isinstance(dtype, pd.ArrowDtype):
+        ids = ids.astype(object)
+    return ids
+
+
+def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:
+    """Return integers as int64, or None for ids that are not integers of at most 64 bits."""
+    dtype = ids.dtype
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "iu":
+        return None
+    return ids.to_numpy().astype(np.int64, copy=False) if np.can_cast(dtype, np.int64) else None
+
+
+def shown(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
+    """Return the dtypes and an example of the ids of the frame and of truth."""
+    return f"the frame has {_example(ids)}, truth has {_example(truth_ids)}"
+
+
+def _example(ids: pd.Index[Any]) -> str:
+    """Return the dtype of ids and one of them."""
+    return f"{ids.dtype} (such as {ids[[0]].tolist()[0]!r})" if len(ids) else "no rows"

@@ -1,0 +1,203 @@
+"""Frames from what recommenders return: matrices of the best items, and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Set
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from recframe.errors import RecframeError
+from recframe.kernel.grouping import Array, group_offsets
+
+
+def from_topk(
+    items: ArrayLike, users: ArrayLike | None = None, scores: ArrayLike | None = None
+) -> pd.DataFrame:
+    """
+    Return the frame of a matrix of recommended items, one row of the matrix for each user.
+
+    Cells that hold no item are left out: -1, null or masked. A user with no other cells has no
+    row in the frame; evaluated with ``truth=``, that is a user for whom nothing is listed.
+
+    Parameters
+    ----------
+    items : array_like of shape (n_users, k)
+        Item ids, best first: an array, or anything that NumPy can view as one, as a CPU tensor.
+        Floats must be whole numbers (NaN is no item) and become integers.
+    users : array_like of shape (n_users,), default None
+        The id of each row's user, all different; None: 0 to n_users - 1.
+    scores : array_like of shape (n_users, k), default None
+        The scores of the items, which must not rise along a row; None: minus the place in the
+        row, -1 for the first.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``user``, ``item``, ``score``; a row for each item, in the order of the matrix.
+
+    Raises
+    ------
+    RecframeError
+        The shapes do not fit, a user or an item of a user is there twice, scores rise along a
+        row, or float ids are not whole.
+
+    See Also
+    --------
+    from_lists : The same for lists of different lengths.
+    recframe.evaluate : The metrics of the frame against ``truth=``.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> recframe.from_topk([[7, 3], [5, -1]], users=["ann", "bob"])
+      user  item  score
+    0  ann     7     -1
+    1  ann     3     -2
+    2  bob     5     -1
+    """
+    matrix, listed = _read_items(items)
+    row, column = np.nonzero(listed)
+    item = matrix[row, column]
+    return _check_items(
+        pd.DataFrame(
+            {
+                "user": _read_users(users, len(matrix)).take(row),
+                "item": item.tolist() if item.dtype.kind == "O" else item,
+                "score": -1 - column if scores is None else _read_scores(scores, listed),
+            }
+        )
+    )
+
+
+def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
+    """
+    Return the frame of lists of recommended items.
+
+    A user with an empty list has no row in the frame; evaluated with ``truth=``, that is a user
+    for whom nothing is listed.
+
+    Parameters
+    ----------
+    lists : dict of {user : sequence of items}
+        The items of each user, best first.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``user``, ``item``, ``score``; a row for each item, in the order of the lists. The
+        score is minus the place in the list, -1 for the first.
+
+    Raises
+    ------
+    RecframeError
+        A list is no sequence, or an item is in it twice.
+
+    See Also
+    --------
+    from_topk : The same for a matrix of items.
+    recframe.evaluate : The metrics of the frame against ``truth=``.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> recframe.from_lists({"ann": [7, 3], "bob": [5], "cat": []})
+      user  item  score
+    0  ann     7     -1
+    1  ann     3     -2
+    2  bob     5     -1
+    """
+    if not isinstance(lists, Mapping):
+        raise RecframeError(f"lists must be a dict of items by user, found {type(lists)}")
+    for user, items in lists.items():
+        if isinstance(items, str | bytes | Set | Mapping) or not isinstance(items, Iterable):
+            raise RecframeError(
+                f"the items of a user must be a sequence, best first, found {type(items)} "
+                f"(user {user!r})"
+            )
+    sequences = [list(items) for items in lists.values()]
+    sizes = np.array([len(items) for items in sequences], np.int64)
+    users = pd.Index(list(lists), tupleize_cols=False).repeat(sizes)
+    items = pd.Index(list(chain.from_iterable(sequences)), tupleize_cols=False)
+    place = np.arange(len(items)) - np.repeat(group_offsets(sizes)[:-1], sizes)
+    return _check_items(pd.DataFrame({"user": users, "item": items, "score": -1 - place}))
+
+
+def _read_items(items: ArrayLike) -> tuple[Array, Array]:
+    """Return a matrix of item ids and where it holds one."""
+    try:
+        matrix = np.asarray(items)
+    except ValueError as error:
+        raise RecframeError(
+            f"items must be a matrix, found {error}; from_lists takes lists of different lengths"
+        ) from error
+    if matrix.ndim != 2:
+        raise RecframeError(
+            f"items must be a matrix with a row for each user, found shape {matrix.shape}"
+        )
+    if matrix.dtype.kind == "U" and isinstance(items, list | tuple):
+        matrix = np.asarray(items, dtype=object)  # numbers among text stay numbers
+    listed = ~(pd.isna(matrix) | np.ma.getmaskarray(np.ma.asarray(items)))
+    if matrix.dtype.kind == "f":
+        whole = (np.abs(matrix) < 2.0**63) & (np.floor(matrix) == matrix)
+        if not whole[listed].all():
+            example = matrix[listed & ~whole].tolist()[0]
+            raise RecframeError(f"items must be whole numbers or text, found {example}")
+        matrix = np.where(listed, matrix, -1).astype(np.int64)
+    if matrix.dtype.kind in "iO":
+        listed = np.where(listed, matrix, -1) != -1
+    return matrix, listed
+
+
+def _read_users(users: ArrayLike | None, n_users: int) -> pd.Index[Any]:
+    """Return the ids of the users of the rows of a matrix, which are different."""
+    if users is None:
+        return pd.RangeIndex(n_users)
+    if not isinstance(users, pd.Index | pd.Series | list):
+        users = np.asarray(users)
+    ids = pd.Index(users, tupleize_cols=False)
+    if len(ids) != n_users:
+        raise RecframeError(
+            f"users must be as many as the rows of items, found {len(ids)} for {n_users} rows"
+        )
+    repeated = ids.duplicated()
+    if repeated.any():
+        example = ids[repeated].tolist()[0]
+        raise RecframeError(
+            f"users must differ, found {int(repeated.sum())} repeated (such as {example!r})"
+        )
+    return ids
+
+
+def _read_scores(scores: ArrayLike, listed: Array) -> Array:
+    """Return the scores of the cells that hold an item."""
+    values = np.asarray(scores)
+    if values.shape != listed.shape:
+        raise RecframeError(
+            f"scores must have the shape of items, found {values.shape} for {listed.shape}"
+        )
+    row = np.nonzero(listed)[0]
+    values = values[listed]
+    rises = np.flatnonzero((row[1:] == row[:-1]) & (values[1:] > values[:-1]))
+    if len(rises):
+        raise RecframeError(
+            "scores must not rise along a row, as items come best first; "
+            f"found {len(np.unique(row[rises]))} rows where they do (the first is row "
+            f"{row[rises[0]]}); pass -scores where they are distances"
+        )
+    return values
+
+
+def _check_items(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame of lists, or raise where an item is in a list twice."""
+    repeated = frame.duplicated(["user", "item"])
+    if repeated.any():
+        user, item = (frame.loc[repeated, name].tolist()[0] for name in ("user", "item"))
+        raise RecframeError(
+            f"an item must be in a list once, found {int(repeated.sum())} repeated "
+            f"(such as user {user!r}, item {item!r})"
+        )
+    return frame

@@ -1,0 +1,1 @@
+"""The kernel: rows grouped, ranked and counted. NumPy only: integers in, integers out."""

@@ -1,0 +1,227 @@
+"""Metrics of one ranking given as arrays. NumPy only."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from recframe.errors import RecframeError
+from recframe.kernel.counting import count
+from recframe.kernel.grouping import Array
+from recframe.kernel.rankings import Rankings
+from recframe.metrics.definitions import Policy
+from recframe.metrics.measure import measure
+from recframe.metrics.names import Metric, make_metric
+
+
+def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
+    """
+    Return precision@k of one ranking.
+
+    precision@k = hits@k / k, where hits@k is the number of relevant observations among the k
+    with the highest scores. Tied scores count with their exact expectation.
+
+    Parameters
+    ----------
+    relevant : array_like of shape (n,), bool or 0/1
+        Whether each observation is relevant.
+    score : array_like of shape (n,), real
+        The score of each observation, higher first; no NaN.
+    k : int
+        The cut-off, in [1, n].
+
+    Returns
+    -------
+    float
+        The precision, in [0, 1].
+
+    Raises
+    ------
+    RecframeError
+        A `ValueError`: the lengths differ, k is not in [1, n], `relevant` is not 0/1, or a score
+        is NaN or not a number.
+
+    See Also
+    --------
+    recall_at_k : The same hits divided by the number of relevant observations.
+    recframe.evaluate : The metrics of every user of a frame.
+
+    Notes
+    -----
+    The definition is trec_eval's ``P_k`` [1]_.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval",
+       ch. 8, 2008.
+
+    Examples
+    --------
+    >>> from recframe.metrics import precision_at_k
+    >>> round(precision_at_k([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3], k=3), 4)
+    0.6667
+    """
+    return _measure_one(relevant, score, make_metric("precision", k))
+
+
+def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
+    """
+    Return recall@k of one ranking.
+
+    recall@k = hits@k / R, where hits@k is the number of relevant observations among the k with
+    the highest scores and R the number of all relevant ones. Tied scores count with their exact
+    expectation.
+
+    Parameters
+    ----------
+    relevant : array_like of shape (n,), bool or 0/1
+        Whether each observation is relevant.
+    score : array_like of shape (n,), real
+        The score of each observation, higher first; no NaN.
+    k : int
+        The cut-off, in [1, n].
+
+    Returns
+    -------
+    float
+        The recall, in [0, 1]; NaN where nothing is relevant.
+
+    Raises
+    ------
+    RecframeError
+        A `ValueError`: the lengths differ, k is not in [1, n], `relevant` is not 0/1, or a score
+        is NaN or not a number.
+
+    See Also
+    --------
+    precision_at_k : The same hits divided by k.
+    recframe.evaluate : The metrics of every user of a frame.
+
+    Notes
+    -----
+    The definition is trec_eval's ``recall_k`` [1]_; LensKit divides by min(R, k) instead.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval",
+       ch. 8, 2008.
+
+    Examples
+    --------
+    >>> from recframe.metrics import recall_at_k
+    >>> round(recall_at_k([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3], k=3), 4)
+    0.6667
+    """
+    return _measure_one(relevant, score, make_metric("recall", k))
+
+
+def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
+    """
+    Return the R-precision of one ranking.
+
+    R-precision = hits@R / R, where R is the number of relevant observations: precision and recall
+    at the cut-off where they are equal. Tied scores count with their exact expectation.
+
+    Parameters
+    ----------
+    relevant : array_like of shape (n,), bool or 0/1
+        Whether each observation is relevant.
+    score : array_like of shape (n,), real
+        The score of each observation, higher first; no NaN.
+
+    Returns
+    -------
+    float
+        The R-precision, in [0, 1]; NaN where nothing is relevant.
+
+    Raises
+    ------
+    RecframeError
+        A `ValueError`: the lengths differ, `relevant` is not 0/1, or a score is NaN or not a
+        number.
+
+    See Also
+    --------
+    precision_at_k : The precision at a cut-off of one's choice.
+    recframe.evaluate : The metrics of every user of a frame.
+
+    Notes
+    -----
+    The definition is trec_eval's ``Rprec`` [1]_.
+
+    References
+    ----------
+    .. [1] C. Buckley and E. M. Voorhees, "Retrieval System Evaluation", in "TREC: Experiment and
+       Evaluation in Information Retrieval", 2005.
+
+    Examples
+    --------
+    >>> from recframe.metrics import r_precision
+    >>> round(r_precision([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3]), 4)
+    0.6667
+    """
+    return _measure_one(relevant, score, make_metric("r_precision"))
+
+
+def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
+    """
+    Return the recall of a set of recommended items.
+
+    recall = n / R, where R is the number of targets and n that of targets recommended: recall@k
+    where the k best items are recommended.
+
+    Parameters
+    ----------
+    recommended : list or ndarray of shape (n,)
+        The items recommended, in any order; an item there twice counts once.
+    target : list or ndarray of shape (n,)
+        The relevant items; an item there twice counts once.
+
+    Returns
+    -------
+    float
+        The recall, in [0, 1]; 0.0 where there is no target.
+
+    Raises
+    ------
+    TypeError
+        An argument is neither a list nor an array, or an item cannot be hashed.
+
+    See Also
+    --------
+    recall_at_k : Recall of a ranking of observations with their relevance.
+    recframe.evaluate : The metrics of every user of a frame, with the targets as ``truth=``.
+
+    Examples
+    --------
+    >>> from recframe.metrics import recall
+    >>> recall([1, 2, 3, 4, 5], [1, 3, 4, 6, 8, 11, 13, 14])
+    0.375
+    """
+    for name, items in {"recommended": recommended, "target": target}.items():
+        if not isinstance(items, list | np.ndarray):
+            raise TypeError(f"{name} must be a list or an array, found {type(items)}")
+    targets = set(target)
+    return len(targets.intersection(recommended)) / len(targets) if targets else 0.0
+
+
+def _measure_one(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
+    """Return a metric of one ranking given as arrays."""
+    relevant, score = np.asarray(relevant), np.asarray(score)
+    if relevant.ndim != 1 or score.ndim != 1 or len(relevant) != len(score):
+        raise RecframeError(
+            "relevant and score must be one-dimensional and of one length, "
+            f"found shapes {relevant.shape} and {score.shape}"
+        )
+    if len(score) and score.dtype.kind not in "iuf":
+        raise RecframeError(f"score must be numbers, found dtype {score.dtype}")
+    if score.dtype.kind == "f" and np.isnan(score).any():
+        raise RecframeError(f"score must not be NaN, found {int(np.isnan(score).sum())}")
+    if not np.isin(relevant, (0, 1)).all():
+        raise RecframeError("relevant must be boolean or 0/1")
+    if metric.k is not None and metric.k > len(score):
+        raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
+    rankings = Rankings(score, relevant == 1, np.array([0, len(score)]), np.zeros(1, np.int64))
+    policy = Policy(short="raise", zero_division=np.nan)
+    (values,) = measure(count(rankings, "expected"), [metric], policy)
+    return float(values[0])

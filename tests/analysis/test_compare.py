@@ -1,0 +1,273 @@
+"""df.rec.compare: differences, tests and corrections against SciPy, brute force and simulation."""
+
+import itertools
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.analysis.compare import correct
+from recframe.analysis.resampling import Resampling, sign_flip_test
+
+COLUMNS = [
+    *("difference", "low", "high", "p_value", "p_corrected"),
+    *("n_won", "n_tied", "n_lost", "n_users"),
+    *("n_undefined_score", "n_undefined_baseline", "n_undefined_both"),
+]
+DRAWS = Resampling(0.95, 9_999, 0)
+NINE = [0.2, -0.2, 0.4, 0.2, 0.0, 0.2, -0.4, 0.6, 0.2]
+
+
+def two_models(shift, n_users=200, seed=0):
+    """Return a frame in which the mean of recall@4 is 0.3, and for b_score 0.3 + shift.
+
+    A user has eight rows, the first one to three of them relevant. A model puts each relevant row
+    on top of the others with that chance, else below them.
+    """
+    rng = np.random.default_rng(seed)
+    row = np.tile(np.arange(8), n_users)
+    frame = pd.DataFrame({"user": np.repeat(np.arange(n_users), 8)})
+    frame["relevant"] = row < np.repeat(rng.integers(1, 4, n_users), 8)
+    for name, chance in (("a_score", 0.3), ("b_score", 0.3 + shift)):
+        scores = rng.random(len(frame))
+        on_top = np.where(rng.random(len(frame)) < chance, 1, -1)
+        frame[name] = scores + frame["relevant"] * on_top
+    return frame
+
+
+@pytest.fixture
+def models(frame):
+    """The small frame with three score columns."""
+    return frame.assign(b_score=frame["relevant"], c_score=-frame["relevant"])
+
+
+def test_table_by_hand(models):
+    """A row for each other score and metric; users won, tied, lost and left out."""
+    table = models.rec.compare(["precision@2", "recall@1"])
+
+    assert COLUMNS == table.columns.tolist()
+    assert "score" == table.columns.name
+    labels = ["precision@2", "recall@1"]
+    assert [(name, label) for name in ("b_score", "c_score") for label in labels] == list(
+        table.index
+    )
+    assert ["score", "metric"] == table.index.names
+    # precision@2 of ann, bob, cat: score 3/4, 0, 0; b_score 1, 1/2, 0; c_score 1/2, 0, 0.
+    assert [0.25, -0.25 / 3] == table.xs("precision@2", level=1)["difference"].tolist()
+    # recall@1 of ann and bob: score 1/2, 0; b_score 1/2, 1; c_score 0, 0; cat has none.
+    assert [0.5, -0.25] == table.xs("recall@1", level=1)["difference"].tolist()
+    users = table[["n_won", "n_tied", "n_lost", "n_users"]]
+    assert [[2, 1, 0, 3], [1, 1, 0, 2], [0, 2, 1, 3], [0, 1, 1, 2]] == users.to_numpy().tolist()
+    assert [0, 1, 0, 1] == table["n_undefined_both"].tolist()
+    assert 0 == table[["n_undefined_score", "n_undefined_baseline"]].to_numpy().sum()
+
+
+def test_users_left_out():
+    """Users without a value are counted by the side that lacks it."""
+    frame = pd.DataFrame(
+        {
+            "user": [1, 1, 2, 2, 3, 3, 4, 4],
+            "a_score": [1, 2, 1, None, 1, 2, None, None],
+            "b_score": [1, 2, 1, 2, None, 2, None, 1],
+            "relevant": 1,
+        }
+    )
+    bound = frame.rec(short="nan", missing="unranked")
+    row = bound.compare("precision@2").loc[("b_score", "precision@2")]
+
+    assert [1, 1, 1, 1] == row[COLUMNS[-4:]].tolist()
+    swapped = bound.compare("precision@2", baseline="b_score").loc[("a_score", "precision@2")]
+    assert [1, 1, 1, 1] == swapped[COLUMNS[-4:]].tolist()
+    one_sided = frame.iloc[:4].rec(short="nan", missing="unranked").compare("precision@2")
+    assert [1, 0, 1, 0] == one_sided[COLUMNS[-4:]].iloc[0].tolist()
+
+
+def test_baseline(models):
+    """Another baseline turns the sign of the difference and of the users won."""
+    forward = models.rec.compare("precision@2").loc[("b_score", "precision@2")]
+    table = models.rec.compare("precision@2", baseline="b_score")
+    backward = table.loc[("score", "precision@2")]
+
+    assert ["score", "c_score"] == table.index.get_level_values("score").tolist()
+    assert forward["difference"] == -backward["difference"]
+    np.testing.assert_allclose(
+        [forward["low"], forward["high"]], [-backward["high"], -backward["low"]]
+    )
+    assert [2, 0, 0, 2] == [*forward[["n_won", "n_lost"]], *backward[["n_won", "n_lost"]]]
+    assert forward["p_value"] == backward["p_value"]
+
+
+@pytest.mark.parametrize("differences", [NINE, [0.5, 0.5], [0.1, 0.1, 0.1], [0.0, 0.0, 0.3, -0.3]])
+def test_few_users_have_an_exact_p_value(differences):
+    """With few users every pattern of signs is tried, as brute force and SciPy do."""
+    stats = pytest.importorskip("scipy.stats")
+    differences = np.array(differences)
+    sums = [
+        sum(sign * size for sign, size in zip(signs, np.abs(differences), strict=True))
+        for signs in itertools.product([1, -1], repeat=len(differences))
+    ]
+    extreme = [abs(total) >= abs(differences.sum()) - 1e-12 for total in sums]
+    by_scipy = stats.permutation_test(
+        (differences,), np.sum, permutation_type="samples", n_resamples=np.inf
+    )
+
+    assert sum(extreme) / len(sums) == sign_flip_test(differences, DRAWS)
+    assert by_scipy.pvalue == pytest.approx(sign_flip_test(differences, DRAWS))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.06, 0.12])
+def test_many_users_have_the_p_value_of_scipy(shift):
+    """With many users p-values agree with SciPy's permutation test, up to the chance in both."""
+    stats = pytest.importorskip("scipy.stats")
+    table = two_models(shift, n_users=300, seed=5).rec.evaluate("recall@4")
+    differences = table["b_score", "recall@4"] - table["a_score", "recall@4"]
+    theirs = stats.permutation_test(
+        (differences.to_numpy(),),
+        lambda values, axis: values.mean(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=9_999,
+        batch=500,
+        rng=3,
+    ).pvalue
+
+    ours = sign_flip_test(differences.to_numpy(), DRAWS)
+    assert theirs == pytest.approx(ours, abs=4 * np.sqrt(theirs / 5_000))
+
+
+def test_no_p_value_is_zero():
+    """Of random sign patterns the observed one is always one."""
+    assert 1 / 10_000 == sign_flip_test(np.full(100, 0.1), DRAWS)
+
+
+@pytest.mark.parametrize("test", ["ttest", "wilcoxon"])
+def test_tests_of_scipy(test):
+    """The other tests are SciPy's, on the differences of the per-user table."""
+    stats = pytest.importorskip("scipy.stats")
+    frame = two_models(0.1)
+    per_user = frame.rec.evaluate("recall@4")
+    b, a = (per_user[name, "recall@4"] for name in ("b_score", "a_score"))
+    # Rounded, because Wilcoxon ranks differences that differ in their last bits only.
+    expected = {
+        "ttest": stats.ttest_rel(b, a),
+        "wilcoxon": stats.wilcoxon((b - a).round(12)),
+    }[test].pvalue
+    table = frame.rec.compare("recall@4", test=test)
+
+    assert [expected] == pytest.approx(table["p_value"].tolist())
+
+
+def test_wilcoxon_ties_differences_that_differ_by_rounding():
+    """0.3 - 0.2 and 0.2 - 0.1 are one difference to Wilcoxon's ranks."""
+    stats = pytest.importorskip("scipy.stats")
+    differences = np.array([0.3 - 0.2, 0.2 - 0.1, 0.1 - 0.2, 0.5, 0.7, -0.9, 0.4])
+
+    expected = stats.wilcoxon(differences.round(12)).pvalue
+    assert expected == recframe.compare.p_value(differences, "wilcoxon", DRAWS)
+
+
+@pytest.mark.parametrize("test", ["permutation", "ttest", "wilcoxon"])
+def test_degenerate_differences(test):
+    """No difference is p = 1; the same difference for all has a p-value too; none has none."""
+    pytest.importorskip("scipy.stats")
+    p_value = recframe.compare.p_value
+
+    assert 1.0 == p_value(np.zeros(5), test, DRAWS)
+    assert 0 <= p_value(np.full(8, 0.25), test, DRAWS) < 0.01
+    assert np.isnan(p_value(np.array([]), test, DRAWS))
+
+
+def test_corrections_by_hand():
+    """Holm, Bonferroni and Benjamini-Hochberg on the p-values of a table; NaN does not count."""
+    stats = pytest.importorskip("scipy.stats")
+    p_values = np.array([0.01, 0.04, np.nan, 0.03, 0.005])
+
+    np.testing.assert_allclose([0.03, 0.06, np.nan, 0.06, 0.02], correct(p_values, "holm"))
+    np.testing.assert_allclose([0.04, 0.16, np.nan, 0.12, 0.02], correct(p_values, "bonferroni"))
+    np.testing.assert_allclose([0.02, 0.04, np.nan, 0.04, 0.02], correct(p_values, "fdr_bh"))
+    known = p_values[[0, 1, 3, 4]]
+    np.testing.assert_allclose(
+        stats.false_discovery_control(known), correct(p_values, "fdr_bh")[[0, 1, 3, 4]]
+    )
+    np.testing.assert_array_equal(p_values, correct(p_values, None))
+    assert 1.0 == correct(np.array([0.7, 0.9]), "holm").max()
+    assert np.isnan(correct(np.array([np.nan]), "fdr_bh")).all()
+
+
+def test_correction_is_over_the_table(models):
+    """The p-values of all scores and metrics are corrected together."""
+    table = models.rec.compare(["precision@2", "recall@1"], correction="bonferroni")
+
+    np.testing.assert_allclose(np.minimum(4 * table["p_value"], 1), table["p_corrected"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"baseline": "x"}, r"baseline must be a score column, one of \['score', 'b_score'"),
+        ({"test": "z"}, r"test must be one of \('permutation', 'ttest', 'wilcoxon'\), found 'z'"),
+        ({"correction": "x"}, r"correction must be None or one of \('holm', .*found 'x'"),
+        ({"confidence": 2}, "confidence must be between 0 and 1, found 2"),
+        ({"metrics": "recall@9"}, "k=9 is more than the ranked rows"),
+    ],
+)
+def test_compare_refuses(models, arguments, message):
+    """Values that are not there are refused."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        models.rec.compare(**({"metrics": "recall@1"} | arguments))
+
+
+def test_the_frame_is_never_changed(models):
+    """Comparing writes nothing to the frame."""
+    before = models.copy(deep=True)
+    models.rec.compare("recall@1")
+
+    pd.testing.assert_frame_equal(before, models)
+
+
+def test_one_score_column(frame):
+    """There must be something to compare with."""
+    with pytest.raises(recframe.RecframeError, match="compare needs two score columns or more"):
+        frame.rec.compare("recall@1")
+
+
+@pytest.mark.parametrize("arguments", [{"test": "ttest"}, {"correction": "fdr_bh"}])
+def test_without_scipy(models, monkeypatch, arguments):
+    """Without SciPy the error names the extra; what needs no SciPy works."""
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    assert 2 == len(models.rec.compare("recall@1"))
+    with pytest.raises(ImportError, match=r"needs scipy.*pip install 'recframe\[stats\]'"):
+        models.rec.compare("recall@1", **arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", ["permutation", "ttest", "wilcoxon"])
+def test_p_values_are_uniform_where_nothing_differs(test):
+    """Over 400 data sets without a difference p-values are uniform (Kolmogorov-Smirnov)."""
+    stats = pytest.importorskip("scipy.stats")
+    p_values = [
+        two_models(0.0, seed=seed)
+        .rec.compare("recall@4", test=test, n_resamples=999)["p_value"]
+        .item()
+        for seed in range(400)
+    ]
+
+    assert stats.kstest(p_values, "uniform").pvalue > 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_the_interval_covers_a_known_shift(confidence):
+    """Over 400 data sets the interval holds the true shift as often as its confidence says."""
+    shift, n_sets = 0.1, 400
+    tables = [
+        two_models(shift, seed=seed).rec.compare("recall@4", confidence=confidence, n_resamples=999)
+        for seed in range(n_sets)
+    ]
+    intervals = pd.concat(tables)[["low", "high"]]
+    covered = (intervals["low"] <= shift) & (shift <= intervals["high"])
+
+    three_errors = 3 * np.sqrt(confidence * (1 - confidence) / n_sets)
+    assert confidence == pytest.approx(covered.mean(), abs=three_errors)

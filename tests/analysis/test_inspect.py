@@ -1,0 +1,382 @@
+"""df.rec.inspect: what is shown of one user, as text, as HTML and in a browser."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recframe
+import strategies
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "example.parquet"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), "")
+SCRIPT = "<script>document.title = 'run'</script>"
+
+
+def in_browser(test):
+    """Mark a test that renders in a browser; skip it where there is none."""
+    without = pytest.mark.skipif(not BROWSER, reason="no Chromium on the PATH to render in")
+    return pytest.mark.browser(without(test))
+
+
+@pytest.fixture(scope="module")
+def example():
+    """The example frame of the repository."""
+    return pd.read_parquet(EXAMPLE)
+
+
+@pytest.fixture
+def tied():
+    """One user with a tie across the cut at 2, a row without a score, and awkward item names."""
+    return pd.DataFrame(
+        {
+            "user": "ann",
+            "item": [SCRIPT, "b & b", "c", "d", "e"],
+            "score": [0.9, 0.5, 0.5, 0.2, None],
+            "relevant": [1, 0, 1, 0, 1],
+        }
+    )
+
+
+class Tables(HTMLParser):
+    """The captions and the rows of the tables of a page, as a reader sees their text."""
+
+    def __init__(self, page):
+        """Read a page."""
+        super().__init__()
+        self.captions, self.rows, self.tags = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        """Begin a caption, a row or a cell."""
+        self.tags.append(tag)
+        if tag == "caption":
+            self.captions.append("")
+        elif tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+        elif tag == "br":
+            self.captions[-1] += "\n"
+            self.tags.pop()
+
+    def handle_endtag(self, tag):
+        """End the innermost tag."""
+        self.tags.pop()
+
+    def handle_data(self, data):
+        """Add text to where it stands."""
+        if "caption" in self.tags:
+            self.captions[-1] += data
+        elif self.tags and self.tags[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def test_the_object_of_the_published_notebook(example):
+    """S1, S2: object 4's rows in both orders, captioned with the published percentages."""
+    inspection = example.rec.inspect(4, k=3)
+    published = pd.read_csv(Path(__file__).parents[1] / "data" / "object_4.csv")
+
+    for score, recall, precision in (
+        ("Random scores", "15.38%", "66.67%"),
+        ("KNN scores", "23.08%", "100.00%"),
+    ):
+        block = f"{score}\nprecision@3 – {precision}\nrecall@3 – {recall}\n"
+        with pd.option_context("display.width", 40):
+            assert block in str(inspection)
+        ordered = published.sort_values(score, ascending=False, kind="stable")
+        assert ordered["item"].tolist() == inspection.tables[score]["item"].tolist()
+        assert ordered[score].tolist() == inspection.tables[score]["score"].tolist()
+
+
+def test_text(tied):
+    """The text form, character by character."""
+    expected = f"""\
+user ann: 5 rows, 3 relevant
+
+score
+precision@2 – 75.00%
+recall@2 – 50.00%
+R-precision – 66.67%
+
+  position                                      item relevance score
+────────────────────────────────────────────────────────────────────
+         1 ✓ {SCRIPT}         1   0.9
+      =2.5                                     b & b         0   0.5
+────────────────────────────────────────────────────────────────────
+      =2.5 ✓                                       c         1   0.5
+         4                                         d         0   0.2
+not ranked ✓                                       e         1
+= tied, at their mean position
+the cut at 2 falls inside a tie"""
+
+    assert expected == str(tied.rec(missing="unranked").inspect("ann", k=2))
+
+
+def test_side_by_side(example):
+    """Tables stand side by side where the display is wide enough, else one below the other."""
+    inspection = example[example["item"] < 3].rec.inspect(4, k=2)
+    with pd.option_context("display.width", 80):
+        wide = str(inspection)
+    with pd.option_context("display.width", 60):
+        narrow = str(inspection)
+
+    assert re.search(r"^Random scores +KNN scores$", wide, re.MULTILINE)
+    assert re.search(r"^KNN scores$", narrow, re.MULTILINE)
+    assert max(map(len, wide.splitlines())) <= 80
+    assert sorted(wide.split()) == sorted(narrow.split())
+
+
+@settings(max_examples=50)
+@given(
+    strategies.rows(scores="ratings", nulls=("score",), min_rows=1),
+    st.integers(1, 6),
+    strategies.options(missing="unranked"),
+)
+def test_tables_and_metrics_are_those_of_rank_and_evaluate(rows, k, options):
+    """Positions are those of `rank`, in their order; metrics those of `evaluate`."""
+    if options["short"] == "raise":
+        options["short"] = "pad"
+    frame = strategies.frame(rows, scores="ratings")
+    bound = frame.rec(**options)
+    labels = [f"precision@{k}", f"recall@{k}", "r_precision"]
+    positions, per_user = bound.rank()["score"], bound.evaluate(labels)["score"]
+    user = frame["user"].iloc[0]
+    inspection = bound.inspect(user, k=k)
+    table = inspection.tables["score"]
+    expected = positions[frame["user"] == user].sort_values(kind="stable")
+
+    np.testing.assert_array_equal(expected, table["position"])
+    np.testing.assert_array_equal(expected, positions[table.index])
+    np.testing.assert_array_equal(per_user.loc[user], inspection.metrics.loc["score"])
+    assert str(inspection).startswith(f"user {user}: {len(table)} rows")
+
+
+def test_relevant_is_what_the_options_say():
+    """With min_relevance the mark says what is relevant, and the column what was judged."""
+    frame = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [2.5, 4.0]})
+    table = frame.rec(min_relevance=3).inspect(1, k=1).tables["score"]
+
+    assert ["position", "relevant", "relevance", "score"] == table.columns.tolist()
+    assert [False, True] == table["relevant"].tolist()
+    assert [2.5, 4.0] == table["relevance"].tolist()
+
+
+@pytest.mark.parametrize(("k", "n_shown"), [(3, 30), (28, 33), (400, 405)])
+def test_a_long_list_is_cut(k, n_shown):
+    """Of 1,000 rows the first are shown, those up to k and a few more in any case."""
+    frame = pd.DataFrame({"user": 1, "score": range(1000), "relevant": 1})
+    inspection = frame.rec.inspect(1, k=k)
+
+    assert f"… {1000 - n_shown} more rows" in str(inspection)
+    assert n_shown + 1 == len(Tables(inspection.to_html()).rows)
+    assert 1000 == len(inspection.tables["score"])
+    lines = str(inspection).splitlines()
+    rules = [number for number, line in enumerate(lines) if line.startswith("─")]
+    assert k == rules[1] - rules[0] - 1
+
+
+def test_no_line_under_a_short_ranking(tied):
+    """A ranking with fewer than k rows has no line under position k."""
+    text = str(tied.rec(missing="unranked", short="pad").inspect("ann", k=5))
+
+    assert 1 == sum(line.startswith("─") for line in text.splitlines())
+
+
+def test_undefined(frame):
+    """A metric without a value is said to be undefined."""
+    assert "recall@1 – undefined" in str(frame.rec.inspect("cat", k=1))
+
+
+def test_scores_are_aligned():
+    """Scores are printed as pandas prints a column: with one number of decimals."""
+    frame = pd.DataFrame({"user": 1, "score": [0.5, 0.25, 1e-3, np.inf], "relevant": 1})
+    rows = Tables(frame.rec.inspect(1).to_html()).rows[1:]
+
+    assert ["inf", "0.500", "0.250", "0.001"] == [row[-1] for row in rows]
+
+
+def test_html_tables(tied):
+    """The HTML has the same captions and cells as the text; relevant rows are marked."""
+    page = tied.rec(missing="unranked").inspect("ann", k=2).to_html()
+    tables = Tables(page)
+
+    assert [
+        "score\nprecision@2 – 75.00%\nrecall@2 – 50.00%\nR-precision – 66.67%"
+    ] == tables.captions
+    assert ["position", "", "item", "relevance", "score"] == tables.rows[0]
+    assert ["1", "✓", SCRIPT, "1", "0.9"] == tables.rows[1]
+    assert ["not ranked", "✓", "e", "1", ""] == tables.rows[-1]
+    assert page == tied.rec(missing="unranked").inspect("ann", k=2)._repr_html_()
+
+
+def test_values_are_escaped(tied):
+    """Names of users, items and scores show as text, whatever they hold."""
+    frame = tied.dropna().rename(columns={"score": "<b>score"}).assign(user="<i>ann</i>")
+    page = frame.rec(score="<b>score").inspect("<i>ann</i>", k=1).to_html()
+
+    for text in (SCRIPT, "<b>score", "<i>ann</i>"):
+        assert text not in page
+    assert "&lt;b&gt;score" in page
+    assert "&lt;i&gt;ann&lt;/i&gt;" in page
+
+
+def test_text_has_a_line_for_each_row():
+    """Line breaks inside a name do not break the table."""
+    frame = pd.DataFrame({"user": 1, "item": ["a\nb", "c"], "score": [2, 1], "relevant": 1})
+    text = str(frame.rec.inspect(1, k=1))
+
+    assert r"a\nb" in text
+
+
+def test_without_jinja(tied, monkeypatch):
+    """Without jinja2 a notebook shows the text, and asking for the HTML names the extra."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    inspection = tied.dropna().rec.inspect("ann", k=2)
+
+    assert "precision@2 – 75.00%" in str(inspection)
+    assert inspection._repr_html_() is None
+    with pytest.raises(ImportError, match=r"needs jinja2.*pip install 'recframe\[notebook\]'"):
+        inspection.to_html()
+
+
+@pytest.mark.parametrize(
+    ("users", "user"),
+    [
+        (["a", "b"], "b"),
+        ([1, 2], 2),
+        (pd.Categorical(["x", "y"], ["z", "y", "x"]), "y"),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"]), pd.Timestamp("2020-01-02")),
+        (pd.array([1, 2], "Int64"), 2),
+        ([(1, 2), (1, 3)], (1, 3)),
+        ([True, False], False),
+    ],
+)
+def test_every_kind_of_id(users, user):
+    """A user is found by its id, as a column and as an index level."""
+    frame = pd.DataFrame({"user": users, "score": [1, 2], "relevant": [0, 1]})
+
+    assert 1.0 == frame.rec.inspect(user, k=1).metrics.loc["score", "precision@1"]
+    assert [1] == frame.set_index("user").rec.inspect(user, k=1).tables["score"][
+        "relevance"
+    ].tolist()
+
+
+def test_the_frame_is_never_changed(frame):
+    """Neither looking nor writing to what was returned changes the frame."""
+    before = frame.copy(deep=True)
+    inspection = frame.rec.inspect("ann")
+    inspection.to_html()
+    inspection.tables["score"]["score"] = 0.0
+
+    pd.testing.assert_frame_equal(before, frame)
+
+
+def test_one_ranking(frame):
+    """user=None has one ranking, which needs no name."""
+    assert str(frame.rec(user=None).inspect(k=2)).startswith("all: 8 rows, 3 relevant")
+    with pytest.raises(recframe.RecframeError, match="user='ann': with user=None there is one"):
+        frame.rec(user=None).inspect("ann")
+
+
+@pytest.mark.parametrize(
+    ("user", "message"),
+    [
+        (
+            "dan",
+            "user='dan': no row has that id; ids of the column 'user' are such as 'ann', 'bob'",
+        ),
+        (1, "user=1: no row has that id"),
+        (["ann"], r"user must be one id of the column 'user', found \['ann'\]"),
+    ],
+)
+def test_unknown_user(frame, user, message):
+    """An id that is not there is refused with examples of those that are."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec.inspect(user)
+
+
+def test_refused_as_elsewhere(frame):
+    """The user's rows are refused as `evaluate` does; those of others are not looked at."""
+    frame.loc[0, "score"] = None
+    assert "precision@2 – 0.00%" in str(frame.rec.inspect("bob", k=2))
+    with pytest.raises(recframe.RecframeError, match="score='score': must not be null, found 1"):
+        frame.rec.inspect("ann", k=2)
+    with pytest.raises(recframe.RecframeError, match="k=3 is more than the ranked rows"):
+        frame.rec.inspect("cat", k=3)
+    frame.loc[[6, 7], "score"] = None
+    with pytest.raises(recframe.RecframeError, match="user='cat': every row holds a null"):
+        frame.rec(missing="drop").inspect("cat", k=1)
+
+
+SEEN = """<style>:root { color-scheme: light dark }</style><script>
+addEventListener("load", () => {
+    const style = (element) => getComputedStyle(element);
+    const boxes = [...document.querySelectorAll("table")].map((t) => t.getBoundingClientRect());
+    const rows = [...document.querySelectorAll("tbody tr")];
+    const texts = (rows) => rows.map((row) => row.innerText.trim().split(/\\s+/).join(" "));
+    const seen = {
+        text: document.body.innerText,
+        beside: boxes.length > 1 && boxes[0].top === boxes[1].top && boxes[0].right < boxes[1].left,
+        lined: texts(rows.filter((r) => style(r.cells[0]).borderBottomWidth === "2px")),
+        bold: texts(rows.filter((r) => style(r.cells[0]).fontWeight === "700")),
+        ink: style(document.querySelector("td")).color,
+        scripts: document.querySelectorAll("td script").length,
+        title: document.title,
+    };
+    document.body.append(Object.assign(document.createElement("pre"), {
+        id: "seen", textContent: JSON.stringify(seen),
+    }));
+});
+</script>"""
+
+
+def see(inspection, folder, *arguments):
+    """Return what headless Chromium shows of an inspection."""
+    path = folder / "page.html"
+    head = f"<!doctype html><meta charset=utf-8><title>still</title>{SEEN}"
+    path.write_text(head + inspection.to_html(), "utf-8")
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+    profile = f"--user-data-dir={folder / 'profile'}"
+    command = [BROWSER, *flags, profile, *arguments, "--dump-dom", path.as_uri()]
+    page = subprocess.run(command, capture_output=True, timeout=120, check=True).stdout.decode()
+    found = re.search('<pre id="seen">(.*)</pre>', page, re.DOTALL)
+    return json.loads(html.unescape(found.group(1)))
+
+
+@in_browser
+@pytest.mark.parametrize(
+    ("scheme", "ink"), [(1, "rgb(0, 0, 0)"), (0, "rgb(255, 255, 255)")], ids=["light", "dark"]
+)
+def test_in_a_browser(example, tmp_path, scheme, ink):
+    """Chromium shows both orders side by side in the text's own colour, light theme or dark."""
+    arguments = (f"--blink-settings=preferredColorScheme={scheme}", "--window-size=1000,900")
+    seen = see(example.rec.inspect(4), tmp_path, *arguments)
+
+    assert seen["beside"]
+    assert ink == seen["ink"]
+    for text in ("object 4: 30 rows, 13 relevant", "recall@3 – 15.38%", "recall@3 – 23.08%"):
+        assert text in seen["text"]
+    assert ["3 8 0 1.656717", "3 ✓ 3 1 0.779723"] == seen["lined"]
+    assert 2 * 13 == len(seen["bold"])
+    assert all("✓" in row for row in seen["bold"])
+
+
+@in_browser
+def test_names_run_no_script_in_a_browser(tied, tmp_path):
+    """A name with markup is read as text and does nothing."""
+    seen = see(tied.dropna().rec.inspect("ann", k=1), tmp_path)
+
+    assert SCRIPT in seen["text"]
+    assert (0, "still") == (seen["scripts"], seen["title"])

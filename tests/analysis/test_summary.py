@@ -1,0 +1,162 @@
+"""df.rec.summary: means, errors and intervals against pandas, SciPy and theory."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.analysis.resampling import Resampling, bootstrap_interval
+
+COLUMNS = ["mean", "standard_error", "low", "high", "n_users", "n_undefined"]
+DRAWS = Resampling(0.95, 9_999, 0)
+
+
+def values_like_recall(n, seed=1):
+    """Return n values k/5, skewed as a recall is."""
+    rng = np.random.default_rng(seed)
+    return rng.binomial(5, rng.beta(0.3, 2.0, n)) / 5
+
+
+def users_with(values):
+    """Return a frame in which user i has precision@5 = values[i], a multiple of 1/5."""
+    n = len(values)
+    frame = pd.DataFrame({"user": np.repeat(np.arange(n), 5), "score": np.tile(range(5), n)})
+    hits = np.repeat(np.rint(values * 5), 5)
+    return frame.assign(relevant=(frame["score"] < hits).astype(int))
+
+
+def test_columns_and_counts(frame):
+    """Mean, standard error and counts are those of the per-user table."""
+    bound = frame.assign(b_score=1).rec(short="pad")
+    table = bound.summary()
+    per_user = bound.evaluate()
+
+    assert COLUMNS == table.columns.tolist()
+    assert per_user.columns.equals(table.index)
+    pd.testing.assert_series_equal(per_user.mean(), table["mean"], check_names=False)
+    pd.testing.assert_series_equal(per_user.sem(), table["standard_error"], check_names=False)
+    assert [3, 2, 2, 3, 2, 2] == table["n_users"].tolist()
+    assert [0, 1, 1, 0, 1, 1] == table["n_undefined"].tolist()
+
+
+def test_means_are_those_of_mean(frame):
+    """`summary` and `mean` have the same means, to the last bit."""
+    bound = frame.rec(short="pad")
+    means = bound.summary()["mean"]
+
+    assert bound.mean().loc["score"].tolist() == means.tolist()
+
+
+@pytest.mark.parametrize("n", [12, 150, 3_000])
+def test_interval_agrees_with_scipy(n):
+    """The bounds are those of scipy.stats.bootstrap, up to the chance in both."""
+    stats = pytest.importorskip("scipy.stats")
+    values = values_like_recall(n)
+    low, high = bootstrap_interval(values, DRAWS)
+    theirs = stats.bootstrap(
+        (values,), np.mean, method="percentile", n_resamples=9_999, batch=500, rng=7
+    ).confidence_interval
+
+    width = theirs.high - theirs.low
+    np.testing.assert_allclose([theirs.low, theirs.high], [low, high], atol=0.05 * width)
+
+
+def test_interval_has_the_normal_width():
+    """With many users the interval is the mean plus and minus 1.96 standard errors."""
+    values = values_like_recall(20_000)
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    low, high = bootstrap_interval(values, DRAWS)
+
+    np.testing.assert_allclose([-1.96, 1.96], (np.array([low, high]) - values.mean()) / error, 0.04)
+
+
+def test_interval_of_all_distinct_values():
+    """Values that are all different are resampled all the same, in batches."""
+    values = np.random.default_rng(3).random(3_000)
+    low, high = bootstrap_interval(values, Resampling(0.95, 1_500, 0))
+    error = values.std(ddof=1) / math.sqrt(len(values))
+
+    np.testing.assert_allclose([-1.96, 1.96], (np.array([low, high]) - values.mean()) / error, 0.15)
+
+
+def test_a_million_users_are_resampled_in_little_memory():
+    """A million users with few distinct values need no array of a million random numbers."""
+    tracemalloc = pytest.importorskip("tracemalloc")
+    values = values_like_recall(1_000_000)
+    tracemalloc.start()
+    low, high = bootstrap_interval(values, DRAWS)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 4 * values.nbytes
+    assert low < values.mean() < high
+
+
+def test_the_seed_decides():
+    """The same seed gives the same table, another one others; and a metric's own row stays."""
+    bound = users_with(values_like_recall(50)).rec
+    table = bound.summary(["precision@5", "recall@5"])
+
+    pd.testing.assert_frame_equal(table, bound.summary(["precision@5", "recall@5"]))
+    few, others = (bound.summary("precision@5", n_resamples=7, seed=seed) for seed in (0, 1))
+    assert not few.equals(others)
+    pd.testing.assert_frame_equal(table.iloc[:1], bound.summary("precision@5"))
+
+
+def test_confidence_widens():
+    """More confidence, a wider interval around the same mean."""
+    bound = users_with(values_like_recall(80)).rec
+    wide, narrow = (
+        bound.summary("precision@5", confidence=confidence).iloc[0] for confidence in (0.99, 0.5)
+    )
+
+    assert wide["low"] < narrow["low"] < narrow["mean"] < narrow["high"] < wide["high"]
+
+
+def test_few_users():
+    """One user has a mean and no interval; users of one value have an interval of no width."""
+    one = users_with(np.array([0.4])).rec.summary("precision@5").iloc[0]
+    assert [0.4, 1.0] == one[["mean", "n_users"]].tolist()
+    assert one[["standard_error", "low", "high"]].isna().all()
+    same = users_with(np.full(9, 0.4)).rec.summary("precision@5").iloc[0]
+    np.testing.assert_allclose([0.4, 0.4, 0.0], same[["low", "high", "standard_error"]], atol=1e-15)
+
+
+def test_no_user_with_a_value(frame):
+    """Where no user has a value there is no mean."""
+    row = frame.assign(relevant=0).rec.summary("recall@1").iloc[0]
+
+    assert [0, 3] == row[["n_users", "n_undefined"]].tolist()
+    assert row[["mean", "standard_error", "low", "high"]].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"confidence": 95}, "confidence must be between 0 and 1, found 95"),
+        ({"confidence": 1.0}, "confidence must be between 0 and 1, found 1.0"),
+        ({"confidence": "0.9"}, "confidence must be between 0 and 1, found '0.9'"),
+        ({"n_resamples": 0}, "n_resamples must be an integer of 1 or more, found 0"),
+        ({"n_resamples": 1e4}, "n_resamples must be an integer of 1 or more, found 10000.0"),
+        ({"seed": None}, "seed must be an integer of 0 or more, found None"),
+        ({"metrics": "recall"}, "'recall': recall needs a cut-off"),
+    ],
+)
+def test_summary_refuses(frame, arguments, message):
+    """Values out of range are refused."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec.summary(**arguments)
+
+
+def test_summary_plots():
+    """An interval plot is one call of pandas: bars with asymmetric errors."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    table = users_with(values_like_recall(50)).rec.summary(["precision@5", "recall@5"])
+    errors = [table["mean"] - table["low"], table["high"] - table["mean"]]
+    axes = table["mean"].plot.barh(xerr=errors)
+
+    assert 2 == len(axes.patches)
+    matplotlib.pyplot.close(axes.figure)

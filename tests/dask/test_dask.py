@@ -1,0 +1,450 @@
+"""ddf.rec: what pandas gives, bit for bit, lazily, on threads and on a cluster."""
+
+import inspect
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask
+import recframe
+import recframe.dask
+import strategies
+from lazily import (
+    IN_NO_ORDER,
+    LAZY,
+    METRICS,
+    OTHERS,
+    USERS,
+    assert_all_same,
+    assert_same,
+    interactions,
+    parts,
+)
+from recframe.dask import DaskRecAccessor, tasks
+
+
+@pytest.fixture
+def threads():
+    """Dask's scheduler of threads, with ids of text as pandas has them.
+
+    What a refused computation leaves running ends with the test: it could undo the filters of
+    warnings that the next one sets.
+    """
+    options = {"scheduler": "threads", "dataframe.convert-string": False}
+    with ThreadPoolExecutor(2) as pool, dask.config.set(options, pool=pool):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("ids", "ties"), [*((ids, "expected") for ids in USERS), ("int", "best"), ("int", "worst")]
+)
+def test_tables_equal_those_of_pandas(ids, ties, threads):
+    """Ids of every kind, partitions without rows, several scores: the table is pandas'."""
+    frame = interactions(ids)
+    options = {"ties": ties, "short": "pad", "zero_division": 0.0}
+    ours = parts(frame).rec(**options)
+
+    assert_same(frame.rec(**options).evaluate(METRICS), ours.evaluate(METRICS))
+    assert_same(frame.rec(**options).precision(k=2), ours.precision(k=2))
+    assert_same(frame.rec(**options).recall(k=2), ours.recall(k=2))
+    assert_same(frame.rec(**options).r_precision(), ours.r_precision())
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_means(ids, threads):
+    """Means are lazy too, and leave NaN out as pandas does."""
+    frame = interactions(ids)
+    frame["relevant"] &= frame["knn_score"] > 2
+    lazy = parts(frame).rec(short="nan").mean(METRICS)
+
+    assert isinstance(lazy, dd.DataFrame)
+    expected = frame.rec(short="nan").mean(METRICS)
+    pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=False, rtol=1e-12)
+
+
+def test_nothing_runs_before_it_is_computed(threads):
+    """Making a table reads no data; what is wrong in it is found when computed."""
+    ddf = parts(interactions().assign(relevant=7))
+    lazy = ddf.rec(short="pad").evaluate(METRICS)
+    with pytest.raises(recframe.RecframeError, match="must be boolean or 0/1"):
+        lazy.compute()
+
+
+@pytest.mark.parametrize("truth", [None, "missing.parquet"])
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+def test_no_table_reads_data(make, truth):
+    """Making a table runs nothing and opens no file of truth."""
+    frame = interactions().assign(item=1)
+    ddf = dd.from_map(pytest.fail, ["this ran"], meta=frame.iloc[:0])
+
+    assert isinstance(make(ddf.rec(short="pad", truth=truth)), dd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda rec: rec.top(0, "knn_score"), "k must be"),
+        (lambda rec: rec.top(2), "top takes one score column"),
+        (lambda rec: rec.describe(k=0), "k must be"),
+        (lambda rec: rec.inspect(1, k=0), "k must be"),
+        (lambda rec: rec.inspect([1]), "user must be one id"),
+        (lambda rec: rec(user=None).inspect(1), "there is one ranking"),
+        (lambda rec: rec.curve("r_precision"), "a curve is of"),
+        (lambda rec: rec.curve(k=[1, 1]), "each cut-off once"),
+        (lambda rec: rec.summary("recal@1"), "recal@1"),
+        (lambda rec: rec.summary(confidence=2), "confidence must be"),
+        (lambda rec: rec.compare(n_resamples=0), "n_resamples must be"),
+        (lambda rec: rec.compare(test="u"), "test must be"),
+        (lambda rec: rec.compare(correction="u"), "correction must be"),
+        (lambda rec: rec.compare(baseline="u"), "baseline must be"),
+        (lambda rec: rec(score="knn_score").compare(), "compare needs two score columns"),
+    ],
+)
+def test_arguments_are_checked_at_once(ask, message):
+    """What is wrong with an argument is said before anything is computed."""
+    ddf = dd.from_map(pytest.fail, ["this ran"], meta=interactions().iloc[:0])
+    with pytest.raises(recframe.RecframeError, match=message):
+        ask(ddf.rec)
+
+
+def test_the_methods_are_those_of_pandas():
+    """Every method of the accessor but judge is there, with its parameters and defaults."""
+
+    def parameters(accessor):
+        members = inspect.getmembers(accessor, inspect.isfunction)
+        return {
+            name: [
+                (parameter.name, parameter.kind, parameter.default)
+                for parameter in inspect.signature(method).parameters.values()
+            ]
+            for name, method in members
+            if not name.startswith("_")
+        }
+
+    expected = parameters(recframe.RecAccessor)
+    del expected["judge"]
+    assert expected == parameters(DaskRecAccessor)
+
+
+def test_missing_columns_are_found_at_once():
+    """Roles are sought in the labels."""
+    with pytest.raises(recframe.MissingColumnError, match="user='usr': no such column"):
+        parts(interactions()).rec(user="usr").recall(k=1)
+
+
+@pytest.mark.parametrize("make", (IN_NO_ORDER | OTHERS).values(), ids=IN_NO_ORDER | OTHERS)
+def test_null_users_are_refused(make, threads):
+    """The shuffle keeps rows without an id; they are refused as in pandas."""
+    frame = interactions("nullable")
+    frame.loc[7, "user"] = pd.NA
+    with pytest.raises(recframe.RecframeError, match="ids must not be null, found 1 null"):
+        make(parts(frame).rec(short="pad")).compute()
+
+
+def test_null_users_are_dropped(threads):
+    """Rows without an id can be left out, from every table."""
+    frame = interactions("nullable")
+    frame.loc[7, "user"] = pd.NA
+
+    assert_all_same(frame, parts(frame), missing="drop")
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_a_promise_that_holds(ids, threads):
+    """With each user in one partition the rows stay there and the table is the same."""
+    frame = interactions(ids).sort_values("user", ignore_index=True)
+    starts = [
+        0,
+        *(1 + np.flatnonzero(frame["user"].iloc[:-1] != frame["user"].shift(-1).iloc[:-1])),
+    ]
+    cuts = [starts[0], starts[15], starts[16], starts[40], len(frame)]
+    ddf = dd.from_map(
+        lambda first, stop: frame.iloc[first:stop], cuts[:-1], cuts[1:], meta=frame.iloc[:0]
+    )
+    lazy = ddf.rec(partitioned=True, short="pad").evaluate(METRICS)
+
+    assert_same(frame.rec(short="pad").evaluate(METRICS), lazy)
+    for number, (first, stop) in enumerate(pairwise(cuts)):
+        there = lazy.partitions[number].compute().index
+        assert frame["user"][first:stop].unique().tolist() == there.tolist()
+
+
+@pytest.mark.parametrize("name", strategies.METRICS)
+def test_every_metric_has_a_method(name, threads):
+    """The method of a metric returns what pandas' does, lazily."""
+    frame = interactions()
+    k = {} if strategies.METRICS[name] == "none" else {"k": 2}
+    expected = getattr(frame.rec(short="pad"), name)(**k)
+
+    assert_same(expected, getattr(parts(frame).rec(short="pad"), name)(**k))
+
+
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+@pytest.mark.parametrize("ids", ["int", "category"])
+def test_a_promise_that_does_not_hold(ids, make, threads):
+    """Users in several partitions are found, whatever table they would be wrong in."""
+    lazy = make(parts(interactions(ids)).rec(partitioned=True, short="pad"))
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: 49 users in all, but"):
+        lazy.compute()
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_every_table_is_that_of_pandas(ids, threads):
+    """Every method gives what it gives for pandas, bit for bit but for sums of sums."""
+    frame = interactions(ids)
+
+    assert_all_same(frame, parts(frame))
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_tables_of_a_promise_that_holds(ids, threads):
+    """Every method takes partitions of whole users as they are."""
+    frame = interactions(ids)
+    number = frame["user"].rank(method="dense") % 3
+    ddf = dd.from_map(lambda n: frame[number == n], range(4), meta=frame.iloc[:0])
+
+    assert_all_same(frame, ddf, partitioned=True)
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_an_index_of_users(ids, threads):
+    """An index that plays a role does so in every method, and stays the index of rows."""
+    # Dask takes an int64 and an Int64 index for one where their values are the same.
+    frame = interactions(ids).set_index("user").iloc[len(ids) :]
+
+    assert_all_same(frame, parts(frame))
+
+
+@pytest.mark.parametrize("ties", ["best", "worst"])
+def test_every_table_with_ties(ties, threads):
+    """Tie rules that read relevance are those of pandas in every method."""
+    frame = interactions()
+
+    assert_all_same(frame, parts(frame), ties=ties)
+
+
+def test_sums_over_many_users(threads):
+    """Means and their errors over thousands of users are summed as pandas does."""
+    rng = np.random.default_rng(5)
+    users = {
+        "user": rng.integers(0, 9000, 40_000).astype(str),
+        "relevant": rng.random(40_000) < 0.3,
+    }
+    frame = pd.DataFrame(users | {name: rng.random(40_000) for name in ("a_score", "b_score")})
+    ddf = dd.from_pandas(frame, npartitions=7, sort=False)
+    metrics = ["ndcg@7", "precision@3", "average_precision"]
+    for method in ("summary", "compare"):
+        expected, lazy = (
+            getattr(data.rec(short="shrink"), method)(metrics, n_resamples=9)
+            for data in (frame, ddf)
+        )
+        pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
+    pd.testing.assert_frame_equal(
+        frame.rec(short="shrink").describe(7),
+        ddf.rec(short="shrink").describe(7).compute(),
+        check_exact=True,
+    )
+
+
+def test_top_has_users_together(threads):
+    """The first rows of a user are in one piece and in ranked order."""
+    top = parts(interactions()).rec.top(3, "other_score").compute()
+    users = top["user"]
+
+    assert 49 == (users != users.shift()).sum()
+    assert top.groupby("user")["rank"].is_monotonic_increasing.all()
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_inspect(ids, threads):
+    """One user's rankings are those of pandas, and displayed as they are."""
+    frame = interactions(ids).assign(item=range(400))
+    user = frame["user"].iloc[9]
+    expected, actual = (data.rec.inspect(user, k=2) for data in (frame, parts(frame)))
+
+    assert repr(expected) == repr(actual)
+    pd.testing.assert_frame_equal(expected.metrics, actual.metrics, check_exact=True)
+    for score, table in expected.tables.items():
+        pd.testing.assert_frame_equal(table, actual.tables[score], check_exact=True)
+
+
+def test_inspect_reads_the_rows_of_one_user(threads):
+    """What is wrong with the rows of others is not looked at."""
+    frame = interactions()
+    user = frame["user"].iloc[0]
+    frame["relevant"] = frame["relevant"].astype(int)
+    wrong = frame.assign(relevant=frame["relevant"].where(frame["user"] == user, 7))
+
+    assert repr(frame.rec.inspect(user)) == repr(parts(wrong).rec.inspect(user))
+
+
+def test_inspect_refuses_an_unknown_user(threads):
+    """The refusal names ids that are there."""
+    with pytest.raises(recframe.RecframeError, match=r"user=99: no row .* are such as \d+, \d+"):
+        parts(interactions()).rec.inspect(99)
+
+
+@pytest.mark.parametrize("user", ["int", "nobody"])
+def test_inspect_with_truth(user, threads):
+    """Items that truth names are shown, of users with rows and without."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    others = pd.DataFrame({"user": [60, 61], "item": [1, 500]})
+    truth = pd.concat([frame.loc[::7, ["user", "item"]], others])
+    asked = 60 if user == "nobody" else frame["user"].iloc[7]
+    expected, actual = (
+        data.rec(truth=truth, short="pad").inspect(asked, k=2) for data in (frame, parts(frame))
+    )
+
+    assert repr(expected) == repr(actual)
+
+
+def test_describe_counts_what_is_refused(threads):
+    """Null users, scores and relevance, duplicates and short rankings add up over partitions."""
+    frame = interactions("nullable").assign(item=np.arange(400) % 7)
+    frame["relevant"] = frame["relevant"].astype("boolean")
+    frame.loc[[7, 150, 399], "user"] = pd.NA
+    frame.loc[[8, 200], "relevant"] = pd.NA
+    frame["other_score"] = frame["other_score"].mask(frame.index % 50 == 3)
+    for options in ({}, {"missing": "drop"}, {"short": "shrink", "min_score": 0.5}):
+        expected = frame.rec(**options).describe(k=4)
+
+        assert 3 == expected.loc["null users", "knn_score"]
+        assert 0 < expected.loc["duplicate pairs", "knn_score"]
+        lazy = parts(frame).rec(**options).describe(k=4)
+        pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
+
+
+def test_describe_without_relevance(threads):
+    """Where one partition does not say what is relevant, none of the figures that need it is."""
+    frame = interactions().assign(relevant=lambda rows: rows["relevant"].astype(int))
+    frame.loc[5, "relevant"] = 4
+    expected = frame.rec.describe(k=2)
+
+    assert expected.loc["precision@2, best"].isna().all()
+    lazy = parts(frame).rec.describe(k=2)
+    pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
+
+
+@pytest.mark.parametrize("absent", ["zero", "drop"])
+@pytest.mark.parametrize("is_listed_twice", [False, True])
+def test_describe_with_truth(absent, is_listed_twice, threads):
+    """Users of truth without a row count once; duplicates leave relevance undefined everywhere."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    if is_listed_twice:
+        frame = pd.concat([frame, frame.iloc[:1]], ignore_index=True)
+    others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
+    truth = pd.concat([frame.loc[7:300:7, ["user", "item"]], others])
+    expected = frame.rec(truth=truth, absent=absent).describe(k=2)
+
+    assert (49 if is_listed_twice or absent == "drop" else 51) == expected.loc["users"].iloc[0]
+    lazy = parts(frame).rec(truth=truth, absent=absent).describe(k=2)
+    pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
+
+
+@pytest.mark.parametrize("ties", ["expected", "best"])
+def test_every_table_with_truth(ties, threads):
+    """Truth is looked up in every partition, some of which have none of its users."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
+    truth = pd.concat([frame.loc[[9, 17, 21], ["user", "item"]], others])
+
+    assert_all_same(frame, parts(frame), truth=truth, ties=ties)
+
+
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+def test_truth_of_others(make, threads):
+    """Truth that has no user in common with all partitions is refused as for pandas."""
+    frame = interactions().assign(item=range(400))
+    truth = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
+    ours = parts(frame).rec(truth=truth, ties="best", short="pad")
+    with pytest.raises(recframe.RecframeError, match="no user is in both the frame and truth"):
+        make(ours).compute()
+
+
+@pytest.mark.filterwarnings("ignore:.*inplace keyword")  # Dask's own, on pandas 3.1
+def test_known_divisions_prove_nothing(tmp_path, threads):
+    """Divisions from the statistics of files that users straddle must not save the shuffle."""
+    frame = interactions().sort_values("user").set_index("user")
+    for number in range(4):
+        frame[100 * number : 100 * number + 100].to_parquet(tmp_path / f"{number}.parquet")
+    ddf = dd.read_parquet(tmp_path, index="user", calculate_divisions=True)
+
+    assert ddf.known_divisions
+    expected = frame.rec(short="pad").evaluate(METRICS)
+    assert_same(expected, ddf.rec(short="pad").evaluate(METRICS))
+
+
+def test_one_ranking(threads):
+    """user=None makes one ranking of all partitions."""
+    frame = interactions()
+
+    assert_all_same(frame, parts(frame), user=None)
+    assert repr(frame.rec(user=None).inspect()) == repr(parts(frame).rec(user=None).inspect())
+
+
+def test_one_ranking_with_truth(threads):
+    """With truth too the one ranking is there once."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    truth = pd.DataFrame({"item": [4, 44, 444]})
+
+    assert_all_same(frame, parts(frame), user=None, truth=truth)
+
+
+@pytest.mark.parametrize("ties", ["first", "last"])
+def test_the_order_of_rows_is_lost(ties):
+    """A tie rule that reads row order is refused, with the reason."""
+    with pytest.raises(
+        recframe.RecframeError, match=f"ties='{ties}' reads the order of rows, which Dask does not"
+    ):
+        parts(interactions()).rec(ties=ties)
+
+
+def test_options_are_those_of_pandas():
+    """The options are checked as `recframe.evaluate` checks them."""
+    rec = parts(interactions()).rec
+    with pytest.raises(recframe.RecframeError, match="short must be one of"):
+        rec(short="cut")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'k'"):
+        rec(k=4)
+
+
+def test_functions_travel_by_name():
+    """What is sent to workers is small and needs no more than recframe there."""
+    lazy = parts(interactions()).rec(short="pad").evaluate(METRICS)
+
+    assert len(pickle.dumps(tasks.evaluate_part)) < 100
+    assert METRICS == list(lazy.columns.unique("metric"))
+
+
+def test_without_rows_at_all(threads):
+    """Partitions without rows only are a frame without rows."""
+    ddf = parts(interactions())
+    none = ddf[ddf["knn_score"] > 99].rec(short="pad").evaluate(METRICS).compute()
+
+    assert (0, 2 * len(METRICS)) == none.shape
+    assert_all_same(interactions().iloc[:0], ddf[ddf["knn_score"] > 99])
+
+
+@pytest.mark.parametrize("ids", USERS)
+@pytest.mark.parametrize("absent", ["zero", "drop"])
+def test_truth(ids, absent, threads):
+    """Relevance from truth is looked up in every partition; users without a row come once."""
+    frame = interactions(ids).drop(columns="relevant").assign(item=range(400))
+    truth = frame.loc[::7, ["user", "item"]].assign(item=lambda rows: rows["item"] % 300)
+    others = pd.DataFrame({"user": USERS[ids](pd.Series([60, 61])), "item": [1, 2]})
+    truth = pd.concat([truth, others.astype({"user": "str"} if ids == "category" else {})])
+    options = {"truth": truth, "absent": absent, "short": "pad"}
+    if ids == "category":
+        frame["user"] = frame["user"].cat.add_categories(others["user"].cat.categories)
+        truth["user"] = truth["user"].astype("str")
+    lazy = parts(frame).rec(**options)
+
+    assert_same(frame.rec(**options).evaluate(METRICS), lazy.evaluate(METRICS))
+    pd.testing.assert_frame_equal(
+        frame.rec(**options).mean(METRICS), lazy.mean(METRICS).compute(), rtol=1e-12
+    )

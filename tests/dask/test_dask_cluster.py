@@ -1,0 +1,53 @@
+"""ddf.rec on a cluster of two workers, each a process of its own."""
+
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+
+import dask
+import recframe
+import recframe.dask
+from lazily import METRICS, USERS, assert_all_same, assert_same, interactions, parts
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two workers, each a process of its own."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options, processes=True) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_on_a_cluster(ids, cluster):
+    """Two workers in processes of their own give the same table and means."""
+    frame = interactions(ids)
+    with dask.config.set({"dataframe.convert-string": False}):
+        ours = parts(frame).rec(short="pad")
+
+        assert_same(frame.rec(short="pad").evaluate(METRICS), ours.evaluate(METRICS))
+        pd.testing.assert_frame_equal(
+            frame.rec(short="pad").mean(METRICS), ours.mean(METRICS).compute(), rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("ids", USERS)
+def test_every_table_on_a_cluster(ids, cluster):
+    """What the other methods send to workers is found there, and the index of rows comes back."""
+    frame = interactions(ids)
+    with dask.config.set({"dataframe.convert-string": False}):
+        assert_all_same(frame, parts(frame))
+
+
+def test_truth_on_a_cluster(cluster):
+    """Workers look truth up, each in its partitions."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    truth = pd.DataFrame({"user": [*frame["user"][:9], 60], "item": range(10)})
+
+    assert_all_same(frame, parts(frame), truth=truth)
+
+
+def test_a_broken_promise_on_a_cluster(cluster):
+    """The refusal of a worker arrives as it was raised."""
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: 49 users in all, but"):
+        parts(interactions()).rec(partitioned=True, short="pad").evaluate(METRICS).compute()

@@ -1,0 +1,176 @@
+"""Column roles: what inference finds, what it leaves alone, and what it refuses."""
+
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.frames.columns import NAMES, find_columns
+from recframe.options import Options
+
+
+def one_row(*names):
+    """Return a frame of one row with these columns."""
+    return pd.DataFrame([[1] * len(names)], columns=list(names))
+
+
+def found(frame, **options):
+    """Return the labels in their roles."""
+    return find_columns(frame, Options(**options))
+
+
+@pytest.mark.parametrize("name", NAMES["user"])
+def test_user_names(name):
+    """Every name of the user role is found, whatever its case, spaces and underscores."""
+    assert name.upper() == found(one_row(name.upper(), "score", "relevant")).user
+    spaced = f"{name[:2]} _{name[2:]}"
+    assert spaced == found(one_row(spaced, "score", "relevant")).user
+
+
+@pytest.mark.parametrize("name", NAMES["relevant"])
+def test_relevant_names(name):
+    """Every name of the relevance role is found."""
+    assert name == found(one_row("user", "score", name)).relevant
+
+
+@pytest.mark.parametrize("name", [*NAMES["score"], "Random scores", "knn_score", "KnnScore"])
+def test_score_names(name):
+    """Every name of the score role is found, and names that end in the word."""
+    assert [name] == found(one_row("user", name, "relevant")).scores
+
+
+@pytest.mark.parametrize("name", ["underscore", "score_rank", "scored", "scoreboard"])
+def test_no_score_names(name):
+    """Names that merely contain the letters are not scores."""
+    with pytest.raises(recframe.MissingColumnError, match="score: no column found"):
+        found(one_row("user", name, "relevant"))
+
+
+def test_all_scores_in_column_order():
+    """Several scores are all taken, in the order of the columns; texts and booleans are not."""
+    frame = one_row("z_score", "user", "prediction", "relevant", "a score").assign(
+        name_score="x", has_score=True
+    )
+
+    assert ["z_score", "prediction", "a score"] == found(frame).scores
+
+
+def test_given_columns_are_not_inferred_again():
+    """A column given as relevance is not also taken as a score."""
+    frame = one_row("user", "knn_score", "relevance_score")
+
+    assert ["knn_score"] == found(frame, relevant="relevance_score").scores
+
+
+def test_index_levels_are_columns():
+    """Index levels are found by name, inferred or given, and give the same table."""
+    frame = one_row("user", "score", "relevant").assign(item=7)
+    indexed = frame.set_index(["user", "item"])
+
+    pd.testing.assert_frame_equal(frame.rec.recall(k=1), indexed.rec.recall(k=1))
+    pd.testing.assert_frame_equal(
+        frame.rec(user="item").recall(k=1), indexed.rec(user="item").recall(k=1)
+    )
+
+
+def test_labels_of_any_kind():
+    """Labels may be numbers or tuples; a tuple is one label."""
+    frame = one_row("user", 3, "relevant")
+    assert [3] == frame.rec(score=3).recall(k=1).columns.tolist()
+    deep = pd.DataFrame([[1, 0.5, 1]], columns=pd.MultiIndex.from_tuples(["au", "as", "ar"]))
+    table = deep.rec(user=("a", "u"), score=("a", "s"), relevant=("a", "r")).evaluate("recall@1")
+    assert [(("a", "s"), "recall@1")] == table.columns.tolist()
+    assert [[1.0]] == table.to_numpy().tolist()
+
+
+def test_duplicate_names_that_are_not_used_are_fine():
+    """Only a column that is needed must be the one of its name."""
+    assert 1.0 == one_row("user", "score", "relevant", "x", "x").rec.recall(k=1).iloc[0, 0]
+
+
+REFUSED = {
+    "no user": (
+        ["id", "score", "relevant"],
+        {},
+        "user: no column found; looked for one of user, userid, object, .* the frame has 'id', "
+        "'score', 'relevant'; pass user= the right column, or user=None for one ranking",
+    ),
+    "two users": (
+        ["user", "query", "score", "relevant"],
+        {},
+        "user: 2 columns could be it, 'user', 'query'",
+    ),
+    "no relevant": (["user", "score"], {}, "relevant: no column found"),
+    "two relevant": (["user", "score", "target", "label"], {}, "relevant: 2 columns could be it"),
+    "no score": (["user", "relevant"], {}, "score: no column found"),
+    "wrong user": (
+        ["user", "score", "relevant"],
+        {"user": "usr"},
+        "user='usr': no such column; .*did you mean 'user'",
+    ),
+    "wrong item": (["user", "score", "relevant"], {"item": "x"}, "item='x': no such column"),
+    "wrong score": (
+        ["user", "score", "relevant"],
+        {"score": ["score", "b"]},
+        "score='b': no such column",
+    ),
+    "tuple of scores": (
+        ["user", "a", "b", "relevant"],
+        {"score": ("a", "b")},
+        r"score=\('a', 'b'\): no such column.*passed as a list",
+    ),
+    "empty scores": (["user", "score", "relevant"], {"score": []}, "score must name at least one"),
+    "score twice": (
+        ["user", "score", "relevant"],
+        {"score": ["score", "score"]},
+        "found 'score' twice",
+    ),
+    "duplicate user": (
+        ["user", "user", "score", "relevant"],
+        {"user": "user"},
+        "user='user': 2 columns .* have that name",
+    ),
+    "duplicate score": (
+        ["user", "score", "score", "relevant"],
+        {},
+        "score='score': 2 columns .* have that name",
+    ),
+    "one column in two roles": (
+        ["user", "score", "relevant"],
+        {"score": "relevant"},
+        "relevant and score are the same column, 'relevant'",
+    ),
+    "label that is no label": (
+        ["user", "score", "relevant"],
+        {"user": ["user"]},
+        r"user must be a column label, found \['user'\]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_columns(case):
+    """What is missing or ambiguous is refused, with the remedy."""
+    names, options, message = REFUSED[case]
+    with pytest.raises(recframe.RecframeError, match=message):
+        one_row(*names).rec(**options).recall(k=1)
+
+
+def test_level_and_column_of_one_name_are_ambiguous():
+    """A name that is a column and an index level is refused."""
+    frame = one_row("user", "score", "relevant")
+    frame.index = pd.Index([5], name="user")
+    with pytest.raises(recframe.RecframeError, match="user: 2 columns could be it"):
+        frame.rec.recall(k=1)
+
+
+def test_missing_column_is_a_key_error():
+    """A missing column is a KeyError whose message reads as a sentence."""
+    with pytest.raises(KeyError) as caught:
+        one_row("score", "relevant").rec.recall(k=1)
+    assert str(caught.value).startswith("user: no column found")
+
+
+def test_wide_frames_are_not_listed_whole():
+    """A message names the first columns of many."""
+    with pytest.raises(recframe.RecframeError, match="'c11' and 28 more"):
+        one_row(*(f"c{n}" for n in range(40))).rec.recall(k=1)

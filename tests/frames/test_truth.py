@@ -1,0 +1,563 @@
+"""truth=: relevance from another frame, and what becomes of those whom one of the two lacks."""
+
+import math
+from datetime import date, datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe
+import reference
+import strategies
+from recframe import RecframeError
+from recframe.cli import main
+from recframe.kernel import pairs as join
+from recframe.metrics.names import make_metric
+
+LABELS = ["precision@2", "recall@2", "r_precision"]
+
+
+@pytest.fixture
+def recs():
+    """Two lists of two and one of one."""
+    return pd.DataFrame(
+        {
+            "user": ["bob", "bob", "ann", "ann", "eve"],
+            "item": [1, 3, 1, 2, 2],
+            "score": [0.7, 0.6, 0.9, 0.8, 0.5],
+        }
+    )
+
+
+@pytest.fixture
+def test():
+    """One item of each user listed, others not; cat has no list, eve no truth."""
+    return pd.DataFrame({"user": ["ann", "ann", "ann", "bob", "cat"], "item": [2, 9, 8, 1, 1]})
+
+
+def values(table, user):
+    """Return a user's values of the only score column."""
+    return table.loc[user].tolist()
+
+
+def test_values_by_hand(recs, test):
+    """R counts listed and unlisted items; absent users score 0, users without truth have R = 0."""
+    table = recs.rec(truth=test, short="pad").evaluate(LABELS)
+
+    assert ["ann", "bob", "cat", "eve"] == table.index.tolist()
+    assert [1 / 2, 1 / 3, 1 / 3] == values(table, "ann")
+    assert [1 / 2, 1.0, 1.0] == values(table, "bob")
+    assert [0.0, 0.0, 0.0] == values(table, "cat")
+    assert [0.0, math.nan, math.nan] == pytest.approx(values(table, "eve"), nan_ok=True)
+
+
+def test_absent_drop(recs, test):
+    """absent="drop" leaves out the users of truth without a row, and changes no other."""
+    zero = recs.rec(truth=test, short="pad").evaluate(LABELS)
+    drop = recs.rec(truth=test, short="pad", absent="drop").evaluate(LABELS)
+
+    pd.testing.assert_frame_equal(zero.drop(index="cat"), drop)
+
+
+def test_all_doors_agree(recs, test, tmp_path, capsys):
+    """Accessor, function, parquet files and command line give the same table."""
+    recs.to_parquet(tmp_path / "recs.parquet")
+    test.to_parquet(tmp_path / "test.parquet")
+    table = recs.rec(truth=test, short="pad").evaluate(LABELS)
+
+    for frame in (recs, tmp_path / "recs.parquet"):
+        for truth in (test, tmp_path / "test.parquet", str(tmp_path / "test.parquet")):
+            pd.testing.assert_frame_equal(
+                table, recframe.evaluate(frame, LABELS, truth=truth, short="pad")
+            )
+    paths = [str(tmp_path / "recs.parquet"), "--truth", str(tmp_path / "test.parquet")]
+    options = ["--short", "pad", "--absent", "drop", "--metric", "precision@2", "--format", "csv"]
+    assert 0 == main(["evaluate", *paths, *options])
+    assert f"score,precision@2\nscore,{1 / 3}\n" == capsys.readouterr().out
+
+
+@pytest.mark.parametrize("short", ["raise", "pad", "shrink", "nan"])
+def test_an_absent_user_is_no_short_list(recs, test, short):
+    """An absent user scores 0 under every `short`, and is not what short="raise" refuses."""
+    table = recs[recs["user"] != "eve"].rec(truth=test, short=short).evaluate(LABELS)
+
+    assert [0.0, 0.0, 0.0] == values(table, "cat")
+    assert [1 / 2, 1 / 3, 1 / 3] == values(table, "ann")
+
+
+@pytest.mark.parametrize(
+    ("short", "precision", "recall"),
+    [("pad", 1 / 5, 1 / 3), ("shrink", 1 / 2, 1 / 3), ("nan", math.nan, math.nan)],
+)
+def test_short_lists(recs, test, short, precision, recall):
+    """A list of two at k = 5, with R = 3 > n: `short` rules as it does without truth."""
+    table = recs.rec(truth=test, short=short).evaluate(["precision@5", "recall@5"])
+
+    assert [precision, recall] == pytest.approx(values(table, "ann"), nan_ok=True)
+
+
+def test_short_raise_counts_listed_users(recs, test):
+    """short="raise" names a user who has a list."""
+    with pytest.raises(RecframeError, match=r"of 1 of 4 users \(user 'eve' has 1\)"):
+        recs.rec(truth=test).recall(k=2)
+
+
+def test_all_listed_are_relevant(recs):
+    """A list that is all relevant, and all of the relevant, is perfect."""
+    table = recs.rec(truth=recs[["user", "item"]], short="shrink").evaluate(LABELS)
+
+    assert (table == 1.0).all(axis=None)
+
+
+def test_a_list_without_a_judged_item(recs):
+    """A user none of whose items is in truth scores 0."""
+    truth = pd.DataFrame({"user": ["ann", "bob"], "item": [77, 1]})
+
+    assert [0.0, 0.0, 0.0] == values(recs.rec(truth=truth, short="pad").evaluate(LABELS), "ann")
+
+
+def test_several_models(recs, test):
+    """In an outer-joined frame each model has the values that its own lists have."""
+    other = pd.DataFrame({"user": ["ann", "cat"], "item": [8, 4], "b_score": [3, 2]})
+    both = recs.merge(other, how="outer")
+    assert both["score"].isna().any()
+    table = both.rec(truth=test, missing="unranked", short="pad").evaluate(LABELS)
+
+    for frame, score in ((recs, "score"), (other, "b_score")):
+        alone = frame.rec(truth=test, short="pad").evaluate(LABELS)[score]
+        pd.testing.assert_frame_equal(alone, table.loc[alone.index, score])
+
+
+def test_a_model_without_a_list_for_a_user(recs, test):
+    """Such a user is absent for that model: 0 under "zero" and NaN under "drop"."""
+    recs["b_score"] = recs["score"].where(recs["user"] != "ann")
+    bound = {"truth": test, "missing": "unranked", "short": "shrink"}
+    assert [0.0, 0.0, 0.0] == recs.rec(**bound).evaluate(LABELS).loc["ann", "b_score"].tolist()
+    drop = recs.rec(**bound, absent="drop").evaluate(LABELS)
+    assert drop.loc["ann", "b_score"].isna().all()
+    assert drop.loc["ann", "score"].notna().all()
+
+
+def test_relevance_column_of_truth(recs, test):
+    """Truth's own relevance is read, that of the frame is not; it need not even be there."""
+    rated = test.assign(rating=[5, 1, 4, 2, 5], relevant=[1, 0, 1, 0, 1])
+    expected = recs.rec(truth=test.iloc[[0, 2, 4]], short="pad").evaluate(LABELS)
+    expected.loc["bob"] = [0.0, math.nan, math.nan]
+
+    for options in ({}, {"relevant": "rating", "min_relevance": 4}):
+        for frame in (recs, recs.assign(relevant="no")):
+            table = frame.rec(truth=rated, short="pad", **options).evaluate(LABELS)
+            pd.testing.assert_frame_equal(expected, table)
+
+
+def test_a_user_whose_truth_is_all_irrelevant(recs, test):
+    """A user of truth with R = 0 is a user all the same, with or without a row."""
+    rated = test.assign(relevant=[1, 1, 1, 0, 0])
+    table = recs.rec(truth=rated, short="pad").evaluate(LABELS)
+
+    for user in ("bob", "cat"):
+        assert [0.0, math.nan, math.nan] == pytest.approx(values(table, user), nan_ok=True)
+    table = recs.rec(truth=rated, short="pad", zero_division=1.0).evaluate(LABELS)
+    assert [0.0, 1.0, 1.0] == values(table, "cat")
+
+
+def test_one_ranking(recs):
+    """user=None: truth is a list of items."""
+    frame = recs.iloc[[1, 2, 3]]
+    table = frame.rec(user=None, truth=pd.DataFrame({"item": [2, 9]})).evaluate(LABELS)
+
+    assert ["all"] == table.index.tolist()
+    assert [1 / 2, 1 / 2, 1 / 2] == values(table, "all")
+
+
+def test_missing_drop(recs, test):
+    """missing="drop" removes rows with a null id or score, in the frame and in truth."""
+    recs["item"] = recs["item"].astype("Int64").where(recs["score"] != 0.6)
+    test = pd.concat([test, pd.DataFrame({"user": ["bob"], "item": [None]})], ignore_index=True)
+    table = recs.rec(truth=test, missing="drop", short="pad").evaluate(LABELS)
+
+    assert [1 / 2, 1.0, 1.0] == values(table, "bob")
+
+
+def test_rank_and_top_read_truth(recs, test):
+    """The tie rules that speak of relevance take it from truth."""
+    recs["score"] = 1.0
+    ranks = recs.rec(truth=test, ties="best").rank()["score"]
+
+    assert [1.0, 2.0, 2.0, 1.0, 1.0] == ranks.tolist()
+    assert [2, 4] == recs.rec(truth=test, ties="worst").top(k=1).index.tolist()[::2]
+
+
+LABELLED = {
+    "the frame's label": ({"user": "who"}, {"user": "who"}, {"user": "who"}),
+    "inferred": ({"user": "who"}, {}, {"user": "who"}),
+    "given": ({}, {"user": "customer", "item": "product"}, None),
+    "given for both": (
+        {"user": "who", "item": "what"},
+        {"user": "customer", "item": "product"},
+        {"user": "who", "item": "what", "truth_user": "customer", "truth_item": "product"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LABELLED)
+def test_labels_of_truth(recs, test, case):
+    """Truth's columns are the frame's labels, inferred, or given."""
+    frame_labels, truth_labels, options = LABELLED[case]
+    options = options or {"truth_user": "customer", "truth_item": "product"}
+    expected = recs.rec(truth=test, short="pad").evaluate(LABELS)
+    truth = test.rename(columns=truth_labels)
+    table = recs.rename(columns=frame_labels).rec(truth=truth, short="pad", **options)
+
+    pd.testing.assert_frame_equal(expected, table.evaluate(LABELS), check_names=False)
+
+
+def test_index_levels(recs, test):
+    """Ids may be index levels, in the frame and in truth."""
+    expected = recs.rec(truth=test, short="pad").evaluate(LABELS)
+    frame, truth = recs.set_index(["user", "item"]), test.set_index(["item", "user"])
+
+    pd.testing.assert_frame_equal(expected, frame.rec(truth=truth, short="pad").evaluate(LABELS))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.assign(item=t["item"].astype(str)), r"int64 \(such as \d\), truth has .*'\d'"),
+        (lambda t: t.assign(user=range(5)), r"user: ids of different kinds .*'\w+'\).*\d\)"),
+        (lambda t: t.assign(user=t["user"] + "!"), r"no user is in both.*'bob'\).*'ann!'\)"),
+        (lambda t: t.iloc[:0], "truth: there are no rows"),
+        (lambda t: pd.concat([t, t]), r"truth: .*5 repeated of 10 rows \(such as user '\w+', item"),
+        (lambda t: t.assign(item=[1, None, 2, 3, None]), "truth: item='item'.*2 null of 5 rows"),
+        (lambda t: t.assign(user=None), "truth: user='user'.*5 null of 5"),
+        (lambda t: t.assign(relevant=3), "truth: relevant='relevant'.*pass min_relevance="),
+        (lambda t: t.assign(relevant=1, label=1), "truth: relevant: 2 columns could be it"),
+        (lambda t: t.drop(columns="item"), "truth: truth_item: no column found.*pass truth_item="),
+        (lambda t: t.rename(columns={"user": "x"}), "truth: truth_user: no column found"),
+    ],
+)
+def test_refused_truth(recs, test, change, message):
+    """What cannot be matched is refused with the argument, the count and an example."""
+    with pytest.raises(RecframeError, match=message):
+        recs.rec(truth=change(test), short="pad").recall(k=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"truth": 3}, "truth must be a pandas DataFrame or the path"),
+        ({"truth": "no.parquet"}, "truth: cannot read no.parquet: no such file"),
+        ({"truth": pd.DataFrame(), "absent": "no"}, "absent must be one of 'zero', 'drop'"),
+        ({"min_relevance": 1}, "truth: min_relevance needs a column of relevance"),
+        ({"truth_user": "customer"}, "truth: truth_user='customer': no such column"),
+        ({"relevant": "rating"}, "truth: relevant='rating': no such column"),
+        ({"item": "it"}, "item='it': no such column; the frame has"),
+        ({"truth_item": "user"}, "truth_user and truth_item are the same column"),
+    ],
+)
+def test_refused_options(recs, test, options, message):
+    """Options that fit neither frame are refused."""
+    with pytest.raises(RecframeError, match=message):
+        recs.rec(**{"truth": test, "short": "pad", **options}).recall(k=1)
+
+
+def test_truth_file_that_is_not_parquet(recs, tmp_path):
+    """A file that cannot be read is refused in one line."""
+    (tmp_path / "x.parquet").write_text("user,item")
+    with pytest.raises(RecframeError, match=r"truth: cannot read .*x\.parquet: "):
+        recs.rec(truth=tmp_path / "x.parquet").recall(k=1)
+
+
+def test_refused_frames(recs, test):
+    """Repeated pairs, null items and no item column at all are refused in the frame too."""
+    twice = pd.concat([recs, recs.iloc[[3, 4]].assign(score=[0.1, None])])
+    with pytest.raises(RecframeError, match=r"2 repeated of 7 rows \(such as user '\w+', item 2\)"):
+        twice.rec(truth=test, missing="unranked").recall(k=1)
+    with pytest.raises(RecframeError, match=r"item='item': .*1 null of 5 rows \(.*in row 2\)"):
+        recs.assign(item=[1, 2, None, 4, 5]).rec(truth=test).recall(k=1)
+    with pytest.raises(recframe.MissingColumnError, match="item: no column found"):
+        recs.drop(columns="item").rec(truth=test).recall(k=1)
+
+
+# Columns of ids that mean the same four ids, 1 to 4, and the dtypes they are stored in.
+NUMBERS = {
+    "int64": lambda ids: ids.astype("int64"),
+    "int32": lambda ids: ids.astype("int32"),
+    "int8": lambda ids: ids.astype("int8"),
+    "uint64": lambda ids: ids.astype("uint64"),
+    "float64": lambda ids: ids.astype("float64"),
+    "Int32": lambda ids: ids.astype("Int32"),
+    "object": lambda ids: ids.astype(object),
+    "arrow": lambda ids: ids.astype(pd.ArrowDtype(pa.int16())),
+    "category": lambda ids: ids.astype("category"),
+    "wide": lambda ids: ids.astype("int64").astype(pd.CategoricalDtype([4, 2**60, 3, 2, 1])),
+}
+TEXTS = {
+    "str": lambda ids: ids.astype("str"),
+    "object": lambda ids: ids.astype(str).astype(object),
+    "string": lambda ids: ids.astype("string"),
+    "string[pyarrow]": lambda ids: ids.astype("string[pyarrow]"),
+    "arrow": lambda ids: ids.astype(str).astype(pd.ArrowDtype(pa.string())),
+    "dictionary": lambda ids: ids.astype(str).astype(
+        pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    ),
+    "category": lambda ids: ids.astype(str).astype("category"),
+    "ordered": lambda ids: ids.astype(str).astype(
+        pd.CategoricalDtype(["4", "x", "3", "2", "1"], ordered=True)
+    ),
+}
+TIMES = {
+    "datetime": lambda ids: pd.to_datetime(ids, unit="D"),
+    "seconds": lambda ids: pd.to_datetime(ids, unit="D").astype("datetime64[s]"),
+    "object": lambda ids: pd.Series([datetime(1970, 1, 1 + id) for id in ids], dtype=object),
+    "arrow": lambda ids: pd.to_datetime(ids, unit="D").astype(pd.ArrowDtype(pa.timestamp("us"))),
+}
+OTHERS = {
+    "tuples": lambda ids: pd.Series([(id, "x") for id in ids], dtype=object),
+    "dates": lambda ids: pd.Series([date(2026, 1, id) for id in ids], dtype=object),
+    "mixed": lambda ids: pd.Series([id if id % 2 else str(id) for id in ids], dtype=object),
+}
+PAIRS_OF_DTYPES = [
+    (kinds[a], kinds[b], f"{a}-{b}")
+    for kinds in (NUMBERS, TEXTS, TIMES)
+    for a in kinds
+    for b in kinds
+] + [(kind, kind, name) for name, kind in OTHERS.items()]
+USERS, ITEMS, SCORES = [3, 3, 1, 1], [1, 2, 2, 3], [0.9, 0.8, 0.7, 0.6]
+TRUE_USERS, TRUE_ITEMS = [1, 3, 2, 1], [3, 1, 1, 4]
+
+
+@pytest.mark.parametrize(
+    ("of_frame", "of_truth"),
+    [pair[:2] for pair in PAIRS_OF_DTYPES],
+    ids=[p[2] for p in PAIRS_OF_DTYPES],
+)
+def test_ids_match_by_value(of_frame, of_truth):
+    """Whatever the dtypes on either side, equal ids are one; the index keeps the frame's dtype."""
+    users, items = of_frame(pd.Series(USERS)), of_frame(pd.Series(ITEMS))
+    frame = pd.DataFrame({"user": users, "item": items, "score": SCORES})
+    users, items = of_truth(pd.Series(TRUE_USERS)), of_truth(pd.Series(TRUE_ITEMS))
+    truth = pd.DataFrame({"user": users, "item": items})
+    table = frame.rec(truth=truth).evaluate(LABELS)["score"]
+
+    index = of_frame(pd.Series([1, 2, 3]))
+    if isinstance(frame["user"].dtype, pd.CategoricalDtype):
+        holds_all = of_frame(pd.Series([2])).iloc[0] in frame["user"].cat.categories
+        index = index.astype(frame["user"].dtype if holds_all else index.cat.categories.dtype)
+    expected = dict(zip(index.tolist(), [[0.5, 0.5, 0.5], [0, 0, 0], [0.5, 1, 1]], strict=True))
+    assert expected == dict(zip(table.index.tolist(), table.to_numpy().tolist(), strict=True))
+    assert index.dtype == table.index.dtype
+
+
+def test_ids_beyond_the_dtype_of_the_frame():
+    """Ids that the frame's dtype does not hold make the index as wide as it must be."""
+    frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1]}, dtype="int8")
+    truth = pd.DataFrame({"user": [1, 300], "item": [2, 300]})
+    table = frame.rec(truth=truth).recall(k=2)
+
+    assert [1, 300] == table.index.tolist()
+    assert np.dtype("int64") == table.index.dtype
+
+
+@pytest.mark.parametrize("shift", [28, 40, 60])
+def test_ids_with_equal_low_bits(shift):
+    """Integer ids that are equal but for their high bits are kept apart, and repeats are found."""
+    items = [(number << shift) + 5 for number in (0, 1, 3)]
+    frame = pd.DataFrame({"user": 1, "item": items, "score": [3, 2, 1]})
+    for true, expected in (([0], 1.0), ([2], 0.0), ([0, 2], 0.5), ([1, 2], 0.0)):
+        truth = pd.DataFrame({"user": 1, "item": [items[place] for place in true]})
+        assert [expected] == frame.rec(truth=truth).recall(k=1)["score"].tolist()
+        alone = frame[:1].rec(truth=truth).recall(k=1)
+        assert [float(0 in true) / len(true)] == alone["score"].tolist()
+    with pytest.raises(RecframeError, match=f"1 repeated of 4 rows .*item {items[1]}"):
+        frame.iloc[[0, 1, 1, 2]].rec(truth=truth).recall(k=1)
+
+
+def test_large_ids_are_not_rounded():
+    """Integers that one float stands for are kept apart, in every range."""
+    big = 2**53
+    frame = pd.DataFrame({"user": [-big, -big], "item": [big, big + 1], "score": [0.2, 0.1]})
+    truth = pd.DataFrame({"user": [-big, -big - 1], "item": [big + 1, big]})
+    for dtype in ("int64", "uint64", object, "Int64"):
+        converted = frame.astype({"item": dtype})
+        assert [0.0, 0.0] == converted.rec(truth=truth).recall(k=1)["score"].tolist()
+
+
+@pytest.mark.parametrize("keys_per_chunk", [2, 8, 1 << 17])
+@given(data=st.data())
+def test_find_pairs(keys_per_chunk, data):
+    """The join finds what a dictionary finds and counts what repeats, however it is cut."""
+    pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=30)
+    rows = sorted(data.draw(pairs), key=lambda pair: pair[0])
+    asked = data.draw(pairs.map(lambda found: list(dict.fromkeys(found))))
+    user, code = np.array(rows, np.int64).reshape(-1, 2).T
+    offsets = np.searchsorted(user, np.arange(6))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(join, "KEYS_PER_CHUNK", keys_per_chunk)
+        found = join.find_pairs(code, offsets, 10, *np.array(asked, np.int64).reshape(-1, 2).T)
+
+    assert len(rows) - len(set(rows)) == found.n_repeated
+    if found.n_repeated:
+        assert rows[found.example] in rows[: found.example]
+    else:
+        assert [rows.index(pair) if pair in rows else -1 for pair in asked] == found.rows.tolist()
+
+
+SCORE = st.sampled_from([0.0, 0.5, 1.0, -1.0])
+PAIR = st.tuples(st.sampled_from("abcd"), st.integers(0, 5))
+
+
+@st.composite
+def listed_and_true(draw, highest=1):
+    """Return lists {(user, item): score or None} and truth {(user, item): grade}, one user's."""
+    lists = draw(st.dictionaries(PAIR, SCORE | st.none(), min_size=1, max_size=12))
+    truth = draw(st.dictionaries(PAIR, st.integers(0, highest), min_size=1, max_size=12))
+    common = (next(iter(lists))[0], draw(st.integers(0, 5)))
+    return lists, {common: 1, **truth}
+
+
+def make_frames(lists, truth):
+    """Return lists and truth as frames."""
+    return (
+        pd.DataFrame(
+            [(*pair, score) for pair, score in lists.items()], columns=["user", "item", "score"]
+        ),
+        pd.DataFrame(
+            [(*pair, flag) for pair, flag in truth.items()], columns=["user", "item", "relevant"]
+        ),
+    )
+
+
+def expected_values(lists, truth, metric, k, options):
+    """Return the reference's values of the long form: every pair of either is a row."""
+    rows = [(user, score, truth.get((user, item), 0)) for (user, item), score in lists.items()]
+    rows += [(pair[0], None, flag) for pair, flag in truth.items() if pair not in lists]
+    limit = options["min_score"]
+    have_list = {
+        user for user, score, _ in rows if score is not None and (limit is None or score >= limit)
+    }
+    found = {}
+    for user in {row[0] for row in rows}:
+        # A user without a list is an empty list, whatever the rule for short ones.
+        short = options["short"] if user in have_list else "pad"
+        own = [row for row in rows if row[0] == user]
+        found |= reference.evaluate(own, metric, k, **options | {"short": short})
+        if metric == "auc" and user not in have_list and any(flag for _, _, flag in own):
+            found[user] = 0.0  # nothing is compared, but an empty list scores 0
+    return found
+
+
+@given(strategies.options(missing="unranked"), st.data())
+def test_truth_equals_the_reference(options, data):
+    """Every value is the reference's on the long form, under every option, grades included."""
+    options["min_relevance"] = data.draw(st.sampled_from([None, 1]))
+    frames = data.draw(listed_and_true(highest=1 if options["min_relevance"] is None else 3))
+    metric, k = data.draw(strategies.metrics())
+    label = make_metric(metric, k).label
+    recs, truth = make_frames(*frames)
+    try:
+        expected = expected_values(*frames, metric, k, options)
+    except reference.Refused:
+        with pytest.raises(RecframeError, match="ranked rows"):
+            recframe.evaluate(recs, label, truth=truth, **options)
+        return
+    actual = recframe.evaluate(recs, label, truth=truth, **options)["score", label]
+
+    assert set(expected) == set(actual.index)
+    for user, value in actual.items():
+        strategies.assert_value(expected[user], value, metric)
+
+
+@given(listed_and_true(), strategies.options(missing="unranked", min_relevance=None, short="pad"))
+def test_judged_frame_evaluates_alike(frames, options):
+    """Judging and evaluating is evaluating with truth; absent users are lists without a score."""
+    recs, truth = make_frames(*frames)
+    judged = recs.rec(missing="unranked").judge(truth)
+    expected = recframe.evaluate(recs, LABELS, truth=truth, **options)
+
+    pd.testing.assert_frame_equal(expected, recframe.evaluate(judged, LABELS, **options))
+
+
+@given(listed_and_true(), st.integers(0, 2**32 - 1))
+def test_row_order_changes_nothing(frames, seed):
+    """Neither the order of the lists' rows nor that of truth's changes a bit."""
+    recs, truth = make_frames(*frames)
+    shuffled = [frame.sample(frac=1, random_state=seed) for frame in (recs, truth)]
+    options = {"missing": "unranked", "short": "pad"}
+
+    pd.testing.assert_frame_equal(
+        recframe.evaluate(recs, LABELS, truth=truth, **options),
+        recframe.evaluate(shuffled[0], LABELS, truth=shuffled[1], **options),
+        check_exact=True,
+    )
+
+
+def test_judge_by_hand(recs, test):
+    """The frame's rows in their order, then what truth has and the frame does not list."""
+    judged = recs.set_axis(list("vwxyz")).rec.judge(test)
+
+    assert list(range(8)) == judged.index.tolist()
+    assert ["user", "item", "score", "relevant"] == judged.columns.tolist()
+    pd.testing.assert_frame_equal(recs, judged.iloc[:5, :3])
+    assert [True, False, False, True, False, True, True, True] == judged["relevant"].tolist()
+    added = judged.iloc[5:].sort_values(["user", "item"])
+    assert [("ann", 8), ("ann", 9), ("cat", 1)] == list(
+        added[["user", "item"]].itertuples(index=False, name=None)
+    )
+    assert added["score"].isna().all()
+    assert 7 == len(recs.rec(absent="drop").judge(test))
+    pd.testing.assert_frame_equal(judged, recs.rec(truth=test).judge())
+
+
+def test_judge_keeps_dtypes(recs, test):
+    """Columns keep their dtypes; integers that must hold a null stay exact as nullable ones."""
+    frame = recs.astype({"user": "category", "item": "int32"}).assign(
+        score=np.arange(2**60, 2**60 + 5), seen=True, note="x", relevant=5, weight=np.float32(1)
+    )
+    judged = frame.rec.judge(test[test["user"] != "cat"])
+    dtypes = {"score": "Int64", "seen": "boolean", "relevant": "bool"}
+
+    assert frame.astype(dtypes).dtypes.to_dict() == judged.dtypes.to_dict()
+    assert frame["score"].tolist() == judged["score"].tolist()[:5]
+    complete = pd.concat([recs[["user", "item"]], test]).drop_duplicates()
+    listed = complete.assign(score=1)
+    assert np.dtype("int64") == listed.rec.judge(test)["score"].dtype
+
+
+def test_judge_index_levels(recs, test):
+    """Ids in index levels become columns, other levels go."""
+    frame = recs.assign(row=range(5)).set_index(["row", "user", "item"])
+
+    pd.testing.assert_frame_equal(recs.rec.judge(test), frame.rec.judge(test))
+
+
+def test_judge_needs_truth(recs):
+    """Without truth there is nothing to judge by."""
+    with pytest.raises(RecframeError, match="truth: judge needs it"):
+        recs.rec.judge()
+
+
+def test_neither_frame_is_changed(recs, test):
+    """Evaluating and judging write to neither frame."""
+    before = recs.copy(deep=True), test.copy(deep=True)
+    recs.rec(truth=test, short="pad").mean(LABELS)
+    recs.rec.judge(test)
+
+    pd.testing.assert_frame_equal(before[0], recs)
+    pd.testing.assert_frame_equal(before[1], test)
+
+
+def test_inspect_shows_what_truth_adds():
+    """Inspecting a user judged by truth shows the relevant items that were never listed too."""
+    recs = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "score": [0.9, 0.8, 0.7]})
+    truth = pd.DataFrame({"user": [1, 1, 3], "item": ["b", "c", "a"]})
+    seen = recs.rec(truth=truth, short="pad").inspect(1, k=2)
+
+    assert ["a", "b", "c"] == seen.tables["score"]["item"].tolist()
+    assert [False, True, True] == seen.tables["score"]["relevant"].tolist()
+    assert [0.5, 0.5] == seen.metrics.loc["score", ["precision@2", "recall@2"]].tolist()
+    assert [False] == recs.rec(truth=truth).inspect(2, k=1).tables["score"]["relevant"].tolist()

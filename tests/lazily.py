@@ -1,0 +1,73 @@
+"""Frames for Dask, and what their tables are compared with."""
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+import strategies
+from recframe.metrics.names import make_metric
+
+METRICS = [make_metric(*asked).label for asked in strategies.every_metric(2)]
+USERS = {
+    "int": lambda number: number,
+    "str": lambda number: number.map("user {}".format).astype("str"),
+    "category": lambda number: number.map("user {}".format).astype("category"),
+    "nullable": lambda number: number.astype("Int64"),
+}
+
+IN_ONE = {  # tables of one partition, rows in order
+    "describe": lambda rec: rec.describe(k=3),
+    "summary": lambda rec: rec.summary(METRICS, n_resamples=99),
+    "compare": lambda rec: rec.compare(METRICS, baseline="other_score", n_resamples=99),
+}
+IN_NO_ORDER = {
+    "evaluate": lambda rec: rec.evaluate(METRICS),
+    "rank": lambda rec: rec.rank(),
+    "top": lambda rec: rec.top(2, "other_score"),
+}
+OTHERS = {"mean": lambda rec: rec.mean(METRICS), "curve": lambda rec: rec.curve(k=[1, 2, 5])}
+LAZY = IN_ONE | IN_NO_ORDER | OTHERS
+
+
+def interactions(ids="int"):
+    """Return 400 rows of 49 users in random order, with ties, in two score columns."""
+    rng = np.random.default_rng(2)
+    return pd.DataFrame(
+        {
+            "user": USERS[ids](pd.Series(rng.integers(0, 50, 400))),
+            "knn_score": rng.integers(0, 5, 400),
+            "other_score": rng.random(400).round(1),
+            "relevant": rng.random(400) < 0.3,
+        }
+    )
+
+
+def parts(frame, n=4):
+    """Return a Dask DataFrame of the frame with an empty partition amid the others."""
+    ddf = dd.from_pandas(frame, npartitions=n, sort=False)
+    return dd.concat([ddf, ddf[ddf["knn_score"] > 99], ddf[ddf["knn_score"] > 99]]).persist()
+
+
+def assert_same(expected, lazy):
+    """Assert that a lazy table, its users sorted, is the expected one to the last bit."""
+    assert isinstance(lazy, dd.DataFrame)
+    actual = lazy.compute()
+    pd.testing.assert_frame_equal(expected, actual.sort_index(), check_exact=True)
+
+
+def assert_all_same(frame, ddf, partitioned=False, **options):
+    """Assert that the tables of a Dask DataFrame are those of the frame, rows sorted."""
+    ours = ddf.rec(short="pad", partitioned=partitioned, **options)
+    theirs = frame.rec(short="pad", **options)
+    for make in IN_ONE.values():
+        pd.testing.assert_frame_equal(make(theirs), make(ours).compute(), check_exact=True)
+    for make in IN_NO_ORDER.values():
+        # Rows with the label of their user have the same label.
+        expected, actual = (
+            table.sort_values(list(table.columns)).sort_index(kind="stable")
+            for table in (make(theirs), make(ours).compute())
+        )
+        pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+    for make in OTHERS.values():
+        expected, lazy = make(theirs), make(ours)
+        pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=False, rtol=1e-12)

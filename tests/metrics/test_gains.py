@@ -1,0 +1,204 @@
+"""Graded relevance: what relevant rows add to nDCG, by every door and wherever they come from."""
+
+import math
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe
+import recframe.dask
+import strategies
+
+LABELS = ["ndcg", "ndcg@2", "recall@2"]
+
+
+def graded(seed=0, n_rows=600, n_users=30):
+    """Return lists with ties, nulls and low scores, and truth of which much is not listed."""
+    rng = np.random.default_rng(seed)
+    pairs = pd.DataFrame(
+        {"user": rng.integers(0, n_users, n_rows), "item": rng.integers(0, 60, n_rows)}
+    ).drop_duplicates()
+    recs = pairs.sample(frac=0.6, random_state=seed)
+    recs["score"] = rng.integers(-2, 6, len(recs)).astype(float)
+    recs.loc[rng.random(len(recs)) < 0.1, "score"] = None
+    truth = pairs.sample(frac=0.5, random_state=seed + 1)
+    truth["relevance"] = rng.choice([0.0, 0.3, 0.5, 0.7, 1.1, 3.0], len(truth))
+    others = pd.DataFrame({"user": [97, 98], "item": [1, 2], "relevance": [3.0, 0.3]})
+    return recs.reset_index(drop=True), pd.concat([truth, others], ignore_index=True)
+
+
+OPTIONS = {"min_relevance": 0.3, "min_score": -1, "missing": "unranked", "short": "pad"}
+
+
+def test_values_by_hand():
+    """Rows of relevance 1, 3 and 0 in that order, where 1 is enough."""
+    frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [1, 3, 0]})
+    late = 1 / math.log2(3)
+    for gain, first, second in (("linear", 1, 3), ("exponential", 1, 7)):
+        table = frame.rec(min_relevance=1, gain=gain).evaluate(LABELS)["score"]
+        expected = (first + second * late) / (second + first * late)
+        assert [expected, expected, 1.0] == pytest.approx(table.loc[1].tolist())
+        high = frame.rec(min_relevance=2, gain=gain).ndcg().loc[1, "score"]
+        assert late == pytest.approx(high)  # the row below the threshold adds nothing
+
+
+@pytest.mark.parametrize(("ties", "first"), [("best", 3), ("worst", 0), ("first", 1), ("last", 0)])
+def test_tie_rules(ties, first):
+    """The best order has the highest gain first, the worst puts it behind lower ones."""
+    frame = pd.DataFrame({"user": 1, "score": 1.0, "relevant": [1, 3, 2, 0]})
+    orders = {
+        "best": [3, 2, 1, 0],
+        "worst": [0, 1, 2, 3],
+        "first": [1, 3, 2, 0],
+        "last": [0, 2, 3, 1],
+    }
+    dcg = {
+        order: sum(g / math.log2(i + 2) for i, g in enumerate(orders[order])) for order in orders
+    }
+    value = frame.rec(min_relevance=1, ties=ties).ndcg().loc[1, "score"]
+
+    assert first == orders[ties][0]
+    assert dcg[ties] / dcg["best"] == pytest.approx(value)
+    mean = frame.rec(min_relevance=1).ndcg().loc[1, "score"]
+    assert dcg["worst"] / dcg["best"] < mean < 1
+
+
+@given(strategies.rows(relevance="binary", min_rows=1), st.sampled_from(strategies.TIES))
+def test_grades_of_0_and_1_are_no_grades(rows, ties):
+    """With a threshold that 1 reaches, 0/1 relevance gives the same bits as without."""
+    frame = strategies.frame(rows, relevance="binary")
+    for gain in ("linear", "exponential"):
+        pd.testing.assert_frame_equal(
+            frame.rec(short="pad", ties=ties).evaluate(LABELS),
+            frame.rec(short="pad", ties=ties, min_relevance=1, gain=gain).evaluate(LABELS),
+            check_exact=True,
+        )
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+def test_row_order_changes_nothing(ties):
+    """Gains that are no binary fractions are added up in an order that the values decide."""
+    recs, truth = graded()
+    options = OPTIONS | {"ties": ties}
+    expected = recframe.evaluate(recs, LABELS, truth=truth, **options)
+    for seed in range(5):
+        shuffled = [frame.sample(frac=1, random_state=seed) for frame in (recs, truth)]
+        actual = recframe.evaluate(shuffled[0], LABELS, truth=shuffled[1], **options)
+        pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+
+
+@pytest.mark.parametrize("absent", ["zero", "drop"])
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+def test_every_door_gives_the_same(gain, absent, tmp_path, monkeypatch):
+    """Threads, files in any memory, and Dask: the same bits, with truth that is not listed."""
+    recs, truth = graded()
+    options = OPTIONS | {"gain": gain, "absent": absent, "truth": truth}
+    expected = recframe.evaluate(recs, LABELS, **options)
+    recs.to_parquet(tmp_path / "run.parquet", row_group_size=50)
+    for memory in (1, "1GiB"):
+        actual = recframe.evaluate(tmp_path, LABELS, memory=memory, **options)
+        pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+    lazy = dd.from_pandas(recs, npartitions=3, sort=False).rec(**options).evaluate(LABELS)
+    actual = lazy.compute(scheduler="sync").sort_index()
+    pd.testing.assert_frame_equal(expected, actual, check_exact=True, check_index_type=False)
+    monkeypatch.setattr("recframe.kernel.grouping.ROWS_PER_CHUNK", 40)
+    actual = recframe.evaluate(recs, LABELS, **options)
+    pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+
+
+def test_grades_without_truth(tmp_path):
+    """The frame's own relevance, with null scores and the whole as one ranking too."""
+    recs, truth = graded()
+    frame = recs.merge(truth, how="left").fillna({"relevance": 0}).astype({"relevance": "Float64"})
+    frame.to_parquet(tmp_path / "run.parquet", row_group_size=50)
+    for user in ("user", None):
+        options = OPTIONS | {"user": user}
+        expected = recframe.evaluate(frame, LABELS, **options)
+        actual = recframe.evaluate(tmp_path, LABELS, memory=1, **options)
+        pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+        lazy = dd.from_pandas(frame, npartitions=3, sort=False).rec(**options).evaluate(LABELS)
+        actual = lazy.compute(scheduler="sync").sort_index()
+        pd.testing.assert_frame_equal(expected, actual, check_exact=True, check_index_type=False)
+
+
+def test_what_is_not_listed_is_in_the_ideal():
+    """A graded item of truth that no list has lowers nDCG by its own grade, not by 1."""
+    recs = pd.DataFrame({"user": [1], "item": ["a"], "score": [1.0]})
+    truth = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "relevance": [1, 4, 2]})
+    found = recs.rec(truth=truth, min_relevance=1).ndcg()["score"]
+
+    assert {1: pytest.approx(1 / (4 + 1 / math.log2(3))), 2: 0.0} == found.to_dict()
+
+
+def test_nothing_to_gain():
+    """Relevant rows whose gain is 0 leave nothing to divide by."""
+    frame = pd.DataFrame({"user": 1, "score": [2, 1], "relevant": [0.0, -0.0]})
+    for value in (math.nan, 0.0, 1.0):
+        found = frame.rec(min_relevance=0, zero_division=value).ndcg().loc[1, "score"]
+        assert repr(value) == repr(float(found))
+
+
+@pytest.mark.parametrize(
+    ("relevant", "gain", "message"),
+    [
+        (
+            [-1, 2],
+            "linear",
+            r"nDCG needs relevance of 0 or more, found -1 in a relevant row; pass a",
+        ),
+        (
+            [math.inf, 2],
+            "linear",
+            r"relevance of at most 8.45e\+270 under gain='linear', found inf",
+        ),
+        ([1e280, 2], "linear", r"under gain='linear', found 1e\+280$"),
+        ([1000, 2], "exponential", "at most 900 under gain='exponential', found 1000; pass gain="),
+        ([math.inf, 2], "exponential", "found inf; pass gain='linear'"),
+    ],
+)
+def test_gains_that_are_refused(relevant, gain, message):
+    """Gains that are negative, infinite or too large to add up are refused, in truth too."""
+    frame = pd.DataFrame({"user": 1, "item": [1, 2], "score": [2, 1], "relevant": relevant})
+    options = {"min_relevance": -5, "gain": gain}
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec(**options).ndcg()
+    with pytest.raises(recframe.RecframeError, match=r"^truth: relevant='relevant': nDCG needs"):
+        frame.rec(truth=frame, **options).ndcg()
+    assert 1.0 == frame.rec(**options).recall(k=2).loc[1, "score"]
+
+
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+def test_rows_below_the_threshold_may_hold_anything(gain):
+    """What is not relevant adds nothing, also where its value could not be a gain."""
+    frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [-math.inf, 1.0, -3.0]})
+
+    assert 1 / math.log2(3) == pytest.approx(
+        frame.rec(min_relevance=1, gain=gain).ndcg().loc[1, "score"]
+    )
+    assert math.isnan(frame.rec(min_relevance=2, gain=gain).ndcg().loc[1, "score"])
+
+
+def test_gains_are_read_only_where_they_count(monkeypatch):
+    """Without nDCG, or without a threshold, nobody looks at grades."""
+    recs, truth = graded()
+
+    def refuse(*_):
+        raise AssertionError("gains were read")
+
+    monkeypatch.setattr("recframe.frames.graded.read_gains", refuse)
+    monkeypatch.setattr("recframe.frames.truth.read_gains", refuse)
+    recframe.evaluate(recs, "average_precision", truth=truth, **OPTIONS)
+    frame = pd.DataFrame({"user": 1, "score": [2, 1], "relevant": [0, 1]})
+    assert 1 / math.log2(3) == pytest.approx(frame.rec.ndcg().loc[1, "score"])
+    with pytest.raises(AssertionError, match="gains were read"):
+        recframe.evaluate(recs, "ndcg", truth=truth, **OPTIONS)
+
+
+def test_gain_is_checked():
+    """A gain of another name is refused with the choices."""
+    with pytest.raises(recframe.RecframeError, match="gain must be one of 'linear', 'exponential'"):
+        pd.DataFrame().rec(gain="quadratic")

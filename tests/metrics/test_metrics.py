@@ -1,0 +1,231 @@
+"""The metrics beyond precision and recall: values by hand, edges, ties, and every way to ask."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+import strategies
+from recframe.kernel.counting import Depth
+from recframe.metrics.measure import find_depth
+from recframe.metrics.names import make_metric, parse_metric, parse_metrics
+
+ASKED = strategies.every_metric(3)
+LABELS = [make_metric(*asked).label for asked in ASKED]
+OF_WHOLE = [make_metric(name).label for name, k in ASKED if k is None]
+
+
+@pytest.mark.parametrize(
+    ("asked", "depth"),
+    [
+        (["precision@4", "recall@9"], Depth(9, at_n_relevant=False)),
+        (["precision@4", "r_precision"], Depth(4, at_n_relevant=True)),
+        (["r_precision"], Depth(0, at_n_relevant=True)),
+        *(([name, "r_precision"], None) for name in OF_WHOLE if name != "r_precision"),
+    ],
+)
+def test_depth(asked, depth):
+    """Metrics look down to the last cut-off, to R, or without a cut-off to the end."""
+    assert depth == find_depth(parse_metrics(asked))
+
+
+def one_user(relevant, scores=None):
+    """Return a frame of one user, in ranked order unless there are scores."""
+    scores = range(len(relevant), 0, -1) if scores is None else scores
+    return pd.DataFrame({"user": "u", "score": scores, "relevant": relevant})
+
+
+def values(frame, labels=LABELS, **options):
+    """Return the values of the only user by label."""
+    return frame.rec(**options).evaluate(labels).loc["u", "score"].to_dict()
+
+
+def test_values_by_hand():
+    """Relevant rows at 2, 4 and 5 of six."""
+    ideal = 1 + 1 / math.log2(3) + 1 / 2
+    gained = 1 / math.log2(3) + 1 / math.log2(5) + 1 / math.log2(6)
+    expected = {
+        "precision@3": 1 / 3,
+        "recall@3": 1 / 3,
+        "r_precision": 1 / 3,
+        "f1@3": 2 / 6,
+        "hit_rate@3": 1.0,
+        "hit_rate@1": 0.0,
+        "reciprocal_rank": 1 / 2,
+        "reciprocal_rank@1": 0.0,
+        "average_precision": (1 / 2 + 2 / 4 + 3 / 5) / 3,
+        "average_precision@4": (1 / 2 + 2 / 4) / 3,
+        "ndcg": gained / ideal,
+        "ndcg@2": 1 / math.log2(3) / (1 + 1 / math.log2(3)),
+        "capped_recall@2": 1 / 2,
+        "capped_recall@4": 2 / 3,
+        "auc": (2 + 1 + 1) / 9,
+    }
+    found = values(one_user([0, 1, 0, 1, 1, 0]), list(expected))
+
+    assert expected == pytest.approx(found)
+
+
+@pytest.mark.parametrize(("name", "k"), ASKED)
+def test_tied_by_hand(name, k):
+    """One relevant row of two that are tied at the top: the mean of its two places."""
+    discount = (1 + 1 / math.log2(3)) / 2
+    expected = {
+        "precision": 1 / 3,
+        "recall": 1.0,
+        "r_precision": 1 / 2,
+        "f1": 1 / 2,
+        "hit_rate": 1.0,
+        "reciprocal_rank": 3 / 4,
+        "average_precision": 3 / 4,
+        "ndcg": discount,
+        "capped_recall": 1.0,
+        "auc": 3 / 4,
+    }[name]
+    label = make_metric(name, k).label
+
+    assert expected == pytest.approx(values(one_user([1, 0, 0], [9, 9, 1]), label)[label])
+
+
+@pytest.mark.parametrize("zero_division", [math.nan, 0.0, 1.0])
+def test_nothing_relevant(zero_division):
+    """Where R = 0 precision is 0, and every other metric is `zero_division`."""
+    found = values(one_user([0, 0, 0]), zero_division=zero_division)
+    expected = dict.fromkeys(LABELS, zero_division) | {"precision@3": 0.0}
+
+    assert expected == pytest.approx(found, nan_ok=True)
+
+
+@pytest.mark.parametrize(("relevant", "scores"), [([1, 1, 0, 0, 0], None), ([1, 1, 0], [5, 5, 1])])
+def test_perfect_rankings(relevant, scores):
+    """A perfect ranking scores exactly 1, also where the relevant rows are tied."""
+    labels = [label for label in LABELS if label not in ("precision@3", "f1@3")]
+
+    assert dict.fromkeys(labels, 1.0) == values(one_user(relevant, scores), labels)
+    many = one_user([1] * 999 + [0])
+    assert dict.fromkeys(OF_WHOLE, 1.0) == values(many, OF_WHOLE)
+
+
+def test_short_rankings():
+    """Two rows at k = 4, the second relevant, one of R = 2: only precision and f1 ever shrink."""
+    frame = one_user([0, 1, 1], [2, 1, None])
+    labels = ["precision@4", "f1@4", "recall@4", "capped_recall@4", "hit_rate@4", "auc"]
+    for short, expected in {
+        "pad": [1 / 4, 2 / 6, 1 / 2, 1 / 2, 1.0, 0.0],
+        "shrink": [1 / 2, 2 / 4, 1 / 2, 1 / 2, 1.0, 0.0],
+        "nan": [math.nan] * 5 + [0.0],
+    }.items():
+        found = values(frame, labels, short=short, missing="unranked")
+        assert expected == pytest.approx(list(found.values()), nan_ok=True)
+    for label in ("ndcg@4", "average_precision@4", "reciprocal_rank@4"):
+        with pytest.raises(recframe.RecframeError, match="k=4 is more than the ranked rows"):
+            values(frame, label, missing="unranked")
+
+
+def test_metrics_without_a_cut_off_are_never_short():
+    """A single row is enough for them, whatever `short` says."""
+    for short in strategies.SHORT:
+        found = values(one_user([1]), OF_WHOLE, short=short, zero_division=0.0)
+        assert dict.fromkeys(OF_WHOLE, 1.0) | {"auc": 0.0} == found
+
+
+def test_auc_is_about_ranked_rows():
+    """A relevant row without a score changes every other metric, but not AUC."""
+    listed = one_user([1, 0, 1, 0])
+    with_unranked = one_user([1, 0, 1, 0, 1], [4, 3, 2, 1, None])
+    labels = ["auc", "average_precision", "ndcg"]
+    before, after = values(listed, labels), values(with_unranked, labels, missing="unranked")
+
+    assert before["auc"] == after["auc"] == 3 / 4
+    assert before["average_precision"] * 2 == pytest.approx(after["average_precision"] * 3)
+    assert before["ndcg"] > after["ndcg"]
+    alone = values(one_user([1, 1, 0], [2, 1, None]), "auc", missing="unranked")
+    assert math.isnan(alone["auc"])
+
+
+@pytest.mark.parametrize("absent", ["zero", "drop"])
+def test_absent_users(absent):
+    """A user of truth without a score is 0 in every metric under "zero", NaN under "drop"."""
+    recs = pd.DataFrame(
+        {
+            "user": [1, 1, 1, 2, 2, 2],
+            "item": [1, 2, 3, 1, 2, 3],
+            "score": [3, 2, 1, None, None, None],
+        }
+    )
+    truth = pd.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1]})
+    table = recs.rec(truth=truth, absent=absent, missing="unranked").evaluate(LABELS)["score"]
+
+    assert ([1, 2, 3] if absent == "zero" else [1, 2]) == table.index.tolist()
+    if absent == "zero":
+        assert (table.loc[2:] == 0).all(axis=None)
+    else:
+        assert table.loc[2].isna().all()
+
+
+def test_a_certain_hit_is_one():
+    """Where every order of a tie has a hit the value is exactly 1, and else it is below."""
+    for size in range(4, 50):
+        for n_relevant in (1, 2):
+            frame = one_user([1] * n_relevant + [0] * (size - n_relevant), [1] * size)
+            certain = size - n_relevant + 1
+            found = values(frame, [f"hit_rate@{certain}", f"hit_rate@{certain - 1}"])
+            assert 1.0 == found[f"hit_rate@{certain}"]
+            assert 1.0 > found[f"hit_rate@{certain - 1}"] > 0
+
+
+def test_a_large_tie():
+    """A tie of 300,000 rows has the values of the closed forms, in linear memory."""
+    size = 300_000
+    positions = np.arange(1, size + 1)
+    labels = ["hit_rate@1000", "reciprocal_rank", "average_precision", "ndcg", "auc"]
+    harmonic = math.fsum(1 / positions)
+    found = values(one_user([1] + [0] * (size - 1), 1), labels)
+
+    discount = math.fsum(1 / np.log2(1 + positions)) / size
+    expected = [1000 / size, harmonic / size, harmonic / size, discount, 1 / 2]
+    assert expected == pytest.approx(list(found.values()), rel=1e-12)
+    two = values(one_user([1] * 2 + [0] * (size - 2), 1), labels[:1])
+    none = Fraction(math.comb(size - 1000, 2), math.comb(size, 2))
+    assert float(1 - none) == pytest.approx(two["hit_rate@1000"], rel=1e-12)
+
+
+def test_a_late_tie_is_as_exact_as_an_early_one():
+    """A tie of three behind 100,000 rows: sums keep what differences of large sums would lose."""
+    n_before = 100_000
+    frame = one_user([0] * n_before + [1, 0, 0], [2] * n_before + [1] * 3)
+    terms = [Fraction(1, n_before + place) for place in (1, 2, 3)]
+    found = values(frame, ["average_precision", "reciprocal_rank"])
+
+    assert [float(sum(terms) / 3)] * 2 == pytest.approx(list(found.values()), rel=1e-15)
+
+
+@pytest.mark.parametrize(("name", "k"), ASKED)
+def test_every_metric_has_a_method(name, k, frame):
+    """The method of a metric returns the column of its label."""
+    label = make_metric(name, k).label
+    table = getattr(frame.rec(short="pad"), name)(**({} if k is None else {"k": k}))
+
+    assert label == table.columns.name
+    pd.testing.assert_series_equal(
+        frame.rec(short="pad").evaluate(label)["score", label], table["score"], check_names=False
+    )
+
+
+def test_labels():
+    """A cut-off is needed, taken or refused as the table says, and the message says which."""
+    assert ("ndcg", "ndcg", None) == parse_metric("ndcg")
+    assert ("ndcg@5", "ndcg", 5) == parse_metric("ndcg@5")
+    for label, message in {
+        "auc@5": "'auc@5': auc takes no cut-off, pass 'auc'",
+        "ndcg@": "'ndcg@': ndcg takes a cut-off after its @, an integer of 1 or more",
+        "f1": "'f1': f1 needs a cut-off, an integer of 1 or more as in 'f1@10', found none",
+        "nDCGG@5": "did you mean 'ndcg@5'",
+        "AUC@5": r"did you mean 'auc'\?",
+        "map": r"metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
+    }.items():
+        with pytest.raises(recframe.RecframeError, match=message):
+            parse_metric(label)
