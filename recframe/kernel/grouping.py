@@ -1,31 +1,21 @@
-"""Rows by user: grouping them, cutting them into slices and runs, and working on these in threads.
+"""Grouping: integers sorted and grouped, and what is found out about groups. NumPy only."""
 
-NumPy only.
-"""
-
-import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
-Result = TypeVar("Result")
+from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads
 
-ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
-MOST_CHUNKS = 8  # of these make the longest run of users that one thread takes
+ROWS_PER_PART = ROWS_PER_CHUNK // 2  # so many are sorted at once
 
 
 def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
     """Return the stable order that groups rows by code, and the offsets of the groups."""
     order, begins = sort_numbers(codes)
     starts = np.flatnonzero(begins)
-    present = codes[order[starts]]
     sizes = np.zeros(n_users, np.int64)
-    sizes[present] = np.diff(starts, append=len(codes))
+    sizes[codes[order[starts]]] = np.diff(starts, append=len(codes))
     return order, group_offsets(sizes)
 
 
@@ -46,44 +36,58 @@ def sort_numbers(numbers: Array) -> tuple[Array, Array]:
         return np.empty(0, np.int64), np.empty(0, bool)
     low, high = int(numbers.min()), int(numbers.max())
     n_bits = (high - low).bit_length()
-    if len(numbers) > ROWS_PER_CHUNK // 2 and n_bits > 8:
+    if len(numbers) > ROWS_PER_PART and n_bits > 8:
         return _sort_in_parts(numbers, low, n_bits)
     digits = _above(numbers, low)
     order = _radix_order(digits, n_bits)
     return order, _differs(digits[order])
 
 
+class _Part(NamedTuple):
+    """A slice of the numbers: its rows by their leading 8 bits, the other bits, and the bounds."""
+
+    rows: Array
+    digits: Array
+    offsets: Array
+
+    def led_by(self, leading: int) -> tuple[Array, Array]:
+        """Return the rows that begin with these bits, and their other bits."""
+        own = slice(self.offsets[leading], self.offsets[leading + 1])
+        return self.rows[own], self.digits[own]
+
+
 def _sort_in_parts(numbers: Array, low: int, n_bits: int) -> tuple[Array, Array]:
     """Return what `sort_numbers` does, by parts that share their leading 8 bits."""
     n_low_bits = n_bits - 8
-    rows_at_once = ROWS_PER_CHUNK // 2
-
-    def part(first: int, stop: int) -> tuple[Array, Array, Array]:
-        digits = _above(numbers[first:stop], low)
-        leading = (digits >> digits.dtype.type(n_low_bits)).astype(np.uint8)
-        order = np.argsort(leading, kind="stable")
-        digits &= digits.dtype.type((1 << n_low_bits) - 1)
-        digits = digits.astype(np.uint32 if n_low_bits <= 32 else np.uint64)
-        return order + first, digits[order], group_offsets(np.bincount(leading, minlength=256))
-
-    parts = in_threads(part, pairwise([*range(0, len(numbers), rows_at_once), len(numbers)]))
-    offsets = np.sum([bounds for _, _, bounds in parts], axis=0)
+    bounds = pairwise([*range(0, len(numbers), ROWS_PER_PART), len(numbers)])
+    parts = in_threads(
+        lambda first, stop: _part(_above(numbers[first:stop], low), n_low_bits, first), bounds
+    )
+    offsets = np.sum([part.offsets for part in parts], axis=0)
     order = np.empty(len(numbers), np.int64)
     begins = np.empty(len(numbers), bool)
 
     def sort(first: int, stop: int) -> None:
         for leading in range(first, stop):
-            own = [slice(bounds[leading], bounds[leading + 1]) for _, _, bounds in parts]
-            pairs = list(zip(parts, own, strict=True))
-            digits = np.concatenate([digits[where] for (_, digits, _), where in pairs])
-            rows = np.concatenate([rows[where] for (rows, _, _), where in pairs])
+            pieces = [part.led_by(leading) for part in parts]
+            rows, digits = map(np.concatenate, zip(*pieces, strict=True))
             own_order = _radix_order(digits, n_low_bits)
-            place = slice(offsets[leading], offsets[leading + 1])
-            np.take(rows, own_order, out=order[place], mode="clip")
-            begins[place] = _differs(digits[own_order])
+            own = slice(offsets[leading], offsets[leading + 1])
+            np.take(rows, own_order, out=order[own], mode="clip")
+            begins[own] = _differs(digits[own_order])
 
     in_threads(sort, pairwise(range(0, 257, 8)))
     return order, begins
+
+
+def _part(digits: Array, n_low_bits: int, first: int) -> _Part:
+    """Return the part of these digits, which are overwritten and begin at this row."""
+    leading = (digits >> digits.dtype.type(n_low_bits)).astype(np.uint8)
+    order = np.argsort(leading, kind="stable")
+    digits &= digits.dtype.type((1 << n_low_bits) - 1)
+    digits = digits.astype(np.uint32 if n_low_bits <= 32 else np.uint64)
+    offsets = group_offsets(np.bincount(leading, minlength=256))
+    return _Part(order + first, digits[order], offsets)
 
 
 def _above(numbers: Array, low: int) -> Array:
@@ -114,6 +118,12 @@ def take(values: Array, order: Array) -> Array:
     return taken
 
 
+def number_members(sizes: Array) -> tuple[Array, Array]:
+    """Return the group of each member of groups of these sizes, and its number there from 0."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    return group, np.arange(len(group)) - np.repeat(sizes.cumsum() - sizes, sizes)
+
+
 def group_offsets(sizes: Array) -> Array:
     """Return the offsets of groups of these sizes."""
     offsets = np.zeros(len(sizes) + 1, np.int64)
@@ -134,11 +144,15 @@ def sum_by_user(flags: Array, offsets: Array) -> Array:
     return np.diff(counted[word] + np.bitwise_count(rest))
 
 
+def sum_by_row(flags: Array) -> Array:
+    """Return how many flags are set in each row of a matrix."""
+    return sum_by_user(flags.ravel(), np.arange(len(flags) + 1) * flags.shape[1])
+
+
 def rows_of_runs(order: Array, starts: Array, n_rows: int) -> Array:
     """Return the rows of runs that begin at these rows, the runs in this order."""
     lengths = np.diff(starts, append=n_rows)[order]
-    before = group_offsets(lengths)[:-1]
-    rows = np.repeat(starts[order] - before, lengths)
+    rows = np.repeat(starts[order] - group_offsets(lengths)[:-1], lengths)
     rows += np.arange(n_rows)
     return rows
 
@@ -150,18 +164,25 @@ def _differs(values: Array) -> Array:
     return differs
 
 
+def run_starts(*keys: Array) -> Array:
+    """Return where any of the keys differs from the one before; the first one does."""
+    differs = _differs(keys[0])
+    for key in keys[1:]:
+        differs |= _differs(key)
+    return np.flatnonzero(differs)
+
+
 def run_bounds(values: Array) -> Array:
     """Return the positions of the values that differ from the one before, and the end."""
 
     def find(start: int, stop: int) -> Array:
         # By parts, so that what is compared stays in the cache.
         cuts = [*range(start, stop, ROWS_PER_CHUNK // 4), stop]
-        return np.concatenate(
-            [
-                find_flags(values[first:end] != values[first - 1 : end - 1]) + first
-                for first, end in pairwise(cuts)
-            ]
-        )
+        found = [
+            find_flags(values[first:end] != values[first - 1 : end - 1]) + first
+            for first, end in pairwise(cuts)
+        ]
+        return np.concatenate(found)
 
     ends = np.array([0, len(values)] if len(values) else [0])
     return np.concatenate([ends[:1], *in_slices(find, 1, len(values)), ends[1:]])
@@ -184,42 +205,3 @@ def lowest(values: Array) -> Any:
     """Return the lowest value, which is NaN if any is; 0 where there is none."""
     minima = in_slices(lambda start, stop: values[start:stop].min(), 0, len(values))
     return np.min(minima) if minima else 0
-
-
-def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> list[Result]:
-    """Call a function with the bounds of equal slices, one for each thread, where that pays."""
-    if stop <= start:
-        return []
-    n_slices = max(1, min(n_processors(), (stop - start) // ROWS_PER_CHUNK))
-    bounds = np.linspace(start, stop, n_slices + 1).astype(int).tolist()
-    return in_threads(function, pairwise(bounds))
-
-
-def user_bounds(offsets: Array) -> list[int]:
-    """Return the bounds of runs of whole users of about equal size, as many for each thread."""
-    # The longer a run, the less threads wait for each other.
-    n_rows, n_threads = int(offsets[-1]), n_processors()
-    n_runs = n_threads * max(1, -(-n_rows // (MOST_CHUNKS * ROWS_PER_CHUNK * n_threads)))
-    n_runs = max(1, min(n_runs, 2 * n_rows // ROWS_PER_CHUNK))
-    # A run begins with the first user at or after its mark.
-    marks = np.linspace(0, n_rows, n_runs + 1)[:-1]
-    firsts = np.searchsorted(offsets[:-1], marks)
-    bounds: list[int] = np.unique(np.append(firsts, len(offsets) - 1)).tolist()
-    return bounds
-
-
-def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
-    """Call a function with each tuple of arguments, in threads where there is more than one."""
-    tasks = list(tasks)
-    n_threads = min(len(tasks), n_processors())
-    if n_threads < 2:
-        return [function(*task) for task in tasks]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(lambda task: function(*task), tasks))
-
-
-def n_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

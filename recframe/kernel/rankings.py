@@ -1,10 +1,74 @@
-"""Rankings: what is counted, the rows of many users, and runs of them. NumPy only."""
+"""Rankings: rows of many users and their gains, which are counted by runs of users. NumPy only."""
+
+from __future__ import annotations
 
 from itertools import pairwise
 from typing import NamedTuple
 
-from recframe.kernel.gains import Gains
-from recframe.kernel.grouping import Array, user_bounds
+import numpy as np
+
+from recframe.kernel.grouping import group_rows
+from recframe.kernel.threads import Array, user_bounds
+
+
+class TieRule(NamedTuple):
+    """Which rows of equal score come first. Neither field set: every order is as likely.
+
+    Parameters
+    ----------
+    row_order : {1, -1, 0}, default 0
+        1 where they come as they stand, -1 where in reverse; 0: the order of rows does not count.
+    relevant_first : bool or None, default None
+        Whether relevant rows come first or last; None: relevance does not count.
+    """
+
+    row_order: int = 0
+    relevant_first: bool | None = None
+
+    @property
+    def is_expectation(self) -> bool:
+        """Whether a tie is kept, and counts by its expectation over all orders of its rows."""
+        return not self.row_order and self.relevant_first is None
+
+
+TIE_RULES = {
+    "expected": TieRule(),
+    "first": TieRule(row_order=1),
+    "last": TieRule(row_order=-1),
+    "best": TieRule(relevant_first=True),
+    "worst": TieRule(relevant_first=False),
+}
+
+
+class Gains(NamedTuple):
+    """The gains of rows grouped by user, and of relevant items that are not among them.
+
+    Parameters
+    ----------
+    gain : ndarray of shape (n_rows,), real
+        The gain of each relevant row; of others it is never looked at.
+    unranked : ndarray of shape (n_unranked,), float
+        The gains of relevant items that are not among the rows, grouped by user.
+    offsets : ndarray of shape (n_users + 1,), int
+        Those of user i are ``unranked[offsets[i]:offsets[i + 1]]``.
+    """
+
+    gain: Array
+    unranked: Array
+    offsets: Array
+
+    def part(self, rows: slice, first: int, stop: int) -> Gains:
+        """Return the gains of a run of users, whose rows are these."""
+        offsets = self.offsets[first : stop + 1]
+        return Gains(self.gain[rows], self.unranked[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def rank(self, is_ranked: Array, relevant: Array, offsets: Array) -> Gains:
+        """Return the gains where only some rows are ranked; offsets bound the users' rows."""
+        lost = np.flatnonzero(relevant & ~is_ranked)
+        added = np.searchsorted(offsets, lost, side="right") - 1
+        user = np.append(np.repeat(np.arange(len(offsets) - 1), np.diff(self.offsets)), added)
+        gains = group_gains(user, np.append(self.unranked, self.gain[lost]), len(offsets) - 1)
+        return gains._replace(gain=self.gain[is_ranked])
 
 
 class Rankings(NamedTuple):
@@ -49,3 +113,9 @@ def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
         )
 
     return [(run(first, stop), slice(first, stop)) for first, stop in pairwise(bounds)]
+
+
+def group_gains(user: Array, unranked: Array, n_users: int) -> Gains:
+    """Return gains of no row, and of these items of users."""
+    order, offsets = group_rows(user, n_users)
+    return Gains(np.empty(0), unranked[order], offsets)

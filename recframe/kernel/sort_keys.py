@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import Array
+from recframe.kernel.threads import Array
 
-MAX_INTEGER = 1 << 61  # the places of larger scores would need more than 62 bits
+MAX_INTEGER = 1 << 61  # the keys of larger scores would need more than 62 bits
 SLICE = 1 << 17  # scores that stay in the cache from one pass over them to the next
 SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
 N_SAMPLED = 64  # scores that are tried first
@@ -34,32 +34,39 @@ class ShortKeys(NamedTuple):
     n_bits: int
 
 
+def key_range(low: int, high: int) -> tuple[int, int, int]:
+    """Return how integers from low to high fit into 32 bits: (n_dropped, top, n_bits).
+
+    Keys are ``((top - (number >> n_dropped)) << 1) | mark``, of so many bits, and never the largest
+    two integers; with fewer than 32 bits none is negative. Ratings from 0.5 to 5 are read as 5 to
+    50 tenths, of which no bit is dropped: the top is 50, the key of 4.5 is (50 - 45) * 2 + mark,
+    and the keys, up to (50 - 5) * 2 + 1 = 91, have 7 bits.
+    """
+    n_dropped = max(0, (high - low).bit_length() - 31)
+    if (high >> n_dropped) - (low >> n_dropped) > (1 << 31) - 2:
+        n_dropped += 1
+    top = high >> n_dropped
+    n_bits = (top - (low >> n_dropped) + 1).bit_length() + 1
+    return n_dropped, top - (1 << 30) if n_bits == 32 else top, n_bits
+
+
 def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
     """Return the leading bits of scores as keys, with their marks; scores are `rankable`.
 
-    The bits that all scores share need no place, so that a range of scores as a model gives them
+    The bits that all scores share need no room, so that a range of scores as a model gives them
     keeps some 25 bits of a mantissa, and ratings keep all. Scores rounded to a few decimals are
     taken as the whole numbers they are.
     """
     keys = np.empty(len(scores) + room, np.int32)
     bounds = np.array(_bounds(scores), scores.dtype)
     scale = _decimal_scale(scores, bounds)
-    is_positive = bool(bounds[0] > 0)
 
-    def read(part: Array) -> Array:
+    def read(part: Array) -> Any:
         if scale is None:
-            return _ordered_bits(part, is_positive=is_positive)
-        whole: Array = np.rint(part * scale).astype(np.int64)
-        return whole
+            return _ordered_bits(part, is_positive=bool(bounds[0] > 0))
+        return np.rint(part * scale).astype(np.int64)
 
-    low, high = read(bounds).tolist()
-    n_dropped = max(0, (high - low).bit_length() - 31)
-    if (high >> n_dropped) - (low >> n_dropped) > (1 << 31) - 2:
-        n_dropped += 1
-    top = high >> n_dropped
-    n_bits = (top - (low >> n_dropped) + 1).bit_length() + 1
-    if n_bits == 32:
-        top -= 1 << 30
+    n_dropped, top, n_bits = key_range(*read(bounds).tolist())
     lost = 0
     for start in range(0, len(scores), SLICE):
         bits = read(scores[start : start + SLICE])
@@ -101,20 +108,19 @@ def _ordered_bits(scores: Array, *, is_positive: bool = False) -> Array:
     """
     if scores.dtype.kind != "f":
         return scores if scores.itemsize == 8 else scores.astype(np.int64)
-    integer = np.int32 if scores.itemsize == 4 else np.int64
+    bits = scores.view(f"i{scores.itemsize}")
     if is_positive:
-        return scores.view(integer)
+        return bits
     # Positive floats sort as their bits do, negative ones as their magnitude's do, negated.
-    bits: Array = scores.view(integer)
     sign = bits >> (8 * bits.itemsize - 1)
-    ordered: Array = bits & np.iinfo(integer).max
+    ordered: Array = bits & np.iinfo(bits.dtype).max
     ordered ^= sign
     ordered -= sign
     return ordered
 
 
 def rankable(scores: Array) -> Array:
-    """Return scores, or integers in the same order where `to_places` does not take their type."""
+    """Return scores, or integers in the same order where `to_keys` does not take their type."""
     kind, n_bytes = scores.dtype.kind, scores.itemsize
     if kind == "f" and n_bytes == 2:
         return scores.astype(np.float32)
@@ -133,80 +139,64 @@ def ranks(values: Array) -> Array:
     return found.astype(np.int64).reshape(values.shape)
 
 
-def to_places(scores: Array) -> Array:
+def to_keys(scores: Array) -> Array:
     """Return integers that fall as scores rise and are equal where scores are equal.
 
     The highest bit and the one below it are left free. The scores given are overwritten.
     """
-    if scores.dtype.kind == "f":
-        bits = _float_places(scores)
-        return ranks(np.negative(scores)) if bits is None else bits
-    places: Array = scores.astype(np.int32 if scores.itemsize <= 2 else np.int64)
-    return np.negative(places, out=places)
-
-
-def _float_places(scores: Array) -> Array | None:
-    """Return the bits of floats as integers that fall as the floats rise.
-
-    Positive floats sort as their bits do; of a negative one all bits but the sign are flipped.
-    With values of both signs that takes every bit; but below 2 in magnitude the highest bit of
-    the exponent is 0. So larger values are first scaled by a power of two, which is exact unless
-    tiny values underflow: then None.
-    """
-    integer = np.int32 if scores.itemsize == 4 else np.int64
+    if scores.dtype.kind != "f":
+        negated: Array = scores.astype(np.int32 if scores.itemsize <= 2 else np.int64)
+        return np.negative(negated, out=negated)
+    integer = f"i{scores.itemsize}"
     low, high = _bounds(scores)
     if low >= 0:
         scores += 0.0  # makes -0.0 and 0.0 one value
-        places: Array = scores.view(integer)
+        bits: Array = scores.view(integer)
         middle = int(np.array(np.inf, scores.dtype).view(integer)) >> 1
-        return np.subtract(middle, places, out=places)
-    largest = max(-low, high)
-    if largest > 1.5:
-        if np.isinf(largest):
-            finite = scores[np.isfinite(scores)]
-            largest = np.abs(finite).max(initial=0.0)
-        exponent = max(0, int(np.frexp(largest)[1]))
-        try:
-            with np.errstate(under="raise"):  # raises for tiny and inexact, no pass of its own
-                scores = scores * scores.dtype.type(2.0**-exponent)
-        except FloatingPointError:
-            return None
-        np.clip(scores, -1.5, 1.5, out=scores)  # only infinities are that large now
-    np.subtract(0.0, scores, out=scores)
-    places = scores.view(integer)
-    places ^= (places >> (8 * places.itemsize - 1)) & np.iinfo(integer).max
-    return places
+        return np.subtract(middle, bits, out=bits)
+    scaled = _scaled(scores, max(-low, high))
+    if scaled is None:
+        return ranks(np.negative(scores))
+    # Positive floats sort as their bits do; of a negative one all bits but the sign are flipped.
+    np.subtract(0.0, scaled, out=scaled)
+    keys = scaled.view(integer)
+    keys ^= (keys >> (8 * keys.itemsize - 1)) & np.iinfo(keys.dtype).max
+    return keys
 
 
-def break_ties(places: Array, ties: str) -> Array:
-    """Return places of rows that are all different: tied cells of a row by column, or its reverse.
+def _scaled(scores: Array, largest: float) -> Array | None:
+    """Return scores below 2 in magnitude, None where scaling would not keep them apart.
 
-    Parameters
-    ----------
-    places : ndarray of shape (n_users, width), int
-        The places of the rows of users.
-    ties : {"first", "last"}
-        Whether of tied cells the first or the last column is ranked first.
-
-    Returns
-    -------
-    ndarray of shape (n_users, width), int64
-        Integers that order each row's cells as the places do, and tied ones as said.
+    The highest bit of their exponents is 0, and so is left free. A power of two scales exactly,
+    unless tiny values underflow.
     """
-    width = places.shape[1]
-    column = np.arange(width) if ties == "first" else np.arange(width)[::-1]
-    spread = places.astype(np.int64)
+    if largest <= 1.5:
+        return scores
+    if np.isinf(largest):
+        largest = np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
+    exponent = max(0, int(np.frexp(largest)[1]))
+    try:
+        with np.errstate(under="raise"):  # raises for tiny and inexact, no pass of its own
+            scores = scores * scores.dtype.type(2.0**-exponent)
+    except FloatingPointError:
+        return None
+    return np.clip(scores, -1.5, 1.5, out=scores)  # only infinities are that large now
+
+
+def break_ties(keys: Array, row_order: int) -> Array:
+    """Return keys that differ in each row, in order of these and then of column, or its reverse."""
+    width = keys.shape[1]
+    spread = keys.astype(np.int64)
     spread -= spread.min(initial=0)
     # Ratings and the like leave low bits unused by all: without those there is room for columns.
     used = int(np.bitwise_or.reduce(spread, axis=None))
     spread >>= max((used & -used).bit_length() - 1, 0)
     if int(spread.max(initial=0)).bit_length() + width.bit_length() <= 62:
         spread <<= width.bit_length()
-        spread |= column
+        spread |= np.arange(width)[::row_order]
         return spread
-    step = 1 if ties == "first" else -1
-    order = np.argsort(places[:, ::step], axis=1, kind="stable")
-    np.put_along_axis(spread[:, ::step], order, np.arange(width)[None, :], axis=1)
+    order = np.argsort(keys[:, ::row_order], axis=1, kind="stable")
+    np.put_along_axis(spread[:, ::row_order], order, np.arange(width)[None, :], axis=1)
     return spread
 
 

@@ -1,4 +1,4 @@
-"""Order: the rows of users sorted by score, blocks of users of like size at a time. NumPy only.
+"""Sorting: the rows of users in order of score, blocks of users of like size at a time. NumPy only.
 
 A score and its row's relevance travel in one integer key: the key orders rows as the score does,
 and its lowest bit says whether the row is relevant. So sorting the keys of a user ranks the rows
@@ -11,14 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import Array, sum_by_user
-from recframe.kernel.rankings import Rankings
-from recframe.kernel.sort_keys import break_ties, rankable, short_keys, to_places
+from recframe.kernel.grouping import sum_by_row
+from recframe.kernel.rankings import Rankings, TieRule
+from recframe.kernel.sort_keys import ShortKeys, break_ties, rankable, short_keys, to_keys
+from recframe.kernel.threads import Array
 
-CELLS_PER_BLOCK = 1 << 18  # a padded matrix of this size stays in the cache while it is sorted
-FAST_WIDTH = 512  # rows up to here are sorted by a network of fixed steps
-MOST_PIECES = 16  # of that width, into which wider rows are cut
 FEW_COLUMNS = 8  # so many are padded one by one, more by a mask
+# Up to which sizes a way to sort is the fastest.
+MOST_CELLS = 1 << 18  # of a padded matrix: so it stays in the cache while it is sorted
+MOST_COLUMNS = 512  # of rows that are sorted by a network of fixed steps
+MOST_PIECES = 16  # of that width, into which wider rows are cut
 
 
 class Block(NamedTuple):
@@ -30,19 +32,21 @@ class Block(NamedTuple):
         The users.
     keys : ndarray of shape (n_users, width), int32 or int64
         The keys of each user's first rows, or of all of them and then pads. Shifted right by one a
-        key is the place of the row's score; its lowest bit is the mark of relevance, see `mark`.
-        A pad has all bits set, but for the mark.
-    shared : ndarray of shape (n_users, width), bool, or None
-        Whether a row shares its place with the next; None where no two rows do. Under "expected"
+        key falls as the score rises; its lowest bit is the mark of relevance, see `mark`. A pad
+        has all bits set, but for the mark.
+    is_tied_with_next : ndarray of shape (n_users, width), bool, or None
+        Whether a row's score is that of the next; None where no two rows are tied. In expectation
         a tie is whole unless it begins below a user's depth.
     """
 
     users: Array
     keys: Array
-    shared: Array | None
+    is_tied_with_next: Array | None
 
 
-def sorted_blocks(rankings: Rankings, ties: str, depths: Array | None = None) -> Iterator[Block]:
+def sorted_blocks(
+    rankings: Rankings, rule: TieRule, depths: Array | None = None
+) -> Iterator[Block]:
     """Yield the keys of users' rows in ranked order, users of like size together.
 
     They go down to the depth of each user at least, or to the end where none are given; users of
@@ -52,53 +56,62 @@ def sorted_blocks(rankings: Rankings, ties: str, depths: Array | None = None) ->
     sizes = np.diff(rankings.offsets)
     depths = sizes if depths is None else depths
     longest = int(sizes.max(initial=0))
-    scores = rankable(rankings.scores)
-    short = short_keys(scores, _marked(rankings.relevant, ties), room=longest)
-    by_order = ties in ("first", "last")
+    rankings = rankings._replace(scores=rankable(rankings.scores))
+    short = short_keys(rankings.scores, _marked(rankings.relevant, rule), room=longest)
     by_size = np.flatnonzero(depths)
-    by_size = by_size[_largest_first(sizes[by_size], longest)]
-    n_again = first = 0
-    while first < len(by_size):
-        width = int(sizes[by_size[first]])
-        users = by_size[first : first + max(1, CELLS_PER_BLOCK // width)]
-        first += len(users)
+    # The largest first. 16-bit integers are sorted by radix, ten times as fast.
+    order_by = (longest - sizes[by_size]).astype(np.uint16 if longest < 1 << 16 else np.int64)
+    by_size = by_size[np.argsort(order_by, kind="stable")]
+    n_again = stop = 0
+    while stop < len(by_size):
+        start = stop
+        stop += max(1, MOST_CELLS // int(sizes[by_size[start]]))
+        again = users = by_size[start:stop]
         depth = int(depths[users].max())
-        again = users
-        if 2 * n_again <= first:
-            if width > max(FAST_WIDTH, 1 << short.n_bits):
-                depth = width  # more rows than places: whole rows are sorted fast, but not parted
-            own_sizes = sizes[users]
-            keys = _pick(short.keys, rankings.offsets[users], own_sizes, width)
-            if by_order:
-                keys = _number(keys, short.n_bits, ties)
-            _pad(keys, own_sizes, ties)
-            is_exact = short.is_exact and not by_order
-            keep_tie = is_exact and ties == "expected"
-            keys, shared = _ranked_first(keys, own_sizes, depth, keep_tie=keep_tie)
-            if shared is None or is_exact:
-                yield Block(users, keys, shared)
-                continue
-            is_apart = ~shared.any(axis=1)
-            again = users[~is_apart]
+        # Where short keys have decided less than half of the users they are no longer tried.
+        if 2 * n_again <= start + len(users):
+            block, again = _by_short_keys(rankings, short, users, depth, rule)
             if len(again) < len(users):
-                yield Block(users[is_apart], keys[is_apart], None)
-        n_again += len(again)
-        keys = _exact_keys(scores, rankings, again, ties)
-        ranked = _ranked_first(keys, sizes[again], depth, keep_tie=ties == "expected")
-        yield Block(again, *ranked)
+                yield block
+        if len(again):
+            n_again += len(again)
+            yield _by_exact_keys(rankings, again, depth, rule)
 
 
-def _exact_keys(scores: Array, rankings: Rankings, users: Array, ties: str) -> Array:
-    """Return the exact keys of users' rows, the largest user first."""
+def _by_short_keys(
+    rankings: Rankings, short: ShortKeys, users: Array, depth: int, rule: TieRule
+) -> tuple[Block, Array]:
+    """Return the block of the users whose order short keys decide, and the other users."""
     starts = rankings.offsets[users]
     sizes = rankings.offsets[users + 1] - starts
-    keys = to_places(_gather(scores, starts, int(sizes[0])))
-    if ties in ("first", "last"):
-        keys = break_ties(keys, ties)
+    width = int(sizes[0])
+    keys = _pick(short.keys, starts, sizes, width)
+    if rule.row_order:
+        keys = _number(keys, short.n_bits, rule.row_order)
+    _pad(keys, sizes, rule)
+    is_exact = short.is_exact and not rule.row_order
+    keep_tie = is_exact and rule.is_expectation
+    # Of more rows than there are keys whole rows are sorted fast, but not parted.
+    n_first = width if width > max(MOST_COLUMNS, 1 << short.n_bits) else depth
+    keys, is_tied = _sort_down_to(keys, sizes, n_first, keep_tie=keep_tie)
+    if is_tied is None or is_exact:
+        return Block(users, keys, is_tied), users[:0]
+    is_apart = ~is_tied.any(axis=1)
+    return Block(users[is_apart], keys[is_apart], None), users[~is_apart]
+
+
+def _by_exact_keys(rankings: Rankings, users: Array, depth: int, rule: TieRule) -> Block:
+    """Return the block of users by keys that differ wherever scores do, the largest user first."""
+    starts = rankings.offsets[users]
+    sizes = rankings.offsets[users + 1] - starts
+    width = int(sizes[0])
+    keys = to_keys(_gather(rankings.scores, starts, width))
+    if rule.row_order:
+        keys = break_ties(keys, rule.row_order)
     keys += keys  # makes room for the mark
-    keys |= _marked(_gather(rankings.relevant, starts, int(sizes[0])), ties)
-    _pad(keys, sizes, ties)
-    return keys
+    keys |= _marked(_gather(rankings.relevant, starts, width), rule)
+    _pad(keys, sizes, rule)
+    return Block(users, *_sort_down_to(keys, sizes, depth, keep_tie=rule.is_expectation))
 
 
 def _gather(values: Array, starts: Array, width: int) -> Array:
@@ -111,10 +124,10 @@ def _gather(values: Array, starts: Array, width: int) -> Array:
     return values.take(starts[:, None] + np.arange(width), mode="clip")
 
 
-def _pad(keys: Array, sizes: Array, ties: str) -> None:
+def _pad(keys: Array, sizes: Array, rule: TieRule) -> None:
     """Make what follows each user's rows pads, the largest user first."""
-    # A pad sorts last and is not relevant; no row has its place.
-    pad = int(np.iinfo(keys.dtype).max) - mark(ties)
+    # A pad sorts last and is not relevant; it is tied with no row.
+    pad = int(np.iinfo(keys.dtype).max) - mark(rule)
     shortest, width = int(sizes[-1]), keys.shape[1]
     if width - shortest <= FEW_COLUMNS:
         for column in range(shortest, width):
@@ -124,40 +137,35 @@ def _pad(keys: Array, sizes: Array, ties: str) -> None:
         np.copyto(keys[:, shortest:], pad, where=is_pad)
 
 
-Ranked = tuple[Array, Array | None]  # keys in order, and which share their place with the next
-
-
-def _ranked_first(keys: Array, sizes: Array, depth: int, *, keep_tie: bool) -> Ranked:
+def _sort_down_to(
+    keys: Array, sizes: Array, depth: int, *, keep_tie: bool
+) -> tuple[Array, Array | None]:
     """Return each user's keys in order, down to a depth and, if asked, to the end of the tie there.
 
-    Half the columns or more are as fast to read where they stand as to cut off.
+    With them, which are tied with the next; None where none are. Half the columns or more are as
+    fast to read where they stand as to cut off.
     """
     if 2 * depth >= keys.shape[1]:
-        return _ranked(keys, sizes)
+        keys.sort(axis=1)
+        return keys, _find_tied(keys, sizes)
     first = _sorted_first(keys, depth + 1)
-    shared = _shared(first, sizes)
-    if keep_tie and shared is not None and shared[:, depth - 1].any():
-        last = first[:, depth - 1 : depth] | 1  # no key of the same place is larger
-        n_inside = sum_by_user((keys <= last).ravel(), np.arange(len(keys) + 1) * keys.shape[1])
-        depth = int(np.minimum(n_inside, sizes).max())
-        first = keys[:, :depth] if keys.shape[1] <= FAST_WIDTH else _sorted_first(keys, depth)
-        return first, _shared(first, sizes)
-    return first[:, :depth], None if shared is None else shared[:, :depth]
-
-
-def _ranked(keys: Array, sizes: Array) -> Ranked:
-    """Return each user's keys in order."""
-    keys.sort(axis=1)
-    return keys, _shared(keys, sizes)
+    is_tied = _find_tied(first, sizes)
+    if keep_tie and is_tied is not None and is_tied[:, depth - 1].any():
+        last = first[:, depth - 1 : depth] | 1  # no key of the same tie is larger
+        depth = int(np.minimum(sum_by_row(keys <= last), sizes).max())
+        is_sorted = keys.shape[1] <= MOST_COLUMNS
+        first = keys[:, :depth] if is_sorted else _sorted_first(keys, depth)
+        return first, _find_tied(first, sizes)
+    return first[:, :depth], None if is_tied is None else is_tied[:, :depth]
 
 
 def _sorted_first(keys: Array, n_first: int) -> Array:
     """Return the first so many keys of each user in order; the others are left in any order."""
     width = keys.shape[1]
-    n_pieces = -(-width // FAST_WIDTH)
+    n_pieces = -(-width // MOST_COLUMNS)
     if n_pieces == 1 or 2 * n_first > width:
         keys.sort(axis=1)
-    elif n_pieces > MOST_PIECES or 2 * n_first > FAST_WIDTH:
+    elif n_pieces > MOST_PIECES or 2 * n_first > MOST_COLUMNS:
         keys.partition(n_first - 1, axis=1)
         keys[:, :n_first].sort(axis=1)
     else:
@@ -170,44 +178,41 @@ def _sorted_first(keys: Array, n_first: int) -> Array:
     return keys[:, :n_first]
 
 
-def _shared(keys: Array, sizes: Array) -> Array | None:
+def _find_tied(keys: Array, sizes: Array) -> Array | None:
     """Return which rows share a key with the next, but for the mark; None where no two do."""
     cells = keys.ravel()
-    shared = np.zeros(keys.shape, bool)
-    flags = shared.ravel()[:-1]
+    is_tied = np.zeros(keys.shape, bool)
+    flags = is_tied.ravel()[:-1]
     np.less_equal((cells[1:] ^ cells[:-1]).view(f"u{keys.itemsize}"), 1, out=flags)
-    shared[:, -1] = False
-    # Pads share theirs.
-    n_shared_by_pads = int(np.maximum(keys.shape[1] - 1 - sizes, 0).sum())
-    if np.count_nonzero(flags) == n_shared_by_pads:
+    is_tied[:, -1] = False
+    # Pads share theirs with the next pad.
+    if np.count_nonzero(flags) == np.maximum(keys.shape[1] - 1 - sizes, 0).sum():
         return None
     flags &= cells[1:] < np.iinfo(keys.dtype).max - 1
-    return shared
+    return is_tied
 
 
-def _number(keys: Array, n_bits: int, ties: str) -> Array:
+def _number(keys: Array, n_bits: int, row_order: int) -> Array:
     """Return short keys that also tell tied cells of a row apart by column, if there is room."""
     n_columns = keys.shape[1]
     if n_bits + n_columns.bit_length() > 31:
         return keys
-    column = np.arange(n_columns, dtype=np.int32)
     marks = keys & 1
-    keys >>= 1
+    keys ^= marks
     keys <<= n_columns.bit_length()
-    keys |= column if ties == "first" else column[::-1]
-    keys += keys
+    keys |= np.arange(0, 2 * n_columns, 2, dtype=np.int32)[::row_order]
     keys |= marks
     return keys
 
 
-def mark(ties: str) -> int:
-    """Return the lowest bit of a relevant row's key: last in a tie, under "best" first."""
-    return 0 if ties == "best" else 1
+def mark(rule: TieRule) -> int:
+    """Return the lowest bit of a relevant row's key: last in a tie unless to be first."""
+    return 0 if rule.relevant_first else 1
 
 
-def _marked(relevant: Array, ties: str) -> Array:
+def _marked(relevant: Array, rule: TieRule) -> Array:
     """Return the lowest bits of rows' keys."""
-    return relevant if mark(ties) else ~relevant
+    return relevant if mark(rule) else ~relevant
 
 
 def _pick(keys: Array, starts: Array, sizes: Array, width: int) -> Array:
@@ -215,15 +220,9 @@ def _pick(keys: Array, starts: Array, sizes: Array, width: int) -> Array:
     span = keys[starts[0] : starts[-1] + width]
     if sizes[-1] == width and len(span) == len(starts) * width:
         return span.reshape(len(starts), width)  # users who stand together, all of one size
-    # Every run as one item of as many bytes, overlapping the next: copied whole, not by cells.
-    n_runs = len(keys) - width + 1
-    runs = np.ndarray((n_runs,), f"V{width * keys.itemsize}", keys, strides=keys.strides)
-    picked: Array = runs[starts].view(keys.dtype).reshape(len(starts), width)
+    # Seen as one item of `width` keys beginning at every key, so that items overlap and each user's
+    # run is one of them: copied whole, not by cells.
+    n_items = len(keys) - width + 1
+    items = np.ndarray((n_items,), f"V{width * keys.itemsize}", keys, strides=keys.strides)
+    picked: Array = items[starts].view(keys.dtype).reshape(len(starts), width)
     return picked
-
-
-def _largest_first(sizes: Array, longest: int) -> Array:
-    """Return the order of users from the largest to the smallest."""
-    # 16-bit integers are sorted by radix, ten times as fast.
-    order_by = (longest - sizes).astype(np.uint16 if longest < 1 << 16 else np.int64)
-    return np.argsort(order_by, kind="stable")

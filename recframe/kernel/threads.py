@@ -1,0 +1,53 @@
+"""Threads: rows cut into slices, and users into runs, that threads work on. NumPy only."""
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Result = TypeVar("Result")
+
+ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
+MOST_CHUNKS = 8  # of these make the longest run of users that one thread takes
+
+
+def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> list[Result]:
+    """Call a function with the bounds of equal slices, one for each thread, where that pays."""
+    if stop <= start:
+        return []
+    n_slices = max(1, min(n_processors(), (stop - start) // ROWS_PER_CHUNK))
+    bounds = np.linspace(start, stop, n_slices + 1).astype(int).tolist()
+    return in_threads(function, pairwise(bounds))
+
+
+def user_bounds(offsets: Array) -> Array:
+    """Return the bounds of runs of whole users of about equal size, as many for each thread."""
+    # The longer a run, the less threads wait for each other.
+    n_rows, n_threads = int(offsets[-1]), n_processors()
+    n_runs = n_threads * max(1, -(-n_rows // (MOST_CHUNKS * ROWS_PER_CHUNK * n_threads)))
+    n_runs = max(1, min(n_runs, 2 * n_rows // ROWS_PER_CHUNK))
+    # A run begins with the first user at or after its mark.
+    firsts = np.searchsorted(offsets[:-1], np.linspace(0, n_rows, n_runs + 1)[:-1])
+    return np.unique(np.append(firsts, len(offsets) - 1))
+
+
+def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
+    """Call a function with each tuple of arguments, in threads where there is more than one."""
+    tasks = list(tasks)
+    n_threads = min(len(tasks), n_processors())
+    if n_threads < 2:
+        return [function(*task) for task in tasks]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda task: function(*task), tasks))
+
+
+def n_processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,118 @@
+"""Counting: the rows above relevant rows and tied with them."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recframe.kernel.counting import Depth, count, count_blocks
+from recframe.kernel.grouping import group_offsets, sum_by_user
+from recframe.kernel.rankings import TIE_RULES, Rankings
+from recframe.kernel.sort_keys import short_keys
+from recframe.kernel.sorting import sorted_blocks
+
+
+def test_counts_by_hand():
+    """One user: a row above, a tie of three with two relevant rows, one below."""
+    rankings = Rankings(
+        np.array([5.0, 3.0, 3.0, 3.0, 1.0]),
+        np.array([False, True, False, True, True]),
+        np.array([0, 5]),
+        np.array([2]),
+    )
+    counts = count(rankings, TIE_RULES["expected"])
+
+    assert ([5], [5]) == (counts.n_ranked.tolist(), counts.n_relevant.tolist())
+    assert [(0, 1, 3), (0, 1, 3), (0, 4, 1)] == list(
+        zip(counts.user.tolist(), counts.above.tolist(), counts.tied.tolist(), strict=True)
+    )
+    assert [1, 2, 4] == count(rankings, TIE_RULES["best"]).above.tolist()
+    assert [2, 3, 4] == count(rankings, TIE_RULES["worst"]).above.tolist()
+    assert [1, 3, 4] == count(rankings, TIE_RULES["first"]).above.tolist()
+    assert [1, 3, 4] == count(rankings, TIE_RULES["last"]).above.tolist()
+
+
+@pytest.mark.parametrize("rule", TIE_RULES.values(), ids=TIE_RULES)
+def test_scores_that_differ_in_their_last_bits_are_told_apart(rule):
+    """Short keys they share are no ties: of users of one block some share them, some do not."""
+    rng = np.random.default_rng(4)
+    close = 1 + np.arange(4) * 2.0**-52
+    scores = rng.permuted(np.tile([*close, 2.0, 2.5, 3.0, 4.0], (50, 1)), axis=1)
+    scores[::7] = np.arange(8) * 1e9
+    scores[1::7, ::2] = 1.0
+    relevant = rng.random(scores.shape) < 0.4
+    offsets = np.arange(0, scores.size + 1, 8)
+    found = count(Rankings(scores.ravel(), relevant.ravel(), offsets, 0), rule)
+    ranks = np.unique(scores, return_inverse=True)[1]
+    expected = count(Rankings(ranks.ravel(), relevant.ravel(), offsets, 0), rule)
+
+    assert not short_keys(scores.ravel(), relevant.ravel(), room=0).is_exact
+    assert short_keys(ranks.ravel(), relevant.ravel(), room=0).is_exact
+    for counts in (found, expected):
+        assert relevant.sum() == len(counts.user)
+    assert sorted(zip(*expected[2:], strict=True)) == sorted(zip(*found[2:], strict=True))
+
+
+@st.composite
+def some_rankings(draw):
+    """Return rankings with scores that short keys tell apart, or do not."""
+    sizes = draw(st.lists(st.integers(0, 30), min_size=1, max_size=6))
+    n_scores = draw(st.sampled_from([2, 40, 2**40]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    scores = rng.integers(0, n_scores, sum(sizes)) + rng.choice([0, 2.0**-20])
+    relevant = rng.random(sum(sizes)) < draw(st.sampled_from([0.1, 0.5]))
+    return Rankings(scores, relevant, group_offsets(np.array(sizes)), np.arange(1))
+
+
+def rows(columns, depths):
+    """Return (user, above, tied) of rows that have fewer rows above them than depths say."""
+    return sorted(row for row in zip(*columns, strict=True) if row[1] < depths[row[0]])
+
+
+@pytest.mark.parametrize("rule", TIE_RULES.values(), ids=TIE_RULES)
+@given(some_rankings(), st.sampled_from([0, 1, 3, 50]), st.booleans())
+def test_rows_down_to_a_depth(rule, rankings, k, at_n_relevant):
+    """With a depth the same rows are counted, but for those that have as many rows above them."""
+    depth = Depth(k, at_n_relevant or k == 0)
+    every, found = count(rankings, rule), count(rankings, rule, depth)
+    n_relevant = sum_by_user(rankings.relevant, rankings.offsets)
+    depths = np.maximum(depth.k, n_relevant * depth.at_n_relevant)
+
+    assert n_relevant.tolist() == found.n_relevant.tolist() == every.n_relevant.tolist()
+    assert n_relevant.sum() == len(every.user)
+    assert rows(every[2:], depths) == sorted(zip(*found[2:], strict=True))
+
+
+@pytest.mark.parametrize("rule", TIE_RULES.values(), ids=TIE_RULES)
+@pytest.mark.parametrize(("width", "n_pieces"), [(512, 16), (6, 16), (6, 2)])
+@given(some_rankings(), st.sampled_from([1, 3, 50]), st.sampled_from([8, 1 << 18]))
+def test_blocks_and_pieces_change_nothing(rule, width, n_pieces, rankings, k, cells):
+    """The same rows are found in blocks of any size, whole or down to a depth, cut or parted."""
+    depths = np.minimum(np.diff(rankings.offsets), k)
+
+    def find(depths_asked=None, **sizes):
+        with mock.patch.multiple("recframe.kernel.sorting", **sizes):
+            blocks = count_blocks(sorted_blocks(rankings, rule, depths_asked), rule)
+            return [row for block in blocks for row in rows(block, depths)]
+
+    every = find(MOST_CELLS=1 << 18)
+    found = find(depths, MOST_CELLS=cells, MOST_COLUMNS=width, MOST_PIECES=n_pieces)
+
+    assert sorted(every) == sorted(found)
+
+
+@pytest.mark.parametrize("rule", TIE_RULES.values(), ids=TIE_RULES)
+def test_one_relevant_row_each_is_counted_as_many_are(rule):
+    """Where no user has two relevant rows nothing is sorted, and the counts are the same."""
+    rng = np.random.default_rng(7)
+    scores, relevant = rng.integers(0, 3, (40, 9)), np.zeros((40, 9), bool)
+    relevant[np.arange(40), rng.integers(0, 9, 40)] = True
+    relevant[0] = False
+    offsets = np.arange(0, scores.size + 1, 9)
+    rankings = Rankings(scores.ravel(), relevant.ravel(), offsets, np.zeros(40, np.int64))
+    blocks = count_blocks(sorted_blocks(rankings, rule), rule)
+    expected = [row for block in blocks for row in zip(*block, strict=True)]
+
+    assert sorted(expected) == sorted(zip(*count(rankings, rule)[2:], strict=True))

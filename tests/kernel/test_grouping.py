@@ -1,0 +1,103 @@
+"""Grouping: integers sorted and grouped, and what is found out about grouping."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from recframe.kernel import grouping
+from recframe.kernel.threads import ROWS_PER_CHUNK
+
+INTEGERS = st.sampled_from(["int8", "uint8", "int16", "int32", "int64", "uint64"])
+WIDE = {"int64": [-(2**63), 2**63 - 1], "uint64": [0, 2**64 - 1]}
+
+
+@pytest.mark.parametrize("rows_per_part", [1 << 20, 7])
+@given(numbers=hnp.arrays(INTEGERS, st.integers(0, 60)))
+def test_sorting_is_stable(rows_per_part, numbers):
+    """Equal numbers keep their order, for every type and range, in one piece and in parts."""
+    with mock.patch.object(grouping, "ROWS_PER_PART", rows_per_part):
+        order, begins = grouping.sort_numbers(numbers)
+    expected = np.argsort(numbers, kind="stable")
+    values = numbers[expected].tolist()
+
+    np.testing.assert_array_equal(expected, order)
+    assert [value not in values[:i] for i, value in enumerate(values)] == begins.tolist()
+
+
+@pytest.mark.parametrize("rows_per_part", [1 << 20, 7])
+@pytest.mark.parametrize("dtype", WIDE)
+def test_sorting_the_widest_range(dtype, rows_per_part, monkeypatch):
+    """Numbers from one end of their type to the other are sorted all the same."""
+    monkeypatch.setattr(grouping, "ROWS_PER_PART", rows_per_part)
+    numbers = np.array([*WIDE[dtype], 5] * 9, dtype)
+
+    order, _ = grouping.sort_numbers(numbers)
+    np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), order)
+
+
+def test_many_numbers_are_sorted_in_parts(monkeypatch):
+    """Parting by the leading bits changes nothing, however the numbers are spread."""
+    monkeypatch.setattr(grouping, "ROWS_PER_PART", 7)
+    rng = np.random.default_rng(8)
+    for numbers in (
+        rng.integers(0, 300, 900),
+        rng.integers(-(2**40), 2**40, 900),
+        rng.choice([0, 1, 2**62], 900),
+        rng.integers(0, 2**64, 900, dtype=np.uint64),
+    ):
+        order, begins = grouping.sort_numbers(numbers)
+        found = numbers[order]
+
+        np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), order)
+        np.testing.assert_array_equal(begins, np.append(True, found[1:] != found[:-1]))
+
+
+@given(st.lists(st.integers(1, 5), max_size=9), st.randoms())
+def test_rows_of_runs(lengths, random):
+    """The rows of a run stay together and in order, the runs come as they are told to."""
+    starts = np.cumsum([0, *lengths])[:-1].astype(np.int64)
+    order = list(range(len(lengths)))
+    random.shuffle(order)
+    expected = [starts[run] + nth for run in order for nth in range(lengths[run])]
+
+    found = grouping.rows_of_runs(np.array(order, np.int64), starts, sum(lengths))
+    assert expected == found.tolist()
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 6, 7, 100, 3 * ROWS_PER_CHUNK + 1])
+def test_passes_in_slices(n_rows):
+    """Passes over rows give the same, in slices and threads or in one piece."""
+    rng = np.random.default_rng(5)
+    values = rng.integers(0, 3, n_rows, dtype=np.int8)
+    changes = np.flatnonzero(values[1:] != values[:-1]) + 1
+    order = rng.permutation(n_rows)
+
+    bounds = [0, *changes, n_rows] if n_rows else [0]
+    np.testing.assert_array_equal(bounds, grouping.run_bounds(values))
+    np.testing.assert_array_equal(values[order], grouping.take(values, order))
+    assert values.min(initial=3 if n_rows else 0) == grouping.lowest(values)
+    if n_rows:
+        last = np.arange(n_rows) == n_rows - 1
+        assert np.isnan(grouping.lowest(np.where(last, np.nan, values)))
+
+
+@pytest.mark.parametrize("share", [0, 0.02, 0.05, 0.09, 0.1, 0.11, 1])
+def test_find_flags(share):
+    """The positions of set flags are found, few or many."""
+    for n_flags in (0, 1, 9, 1_000):
+        flags = np.random.default_rng(n_flags).random(n_flags) < share
+
+        assert np.flatnonzero(flags).tolist() == grouping.find_flags(flags).tolist()
+
+
+@given(st.lists(st.lists(st.booleans(), max_size=150), max_size=6))
+def test_sum_by_user(flags):
+    """The flags of each group are counted, empty groups included."""
+    offsets = grouping.group_offsets(np.array([len(group) for group in flags], np.int64))
+    joined = np.array([flag for group in flags for flag in group], bool)
+
+    assert [sum(group) for group in flags] == grouping.sum_by_user(joined, offsets).tolist()
