@@ -11,6 +11,9 @@ import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.hit_metrics import HIT_METRICS
+
 TINY, HUGE = 5e-324, 1.7976931348623157e308
 TINY_32, HUGE_32 = 2.0**-149, (2 - 2.0**-23) * 2.0**127
 JUST_ABOVE_1 = 1 + 2.0**-52
@@ -68,20 +71,10 @@ TIES = ("expected", "first", "last", "best", "worst")
 SHORT = ("raise", "pad", "shrink", "nan")
 MISSING = ("raise", "unranked", "drop")
 # name: whether it takes a cut-off. test_reference holds this to be the table of recframe.
-METRICS = {
-    "precision": "needed",
-    "recall": "needed",
-    "r_precision": "none",
-    "f1": "needed",
-    "hit_rate": "needed",
-    "reciprocal_rank": "optional",
-    "average_precision": "optional",
-    "ndcg": "optional",
-    "capped_recall": "needed",
-    "auc": "none",
-}
+# Name of each metric: how it takes a cut-off.
+METRICS = {name: definition.cut_off for name, definition in DEFINITIONS.items()}
 # These are ratios of whole numbers, divided once; the others are sums of floats.
-EXACT = ("precision", "recall", "r_precision", "f1", "capped_recall", "auc")
+EXACT = (*HIT_METRICS, "auc")
 
 
 def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=0, max_rows=16):

@@ -1,95 +1,77 @@
 """Hits: the relevant rows among the first positions, in expectation over tied rows. NumPy only."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import Array, group_rows
+from recframe.kernel.grouping import number_members, run_starts
+from recframe.kernel.threads import Array
 
 Hits = tuple[Array, Array]  # numerator and denominator
 
 
-def expected_hits(counts: Counts, cut_offs: Array) -> Hits:
-    """Return the expected relevant rows in the first positions, as numerator and denominator.
+def expected_hits(counts: Counts, cut_offs: Sequence[int]) -> Hits:
+    """Return the expected relevant rows in the first positions, (n_cut_offs, n_users) each way.
 
     A tie group wholly above the cut counts fully; of the one group across it, (cut - above) of
-    its `tied` rows come first in expectation [1]_. Numerator and denominator are whole numbers, so
-    that a metric divides once and its value is the nearest float to the exact one. Every row is
-    looked at once, however many cut-offs there are.
+    its `tied` rows come first in expectation. The numerator and the denominator, which is the
+    size of that group or 1, are whole numbers, so that a metric divides once and its value is the
+    nearest float to the exact one. Every row is looked at once, however many cut-offs there are,
+    which are in increasing order and differ.
 
-    Parameters
-    ----------
-    counts : Counts
-        What was counted.
-    cut_offs : ndarray of shape (n_cut_offs, 1) or (1, n_users), int
-        How many positions to look at: the same for all users, each cut-off once and in increasing
-        order, or one for each user.
-
-    Returns
-    -------
-    tuple of two ndarrays of shape (n_cut_offs, n_users), int
-        Numerator and denominator (the size of the group across the cut, or 1).
-
-    References
-    ----------
-    .. [1] F. McSherry and M. Najork, "Computing information retrieval performance measures
-       efficiently in the presence of tied scores", ECIR 2008.
+    Three tied rows at the top, one of them relevant, and k = 2: two of the three come first, so
+    that hits@2 = (2 - 0) * 1 / 3, numerator 2 and denominator 3. `positions` adds up to the same:
+    the row stands at 1, 2 or 3 with probability 1/3 each, and two of these are among the first
+    two; so reciprocal_rank@2 = 1/3 / 1 + 1/3 / 2 = 1/2.
     """
-    shape = len(cut_offs), len(counts.n_ranked)
-    last = cut_offs[-1, 0] if len(cut_offs[0]) == 1 else cut_offs[0][counts.user]
-    inside = np.flatnonzero(counts.above < last)
+    cuts = np.array(cut_offs)
+    shape = len(cuts), len(counts.n_ranked)
+    inside = np.flatnonzero(counts.above < cuts[-1])
     user, above, tied = counts.user[inside], counts.above[inside], counts.tied[inside]
-    begin = _first_cut_off(cut_offs, user, above + 1)
-    end = _first_cut_off(cut_offs, user, above + tied)
-    whole = np.flatnonzero(end < shape[0])
+    # The first cut-offs that are in a row's group, or below its first row, and below its last row.
+    begin, end = _first_cut(cuts, above + 1), _first_cut(cuts, above + tied)
+    whole = np.flatnonzero(end < len(cuts))
     cells = end[whole] * shape[1] + user[whole]
     hits = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-    _sum_up(hits)
+    for before, row in pairwise(hits):
+        row += before  # ten times as fast as cumsum along this axis
     across = np.flatnonzero(begin < end)
     if len(across) == 0:
         return hits, np.broadcast_to(np.int64(1), shape)
-    # The rows of a group stand together: the first one speaks for all.
-    user, above = user[across], above[across]
-    first = np.flatnonzero(np.append(True, (user[1:] != user[:-1]) | (above[1:] != above[:-1])))
-    n_relevant = np.diff(first, append=len(across))
-    user, above, tied = user[first], above[first], tied[across[first]]
-    begin, end = begin[across[first]], end[across[first]]
-    # From cut to cut the group of each user that is across it, if one is: its size, the rows above
-    # it and the relevant ones in it.
-    size = np.ones(shape[1], np.int64)
-    before, in_group = np.zeros((2, shape[1]), np.int64)
-    sizes = np.empty(shape, np.int64)
-    begins, ends = _by_cut_off(begin, shape[0]), _by_cut_off(end, shape[0])
-    for number, cut in enumerate(cut_offs):
-        size[user[ends[number]]] = 1
-        in_group[user[ends[number]]] = 0
-        new = begins[number]
-        size[user[new]], before[user[new]] = tied[new], above[new]
-        in_group[user[new]] = n_relevant[new]
-        hits[number] *= size
-        hits[number] += in_group * (cut - before)
-        sizes[number] = size
+    # The rows of a group stand together: the first one speaks for all, at every cut in the group.
+    starts = run_starts(user[across], above[across])
+    n_relevant = np.diff(starts, append=len(across))
+    first = across[starts]
+    group, nth = number_members(end[first] - begin[first])
+    first = first[group]
+    cut = begin[first] + nth
+    cells = cut * shape[1] + user[first]
+    sizes = np.ones(shape, np.int64)
+    sizes.ravel()[cells] = tied[first]
+    hits *= sizes
+    hits.ravel()[cells] += n_relevant[group] * (cuts[cut] - above[first])
     return hits, sizes
 
 
-def _by_cut_off(cut_offs: Array, n_cut_offs: int) -> list[Array]:
-    """Return of every cut-off the places it has in an array."""
-    order, bounds = group_rows(cut_offs, n_cut_offs + 1)
-    return np.split(order, bounds[1:-1])
+def expected_hits_at(counts: Counts, cut_off: Array) -> Hits:
+    """Return what `expected_hits` does where each user has a cut-off of its own."""
+    n_users = len(counts.n_ranked)
+    room = cut_off[counts.user] - counts.above
+    whole = counts.tied <= room
+    hits = np.bincount(counts.user[whole], minlength=n_users)
+    across = np.flatnonzero((room > 0) & ~whole)
+    if len(across) == 0:
+        return hits, np.broadcast_to(np.int64(1), n_users)
+    # Of each user there is but one such group, and each of its relevant rows adds the room.
+    user = counts.user[across]
+    sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)
+    sizes[user] = counts.tied[across]
+    added[user] *= room[across]
+    return hits * sizes + added, sizes
 
 
-def _sum_up(rows: Array) -> None:
-    """Add to every row the sum of those above it; ten times as fast as cumsum along this axis."""
-    for above, row in pairwise(rows):
-        row += above
-
-
-def _first_cut_off(cut_offs: Array, user: Array, position: Array) -> Array:
+def _first_cut(cuts: Array, position: Array) -> Array:
     """Return the index of the first cut-off at or after each position; their number for none."""
-    found: Array
-    if len(cut_offs[0]) == 1:
-        found = np.searchsorted(cut_offs[:, 0], np.arange(position.max(initial=0) + 1))[position]
-    else:
-        found = (position > cut_offs[0][user]).astype(np.int64)
-    return found
+    return np.searchsorted(cuts, np.arange(position.max(initial=0) + 1)).take(position)

@@ -1,49 +1,77 @@
-"""Measuring: the metrics of every user from the counts. NumPy only."""
+"""Measuring: the metrics of every user from the counts, as planned once for all. NumPy only."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from recframe.kernel.counting import Counts, Depth
-from recframe.kernel.grouping import Array
-from recframe.metrics.definitions import DEFINITIONS, Policy
+from recframe.kernel.threads import Array
+from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.ideal import Grades
 from recframe.metrics.names import Metric
-from recframe.metrics.statistics import Tally
+from recframe.metrics.registry import Policy
+from recframe.metrics.statistics import RankStatistics
 
 
-def measure(
-    counts: Counts, metrics: Sequence[Metric], policy: Policy, grades: Grades | None = None
+class Plan(NamedTuple):
+    """What is to be measured, and what that takes.
+
+    Parameters
+    ----------
+    metrics, cut_offs : tuple of Metric, tuple of int
+        The metrics as asked for, and their cut-offs, each once, in increasing order.
+    depth : Depth or None
+        How far down the rankings they look; None: to the end.
+    needs_gains : bool
+        Whether one of them counts grades of relevance.
+    """
+
+    metrics: tuple[Metric, ...]
+    cut_offs: tuple[int, ...]
+    depth: Depth | None
+    needs_gains: bool
+
+    @property
+    def deepest(self) -> int:
+        """The last cut-off, 0 where there is none."""
+        return self.cut_offs[-1] if self.cut_offs else 0
+
+
+def make_plan(metrics: Sequence[Metric]) -> Plan:
+    """Return what measuring these metrics takes."""
+    cut_offs = tuple(sorted({metric.k for metric in metrics if metric.k is not None}))
+    open_ended = [DEFINITIONS[metric.name] for metric in metrics if metric.k is None]
+    needs_gains = any(DEFINITIONS[metric.name].needs_gains for metric in metrics)
+    plan = Plan(tuple(metrics), cut_offs, None, needs_gains)
+    if not all(definition.at_n_relevant for definition in open_ended):
+        return plan
+    return plan._replace(depth=Depth(plan.deepest, at_n_relevant=bool(open_ended)))
+
+
+def measure_all(
+    counts: Counts, plan: Plan, policy: Policy, grades: Grades | None = None
 ) -> Iterator[Array]:
     """Yield metrics one after the other, a float array of shape (n_users,) each."""
-    tally = Tally(counts, {metric.k for metric in metrics if metric.k is not None}, grades)
-    for metric in metrics:
-        yield evaluate_metric(metric, tally, policy)
+    statistics = RankStatistics(counts, plan.cut_offs, grades)
+    for metric in plan.metrics:
+        yield measure_one(metric, statistics, policy)
 
 
-def find_depth(metrics: Sequence[Metric]) -> Depth | None:
-    """Return how far down the rankings metrics look; None: to their end."""
-    open_ended = [metric.name for metric in metrics if metric.k is None]
-    if not all(DEFINITIONS[name].at_n_relevant for name in open_ended):
-        return None
-    k = max((metric.k for metric in metrics if metric.k is not None), default=0)
-    return Depth(k, at_n_relevant=bool(open_ended))
-
-
-def evaluate_metric(metric: Metric, tally: Tally, policy: Policy) -> Array:
+def measure_one(metric: Metric, statistics: RankStatistics, policy: Policy) -> Array:
     """Return a metric of each user from what was counted."""
-    formula = DEFINITIONS[metric.name].formula
-    n_ranked = tally.counts.n_ranked
-    values = formula(tally, metric.k, policy)
+    definition = DEFINITIONS[metric.name]
+    n_ranked, n_relevant = statistics.counts.n_ranked, statistics.counts.n_relevant
+    values = definition.formula(statistics, metric.k, policy, **dict(metric.parameters))
     if metric.k is not None and policy.short == "nan":
         values[n_ranked < metric.k] = np.nan
     if policy.absent is None:
         return values
-    nothing = n_ranked == 0
+    # An empty list finds nothing of what is there to be found.
+    nothing = np.flatnonzero(n_ranked == 0)
     if policy.absent == "drop":
         values[nothing] = np.nan
-    elif nothing.any():
-        # An empty list finds nothing of what is there to be found.
-        values[nothing] = formula(tally, metric.k, policy._replace(short="pad"))[nothing]
-        values[nothing & (tally.counts.n_relevant > 0)] = 0.0
+    else:
+        undefined = 0.0 if definition.zero_without_relevant else policy.zero_division
+        values[nothing] = np.where(n_relevant[nothing] == 0, undefined, 0.0)
     return values

@@ -1,22 +1,35 @@
-"""Labels: the one string that names a metric and its cut-off, the same everywhere. NumPy only."""
+"""Names: the one string that names a metric and its cut-off, the same everywhere. NumPy only."""
 
 import difflib
 import re
-from collections.abc import Iterable
-from numbers import Integral
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recframe.errors import RecframeError
 from recframe.metrics.definitions import DEFINITIONS
 
+LABEL = re.compile(r"^([^(@]*)(\([^()]*\))?(@?)(.*)", re.DOTALL)  # name, parameters, @, k
+
 
 class Metric(NamedTuple):
-    """A metric as asked for: its label, its name and its cut-off (None where it has none)."""
+    """A metric as asked for.
+
+    Parameters
+    ----------
+    label, name : str
+        The string that names it whole, as "recall@4" or "rbp(p=0.8)@10", and its name alone.
+    parameters : tuple of (str, float)
+        The parameters that were given, in the order of its definition.
+    k : int or None
+        Its cut-off, None where it has none.
+    """
 
     label: str
     name: str
+    parameters: tuple[tuple[str, float], ...]
     k: int | None
 
 
@@ -27,36 +40,43 @@ def check_k(k: object) -> int:
     return int(k)
 
 
-def make_metric(name: str, k: object = None) -> Metric:
-    """Return the metric of this name, labelled; raise `RecframeError` where k is not valid."""
+def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
+    """Return the metric of this name, labelled, or raise `RecframeError` for a value not valid."""
+    checked = _check_parameters(name, parameters)
+    # The shortest texts that are read as the same numbers.
+    given = ", ".join(f"{key}={value!r}".removesuffix(".0") for key, value in checked)
+    label = f"{name}({given})" if given else name
     cut_off = DEFINITIONS[name].cut_off
     if cut_off == "none" or (cut_off == "optional" and k is None):
-        return Metric(name, name, None)
+        return Metric(label, name, checked, None)
     k = check_k(k)
-    return Metric(f"{name}@{k}", name, k)
+    return Metric(f"{label}@{k}", name, checked, k)
 
 
 def parse_metric(label: object) -> Metric:
     """Return the metric a label such as "recall@4" names, or raise `RecframeError`."""
     if isinstance(label, Metric):
         return label
-    name, at, k = label.partition("@") if isinstance(label, str) else ("", "", "")
+    name, given, at, k = _parts(label)
     if name not in DEFINITIONS:
-        raise RecframeError(
-            f"unknown metric {label!r}{_suggestion(label)}; metrics are {_metric_names()}"
-        )
+        unknown = f"unknown metric {label!r}{_suggestion(label)}"
+        raise RecframeError(f"{unknown}; metrics are {_metric_names()}")
+    if k and not at:
+        raise RecframeError(f"{label!r}: write it as {_shown(name)}, found {k!r} after {name!r}")
+    parameters = {} if given is None else _parse_parameters(label, given)
+    written = name if given is None else f"{name}({given})"
     cut_off = DEFINITIONS[name].cut_off
     if at and cut_off == "none":
-        raise RecframeError(f"{label!r}: {name} takes no cut-off, pass {name!r}")
+        raise RecframeError(f"{label!r}: {name} takes no cut-off, pass {written!r}")
     if not at and cut_off != "needed":
-        return make_metric(name)
+        return make_metric(name, **parameters)
     if not re.fullmatch(r"[1-9][0-9]*", k):
         found = f"found {k!r}" if at else "found none"
         needs = "needs a cut-off" if cut_off == "needed" else "takes a cut-off after its @"
         raise RecframeError(
-            f"{label!r}: {name} {needs}, an integer of 1 or more as in '{name}@10', {found}"
+            f"{label!r}: {name} {needs}, an integer of 1 or more as in '{written}@10', {found}"
         )
-    return make_metric(name, int(k))
+    return make_metric(name, int(k), **parameters)
 
 
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
@@ -70,23 +90,60 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     metrics = [parse_metric(label) for label in labels]
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {_metric_names()}")
-    seen: set[str] = set()
-    for metric in metrics:
-        if metric.label in seen:
-            raise RecframeError(f"metrics must differ, found {metric.label!r} more than once")
-        seen.add(metric.label)
+    repeated = [metric for nth, metric in enumerate(metrics) if metric in metrics[:nth]]
+    if repeated:
+        raise RecframeError(f"metrics must differ, found {repeated[0].label!r} more than once")
     return metrics
 
 
 def describe_metrics() -> str:
     """Return a line on each metric: its name and its definition."""
     lines = [
-        (_shown(name), (definition.formula.__doc__ or "").splitlines()[0])
+        (_shown(name), (definition.formula.__doc__ or "").strip().splitlines()[0])
         for name, definition in DEFINITIONS.items()
     ]
     width = max(len(name) for name, _ in lines)
     texts = [f"  {name:{width}}  {line.removeprefix('Return ')}" for name, line in lines]
     return "\n".join(["metrics, with hits@c the relevant rows among the first c:", *texts])
+
+
+def _parts(label: object) -> tuple[str, str | None, str, str]:
+    """Return the name, the parameters, the @ and the cut-off of a label, as they are written."""
+    ((name, brackets, at, k),) = LABEL.findall(label if isinstance(label, str) else "")
+    return name, brackets[1:-1] if brackets else None, at, k
+
+
+def _parse_parameters(label: object, given: str) -> dict[str, object]:
+    """Return the parameters written in brackets, as numbers where they are."""
+    parameters: dict[str, object] = {}
+    for part in given.split(","):
+        key, _, text = map(str.strip, part.partition("="))
+        if key in parameters:
+            raise RecframeError(f"{label!r}: {key} must be given once, found {given!r}")
+        try:
+            parameters[key] = float(text)
+        except ValueError:
+            parameters[key] = text
+    return parameters
+
+
+def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, float], ...]:
+    """Return the parameters given in the order of the definition, or raise."""
+    parameters = DEFINITIONS[name].parameters
+    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, _ in parameters}
+    for key in sorted(given.keys() - ranges):
+        taken = " and ".join(ranges.values()) or "no parameters"
+        raise RecframeError(f"{_shown(name)} takes {taken}, found {key!r}")
+    checked = []
+    for key, low, high, default in parameters:
+        value: Any = given.get(key)
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if is_number and low <= value < high:
+            checked.append((key, float(value)))
+        elif value is not None or default is None:
+            found = "none" if value is None else f"{key}={value!r}"
+            raise RecframeError(f"{_shown(name)} takes {ranges[key]}, found {found}")
+    return tuple(checked)
 
 
 def _metric_names() -> str:
@@ -95,19 +152,21 @@ def _metric_names() -> str:
 
 
 def _shown(name: str) -> str:
-    """Return the name of a metric with its cut-off, in brackets where it can be left out."""
-    return name + {"needed": "@k", "optional": "[@k]", "none": ""}[DEFINITIONS[name].cut_off]
+    """Return a metric's name with its parameters and cut-off, in brackets if it can do without."""
+    _, cut_off, parameters, *_ = DEFINITIONS[name]
+    keys = ", ".join(f"{parameter.name}=…" for parameter in parameters)
+    at = {"needed": "@k", "optional": "[@k]", "none": ""}[cut_off]
+    return f"{name}({keys}){at}" if keys else f"{name}{at}"
 
 
 def _suggestion(label: object) -> str:
     """Return a question naming the metric most like the label, or nothing."""
-    if not isinstance(label, str):
-        return ""
-    name, _, k = label.partition("@")
+    name, given, _, k = _parts(label)
     near = difflib.get_close_matches(name.lower().replace("-", "_"), DEFINITIONS, n=1)
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off
+    brackets = f"({given})" if given and DEFINITIONS[near[0]].parameters else ""
     is_given = k.isdigit() and cut_off != "none"
     ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
-    return f", did you mean '{near[0]}{ending}'?"
+    return f", did you mean '{near[0]}{brackets}{ending}'?"

@@ -1,13 +1,9 @@
-"""Positions: where relevant rows may stand in a ranking, and with what chance. NumPy only.
+"""Positions: where relevant rows may stand in a ranking, and how probably. NumPy only.
 
 Without ties a relevant row stands where it is ranked. A tie group is spread over its positions:
-each order of its rows is as likely as any other [1]_. So a metric that adds up positions gives its
+each order of its rows is as likely as any other. So a metric that adds up positions gives its
 expectation, by sums of which no term is negative, over as many terms as there are tied rows.
-
-References
-----------
-.. [1] F. McSherry and M. Najork, "Computing information retrieval performance measures
-   efficiently in the presence of tied scores", ECIR 2008.
+`hits.expected_hits` has an example, `definitions` the reference.
 """
 
 from typing import NamedTuple
@@ -15,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import Array
+from recframe.kernel.grouping import number_members, run_starts
+from recframe.kernel.threads import Array
 
 CELLS_PER_BLOCK = 1 << 16  # of a padded matrix: it stays in the cache
 
@@ -25,13 +22,11 @@ class Positions(NamedTuple):
 
     Parameters
     ----------
-    user : ndarray of shape (n_positions,), int
-        Whose ranking it is in.
-    position : ndarray of shape (n_positions,), int
-        The position, from 1.
-    chance : ndarray of shape (n_positions,), float
-        The chance that such a row stands there.
-    number : ndarray of shape (n_positions,), float
+    user, position : ndarray of shape (n_positions,), int
+        Whose ranking it is in, and the position there, from 1.
+    probability : ndarray of shape (n_positions,), float
+        The probability that such a row stands there.
+    expected_hits : ndarray of shape (n_positions,), float
         If one does, the relevant rows up to there in expectation, itself included.
     gain : ndarray of shape (n_positions,), float
         The gain there in expectation.
@@ -41,8 +36,8 @@ class Positions(NamedTuple):
 
     user: Array
     position: Array
-    chance: Array
-    number: Array
+    probability: Array
+    expected_hits: Array
     gain: Array
     n_users: int
 
@@ -58,16 +53,14 @@ class Positions(NamedTuple):
 def sum_by(user: Array, terms: Array, n_users: int) -> Array:
     """Return the sums of terms by user, added one after the other as they stand."""
     # In ranked order, and whatever else is evaluated: so the bits are always the same.
-    total: Array = np.bincount(user, weights=terms, minlength=n_users)
+    total = np.bincount(user, weights=terms, minlength=n_users)
     return total.astype(np.float64, copy=False)  # of no term at all NumPy makes integers
 
 
 def all_positions(counts: Counts, last: int | None, gain: Array | None = None) -> Positions:
     """Return the positions of relevant rows up to the last (all: None).
 
-    In a tie of t rows, m of them relevant, one stands at each position with chance m / t, and of
-    the rows that precede it there (m - 1) / (t - 1) are relevant in expectation. The gains of
-    rows, 1 if there are none given, are spread evenly.
+    The gains of rows are 1 if there are none given.
     """
     n_users = len(counts.n_ranked)
     user, above, tied = counts.user, counts.above, counts.tied
@@ -75,71 +68,72 @@ def all_positions(counts: Counts, last: int | None, gain: Array | None = None) -
         inside = np.flatnonzero(above < last)
         user, above, tied = user[inside], above[inside], tied[inside]
         gain = None if gain is None else gain[inside]
-    first = _starts(user)
-    number = np.arange(1, len(user) + 1) - np.repeat(first, np.diff(first, append=len(user)))
-    if tied.max(initial=1) == 1:
-        certain = np.ones(len(user))
-        gain = certain if gain is None else gain
-        return Positions(user, above + 1, certain, number, gain, n_users)
-    first = _starts(user, above)
+    first = run_starts(user)
+    nth = np.arange(1, len(user) + 1) - np.repeat(first, np.diff(first, append=len(user)))
+    if tied.max(initial=1) > 1:
+        return Positions(*_spread_ties(user, above, tied, nth, gain, last), n_users)
+    certain = np.ones(len(user))
+    return Positions(user, above + 1, certain, nth, certain if gain is None else gain, n_users)
+
+
+def _spread_ties(
+    user: Array, above: Array, tied: Array, nth: Array, gain: Array | None, last: int | None
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Return the columns of `Positions`, each tie spread evenly; rows are the nth of their users.
+
+    In a tie of t rows, m of them relevant, one stands at each position with probability m / t, and
+    of the rows that precede it there (m - 1) / (t - 1) are relevant in expectation.
+    """
+    first = run_starts(user, above)
+    above, size = above[first], tied[first]
     n_relevant = np.diff(first, append=len(user))
-    if gain is not None:
-        gain = np.bincount(np.repeat(np.arange(len(first)), n_relevant), gain)
-    user, above, tied, number = user[first], above[first], tied[first], number[first]
-    chance = n_relevant / tied
-    step = (n_relevant - 1) / np.maximum(tied - 1, 1)
-    depth = tied if last is None else np.minimum(tied, last - above)
-    group, nth = _spread(depth)
-    position, chance = above[group] + nth + 1, chance[group]
-    gain = chance if gain is None else (gain / tied)[group]
-    return Positions(
-        user[group], position, chance, number[group] + nth * step[group], gain, n_users
-    )
+    tie, offset = number_members(size if last is None else np.minimum(size, last - above))
+    probability = (n_relevant / size)[tie]
+    step = (n_relevant - 1) / np.maximum(size - 1, 1)
+    if gain is None:
+        gain = probability
+    else:
+        of_tie = np.bincount(np.repeat(np.arange(len(first)), n_relevant), gain)
+        gain = (of_tie / size)[tie]
+    expected_hits = nth[first][tie] + offset * step[tie]
+    return user[first][tie], above[tie] + offset + 1, probability, expected_hits, gain
 
 
 def first_positions(counts: Counts, last: int | None) -> Positions:
     """Return the positions of each user's first relevant row up to the last (all: None)."""
     n_users = len(counts.n_ranked)
-    first, n_relevant = _first_ties(counts)
+    first, n_relevant = first_ties(counts)
     if last is not None:
         inside = np.flatnonzero(counts.above[first] < last)
         first, n_relevant = first[inside], n_relevant[inside]
     user, above, tied = counts.user[first], counts.above[first], counts.tied[first]
-    position, chance = above + 1, np.ones(len(first))
+    position, probability = above + 1, np.ones(len(first))
     if tied.max(initial=1) > 1:
         depth = tied - n_relevant + 1
         depth = depth if last is None else np.minimum(depth, last - above)
-        group, nth = _spread(depth)
-        user, position = user[group], above[group] + nth + 1
-        chance = _chances_of_first(tied, n_relevant, depth)
-    return Positions(user, position, chance, np.ones(len(user)), chance, n_users)
+        tie, offset = number_members(depth)
+        user, position = user[tie], above[tie] + offset + 1
+        probability = probabilities_of_first(tied, n_relevant, depth)
+    return Positions(user, position, probability, np.ones(len(user)), probability, n_users)
 
 
-def last_of_first(counts: Counts) -> Array:
-    """Return the last position each user's first relevant row may have; 0 where there is none."""
-    first, n_relevant = _first_ties(counts)
-    position = np.zeros(len(counts.n_ranked), np.int64)
-    position[counts.user[first]] = counts.above[first] + counts.tied[first] - n_relevant + 1
-    return position
-
-
-def _first_ties(counts: Counts) -> tuple[Array, Array]:
+def first_ties(counts: Counts) -> tuple[Array, Array]:
     """Return the first relevant row of each user, and how many share its tie, itself included."""
-    first = _starts(counts.user)
+    first = run_starts(counts.user)
     if counts.tied[first].max(initial=1) == 1:
         return first, np.ones(len(first), np.int64)
-    ties = _starts(counts.user, counts.above)
+    ties = run_starts(counts.user, counts.above)
     return first, np.diff(ties, append=len(counts.user))[np.searchsorted(ties, first)]
 
 
-def _chances_of_first(tied: Array, n_relevant: Array, depth: Array) -> Array:
-    """Return the chance of each place of a tie, down to a depth, to hold its first relevant row.
+def probabilities_of_first(tied: Array, n_relevant: Array, depth: Array) -> Array:
+    """Return how probably each position of a tie, down to a depth, holds its first relevant row.
 
-    Of t rows with m relevant, the chance that the first j are not is the product of
-    (t - m - i) / (t - i) over i < j; then the next one is with chance m / (t - j).
+    Of t rows with m relevant, the first j are not with a probability of the product of
+    (t - m - i) / (t - i) over i < j; then the next one is with m / (t - j).
     """
     ends = depth.cumsum()
-    chance = np.ones(ends[-1])
+    probability = np.ones(ends[-1])
     deepest_first = np.argsort(-depth, kind="stable")
     deepest_first = deepest_first[tied[deepest_first] > n_relevant[deepest_first]]
     start = 0
@@ -154,21 +148,6 @@ def _chances_of_first(tied: Array, n_relevant: Array, depth: Array) -> Array:
         none_yet *= n_relevant[block, None] / left
         inside = nth < depth[block, None]
         cells = (ends[block] - depth[block])[:, None] + nth
-        chance[cells[inside]] = none_yet[inside]
+        probability[cells[inside]] = none_yet[inside]
         start += len(block)
-    return chance
-
-
-def _spread(sizes: Array) -> tuple[Array, Array]:
-    """Return the group of each member of groups of these sizes, and its number there from 0."""
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    return group, np.arange(len(group)) - np.repeat(sizes.cumsum() - sizes, sizes)
-
-
-def _starts(*keys: Array) -> Array:
-    """Return where any of the keys differs from the one before; the first does."""
-    differs = np.zeros(len(keys[0]), bool)
-    differs[:1] = True
-    for key in keys:
-        differs[1:] |= key[1:] != key[:-1]
-    return np.flatnonzero(differs)
+    return probability

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike
 
 from recframe.errors import RecframeError
 from recframe.kernel.counting import count
-from recframe.kernel.grouping import Array
-from recframe.kernel.rankings import Rankings
-from recframe.metrics.definitions import Policy
-from recframe.metrics.measure import measure
+from recframe.kernel.rankings import TIE_RULES, Rankings
+from recframe.kernel.threads import Array
+from recframe.metrics.measure import make_plan, measure_all
 from recframe.metrics.names import Metric, make_metric
+from recframe.metrics.registry import Policy
 
 
 def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
@@ -23,10 +23,8 @@ def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
 
     Parameters
     ----------
-    relevant : array_like of shape (n,), bool or 0/1
-        Whether each observation is relevant.
-    score : array_like of shape (n,), real
-        The score of each observation, higher first; no NaN.
+    relevant, score : array_like of shape (n,)
+        Whether each observation is relevant, 0/1 or bool, and its score, higher first; no NaN.
     k : int
         The cut-off, in [1, n].
 
@@ -44,16 +42,7 @@ def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     See Also
     --------
     recall_at_k : The same hits divided by the number of relevant observations.
-    recframe.evaluate : The metrics of every user of a frame.
-
-    Notes
-    -----
-    The definition is trec_eval's ``P_k`` [1]_.
-
-    References
-    ----------
-    .. [1] C. D. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval",
-       ch. 8, 2008.
+    recframe.RecAccessor : The metrics of every user of a frame, and their conventions.
 
     Examples
     --------
@@ -61,23 +50,20 @@ def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     >>> round(precision_at_k([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3], k=3), 4)
     0.6667
     """
-    return _measure_one(relevant, score, make_metric("precision", k))
+    return _measure_ranking(relevant, score, make_metric("precision", k))
 
 
 def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     """
     Return recall@k of one ranking.
 
-    recall@k = hits@k / R, where hits@k is the number of relevant observations among the k with
-    the highest scores and R the number of all relevant ones. Tied scores count with their exact
-    expectation.
+    recall@k = hits@k / R, where hits@k is as in `precision_at_k` and R is the number of all
+    relevant observations.
 
     Parameters
     ----------
-    relevant : array_like of shape (n,), bool or 0/1
-        Whether each observation is relevant.
-    score : array_like of shape (n,), real
-        The score of each observation, higher first; no NaN.
+    relevant, score : array_like of shape (n,)
+        Whether each observation is relevant, 0/1 or bool, and its score, higher first; no NaN.
     k : int
         The cut-off, in [1, n].
 
@@ -89,22 +75,11 @@ def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     Raises
     ------
     RecframeError
-        A `ValueError`: the lengths differ, k is not in [1, n], `relevant` is not 0/1, or a score
-        is NaN or not a number.
+        As in `precision_at_k`.
 
     See Also
     --------
     precision_at_k : The same hits divided by k.
-    recframe.evaluate : The metrics of every user of a frame.
-
-    Notes
-    -----
-    The definition is trec_eval's ``recall_k`` [1]_; LensKit divides by min(R, k) instead.
-
-    References
-    ----------
-    .. [1] C. D. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval",
-       ch. 8, 2008.
 
     Examples
     --------
@@ -112,7 +87,7 @@ def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     >>> round(recall_at_k([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3], k=3), 4)
     0.6667
     """
-    return _measure_one(relevant, score, make_metric("recall", k))
+    return _measure_ranking(relevant, score, make_metric("recall", k))
 
 
 def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
@@ -124,10 +99,8 @@ def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
 
     Parameters
     ----------
-    relevant : array_like of shape (n,), bool or 0/1
-        Whether each observation is relevant.
-    score : array_like of shape (n,), real
-        The score of each observation, higher first; no NaN.
+    relevant, score : array_like of shape (n,)
+        Whether each observation is relevant, 0/1 or bool, and its score, higher first; no NaN.
 
     Returns
     -------
@@ -137,22 +110,11 @@ def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
     Raises
     ------
     RecframeError
-        A `ValueError`: the lengths differ, `relevant` is not 0/1, or a score is NaN or not a
-        number.
+        As in `precision_at_k`.
 
     See Also
     --------
     precision_at_k : The precision at a cut-off of one's choice.
-    recframe.evaluate : The metrics of every user of a frame.
-
-    Notes
-    -----
-    The definition is trec_eval's ``Rprec`` [1]_.
-
-    References
-    ----------
-    .. [1] C. Buckley and E. M. Voorhees, "Retrieval System Evaluation", in "TREC: Experiment and
-       Evaluation in Information Retrieval", 2005.
 
     Examples
     --------
@@ -160,7 +122,7 @@ def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
     >>> round(r_precision([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3]), 4)
     0.6667
     """
-    return _measure_one(relevant, score, make_metric("r_precision"))
+    return _measure_ranking(relevant, score, make_metric("r_precision"))
 
 
 def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
@@ -172,10 +134,8 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
 
     Parameters
     ----------
-    recommended : list or ndarray of shape (n,)
-        The items recommended, in any order; an item there twice counts once.
-    target : list or ndarray of shape (n,)
-        The relevant items; an item there twice counts once.
+    recommended, target : list or ndarray of shape (n,)
+        The items recommended, in any order, and the relevant ones; repeated items count once.
 
     Returns
     -------
@@ -190,7 +150,6 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     See Also
     --------
     recall_at_k : Recall of a ranking of observations with their relevance.
-    recframe.evaluate : The metrics of every user of a frame, with the targets as ``truth=``.
 
     Examples
     --------
@@ -205,7 +164,7 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     return len(targets.intersection(recommended)) / len(targets) if targets else 0.0
 
 
-def _measure_one(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
+def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
     """Return a metric of one ranking given as arrays."""
     relevant, score = np.asarray(relevant), np.asarray(score)
     if relevant.ndim != 1 or score.ndim != 1 or len(relevant) != len(score):
@@ -222,6 +181,6 @@ def _measure_one(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float
     if metric.k is not None and metric.k > len(score):
         raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
     rankings = Rankings(score, relevant == 1, np.array([0, len(score)]), np.zeros(1, np.int64))
-    policy = Policy(short="raise", zero_division=np.nan)
-    (values,) = measure(count(rankings, "expected"), [metric], policy)
+    counts = count(rankings, TIE_RULES["expected"])
+    (values,) = measure_all(counts, make_plan([metric]), Policy("raise", zero_division=np.nan))
     return float(values[0])

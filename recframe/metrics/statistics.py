@@ -1,98 +1,76 @@
-"""Tally: what the definitions read of the counts, each made when first asked for. NumPy only."""
+"""Statistics: what the definitions read of the counts, made when first asked for. NumPy only."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import Array
-from recframe.metrics.hits import Hits, expected_hits
+from recframe.kernel.threads import Array
+from recframe.metrics.hits import Hits, expected_hits, expected_hits_at
 from recframe.metrics.ideal import Grades
-from recframe.metrics.positions import (
-    Positions,
-    all_positions,
-    first_positions,
-    last_of_first,
-    sum_by,
-)
+from recframe.metrics.positions import Positions, all_positions, first_positions, first_ties, sum_by
+
+Made = TypeVar("Made")
 
 
-class Tally:
+class RankStatistics:
     """The counts of users, and what several metrics need of them.
 
-    Parameters
-    ----------
-    counts : Counts
-        What was counted.
-    cut_offs : iterable of int
-        All that will be asked for.
-    grades : Grades, default None
-        The gains of relevant items; None: each is 1.
-    hits : mapping, default None
-        What `hits` returns for each cut-off, where that has been counted already.
+    `cut_offs` are all that will be asked for, each once, in increasing order. Without `grades` the
+    gain of every relevant item is 1.
     """
 
     def __init__(
-        self,
-        counts: Counts,
-        cut_offs: Iterable[int] = (),
-        grades: Grades | None = None,
-        hits: Mapping[int, Hits] | None = None,
+        self, counts: Counts, cut_offs: Sequence[int] = (), grades: Grades | None = None
     ) -> None:
         self.counts = counts
-        self._cut_offs = np.unique(np.fromiter(cut_offs, np.int64))
+        self._cut_offs = cut_offs
         self._grades = grades
-        self._hits = dict(hits or {})
-        # Those down to the last cut-off serve every cut-off; None: those of all positions.
-        self._positions: dict[int | None, Positions] = {}
-        self._first_positions: dict[int | None, Positions] = {}
-        self._discounts: dict[int | None, Array] = {}
+        self._hits: dict[int, Hits] = {}
+        self._made: dict[tuple[Callable[..., Any], int | None], Any] = {}
+
+    @classmethod
+    def of_hits(cls, n_ranked: Array, n_relevant: Array, k: int, hits: Array) -> Self:
+        """Return statistics of users of whom only the hits among the first k are known."""
+        none = np.empty(0, np.int64)
+        statistics = cls(Counts(n_ranked, n_relevant, none, none, none), (k,))
+        statistics._hits[k] = hits, np.ones_like(hits)
+        return statistics
 
     def hits(self, k: int) -> Hits:
         """Return the relevant rows among the first k, as numerator and denominator."""
         if not self._hits:
-            pairs = zip(*expected_hits(self.counts, self._cut_offs[:, None]), strict=True)
-            self._hits = dict(zip(self._cut_offs.tolist(), pairs, strict=True))
+            pairs = zip(*expected_hits(self.counts, self._cut_offs), strict=True)
+            self._hits = dict(zip(self._cut_offs, pairs, strict=True))
         return self._hits[k]
 
     @cached_property
     def hits_at_n_relevant(self) -> Hits:
         """The relevant rows among the first R, as numerator and denominator."""
-        numerator, denominator = expected_hits(self.counts, self.counts.n_relevant[None])
-        return numerator[0], denominator[0]
+        return expected_hits_at(self.counts, self.counts.n_relevant)
 
     def positions(self, k: int | None) -> Positions:
         """Return the positions of relevant rows, down to k at least."""
-        last = self._last(k)
-        if last not in self._positions:
-            ranked = None if self._grades is None else self._grades.ranked
-            self._positions[last] = all_positions(self.counts, last, ranked)
-        return self._positions[last]
+        return self._make(all_positions, k, None if self._grades is None else self._grades.gain)
 
     def first_positions(self, k: int | None) -> Positions:
         """Return the positions of each user's first relevant row, down to k at least."""
-        last = self._last(k)
-        if last not in self._first_positions:
-            self._first_positions[last] = first_positions(self.counts, last)
-        return self._first_positions[last]
+        return self._make(first_positions, k)
 
     @cached_property
     def last_of_first(self) -> Array:
         """The last position each user's first relevant row may have; 0 where there is none."""
-        return last_of_first(self.counts)
+        _, n_relevant, user, above, tied = self.counts
+        first, n_in_tie = first_ties(self.counts)
+        position = np.zeros(len(n_relevant), np.int64)
+        position[user[first]] = above[first] + tied[first] - n_in_tie + 1
+        return position
 
     def discounts(self, k: int | None) -> Array:
         """Return 1 / log2(1 + position), which nDCG multiplies gains with, by position; 0 at 0."""
-        last = self._last(k)
-        if last not in self._discounts:
-            n_relevant, n_ranked = self.counts.n_relevant, self.counts.n_ranked
-            longest = int(max(n_relevant.max(initial=0), n_ranked.max(initial=0)))
-            stop = longest if last is None else min(longest, last)
-            discounts = np.zeros(stop + 1)
-            discounts[1:] = 1 / np.log2(np.arange(2, stop + 2))
-            self._discounts[last] = discounts
-        return self._discounts[last]
+        return self._make(_discounts, k)
 
     def ideal(self, k: int | None) -> Array:
         """Return the DCG of each user's relevant items, highest gain first, down to k."""
@@ -100,14 +78,25 @@ class Tally:
         if self._grades is None:
             deepest = n_relevant if k is None else np.minimum(n_relevant, k)
             # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
-            ideal: Array = discounts.cumsum()[deepest]
-            return ideal
+            return discounts.cumsum().take(deepest)
         _, user, position, gain = self._grades
         if k is not None:
             inside = np.flatnonzero(position <= k)
             user, position, gain = user[inside], position[inside], gain[inside]
         return sum_by(user, gain * discounts[position], len(n_relevant))
 
-    def _last(self, k: int | None) -> int | None:
-        """Return the last cut-off asked for, None without a cut-off."""
-        return None if k is None else int(self._cut_offs[-1])
+    def _make(self, function: Callable[..., Made], k: int | None, *arguments: object) -> Made:
+        """Return what a function makes of the counts, once for all that is asked for."""
+        # What goes down to the last cut-off serves every cut-off; None: to the end.
+        last = None if k is None else self._cut_offs[-1]
+        if (function, last) not in self._made:
+            self._made[function, last] = function(self.counts, last, *arguments)
+        made: Made = self._made[function, last]
+        return made
+
+
+def _discounts(counts: Counts, last: int | None) -> Array:
+    """Return the discounts down to the last position, or to the last that there is."""
+    longest = int(max(counts.n_relevant.max(initial=0), counts.n_ranked.max(initial=0)))
+    stop = longest if last is None else min(longest, last)
+    return np.append(0.0, 1 / np.log2(np.arange(2, stop + 2)))

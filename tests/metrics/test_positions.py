@@ -1,4 +1,4 @@
-"""Positions of relevant rows: the order that sums are made in, and chances that add up to one."""
+"""Positions of relevant rows: the order that sums are made in, and their probabilities."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.kernel.counting import Counts, count
-from recframe.kernel.rankings import Rankings
-from recframe.metrics import positions
-from recframe.metrics.positions import all_positions, first_positions
+from recframe.kernel.rankings import TIE_RULES, Rankings
+from recframe.metrics.positions import all_positions, first_positions, probabilities_of_first
 
 USERS = st.lists(
     st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=12), min_size=1, max_size=6
 )
-TIES = ("expected", "first", "last", "best", "worst")
 
 
 def rankings(users):
@@ -33,10 +31,10 @@ def tie_counts(tied, n_relevant):
     return Counts(np.array([tied]), np.array([n_relevant]), above, above, above + tied)
 
 
-@given(USERS, st.sampled_from(TIES))
+@given(USERS, st.sampled_from(list(TIE_RULES)))
 def test_rows_are_counted_in_ranked_order(users, ties):
     """The rows of a user are counted together, from the first in rank to the last."""
-    counts = count(rankings(users), ties)
+    counts = count(rankings(users), TIE_RULES[ties])
     ends = np.flatnonzero(np.diff(counts.user, append=-1))
 
     assert len(ends) == len(set(counts.user.tolist()))
@@ -45,44 +43,44 @@ def test_rows_are_counted_in_ranked_order(users, ties):
 
 
 @given(USERS, st.sampled_from([None, 1, 3]))
-def test_chances_add_up(users, last):
-    """Down to the last position the chances are the relevant rows, and the first is one of them."""
+def test_probabilities_add_up(users, last):
+    """Down to the last position they are the relevant rows, of which the first is one."""
     given_rankings = rankings(users)
-    counts = count(given_rankings, "expected")
+    counts = count(given_rankings, TIE_RULES["expected"])
     all_rows = all_positions(counts, None)
     n_ranked = [sum(relevant for _, relevant in rows) for rows in users]
 
-    assert n_ranked == pytest.approx(all_rows.sum(all_rows.chance, None).tolist())
+    assert n_ranked == pytest.approx(all_rows.sum(all_rows.probability, None).tolist())
     first = first_positions(counts, None)
     has_one = [float(n > 0) for n in n_ranked]
-    assert has_one == pytest.approx(first.sum(first.chance, None).tolist())
+    assert has_one == pytest.approx(first.sum(first.probability, None).tolist())
     for found, limited in (
         (all_rows, all_positions(counts, last)),
         (first, first_positions(counts, last)),
     ):
-        expected = found.sum(found.chance, last)
-        np.testing.assert_array_equal(expected, limited.sum(limited.chance, last))
+        expected = found.sum(found.probability, last)
+        np.testing.assert_array_equal(expected, limited.sum(limited.probability, last))
         assert last is None or (limited.position <= last).all()
 
 
 @pytest.mark.parametrize("cells", [1, 40, 1 << 16])
-def test_blocks_change_no_chance(cells, monkeypatch):
-    """Chances of the first relevant row are the same in blocks of any size."""
+def test_blocks_change_no_probability(cells, monkeypatch):
+    """Probabilities of the first relevant row are the same in blocks of any size."""
     rng = np.random.default_rng(4)
-    users = [[(0, flag) for flag in rng.random(rng.integers(1, 30)) < 0.2] for _ in range(50)]
-    counts = count(rankings(users), "expected")
-    expected = first_positions(counts, None)
-    monkeypatch.setattr(positions, "CELLS_PER_BLOCK", cells)
+    tied = rng.integers(1, 30, 50)
+    n_relevant = rng.integers(1, tied + 1)
+    depth = rng.integers(1, tied - n_relevant + 2)
+    expected = probabilities_of_first(tied, n_relevant, depth)
+    monkeypatch.setattr("recframe.metrics.positions.CELLS_PER_BLOCK", cells)
 
-    for one, other in zip(expected[:-1], first_positions(counts, None)[:-1], strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(expected, probabilities_of_first(tied, n_relevant, depth))
 
 
 @pytest.mark.parametrize(("tied", "n_relevant"), [(10**6, 1), (10**6, 5), (10**6, 900_000)])
-def test_chances_of_a_huge_tie(tied, n_relevant):
-    """The chances of a tie of a million rows add up to one, and none is negative."""
+def test_probabilities_of_a_huge_tie(tied, n_relevant):
+    """The probabilities of a tie of a million rows add up to one, and none is negative."""
     found = first_positions(tie_counts(tied, n_relevant), None)
 
-    assert 1 == pytest.approx(found.chance.sum(), rel=1e-11)
-    assert found.chance.min() >= 0
+    assert 1 == pytest.approx(found.probability.sum(), rel=1e-11)
+    assert found.probability.min() >= 0
     assert tied - n_relevant + 1 == len(found.position)

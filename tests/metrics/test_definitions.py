@@ -9,27 +9,11 @@ import pytest
 
 import recframe
 import strategies
-from recframe.kernel.counting import Depth
-from recframe.metrics.measure import find_depth
-from recframe.metrics.names import make_metric, parse_metric, parse_metrics
+from recframe.metrics.names import make_metric
 
 ASKED = strategies.every_metric(3)
 LABELS = [make_metric(*asked).label for asked in ASKED]
 OF_WHOLE = [make_metric(name).label for name, k in ASKED if k is None]
-
-
-@pytest.mark.parametrize(
-    ("asked", "depth"),
-    [
-        (["precision@4", "recall@9"], Depth(9, at_n_relevant=False)),
-        (["precision@4", "r_precision"], Depth(4, at_n_relevant=True)),
-        (["r_precision"], Depth(0, at_n_relevant=True)),
-        *(([name, "r_precision"], None) for name in OF_WHOLE if name != "r_precision"),
-    ],
-)
-def test_depth(asked, depth):
-    """Metrics look down to the last cut-off, to R, or without a cut-off to the end."""
-    assert depth == find_depth(parse_metrics(asked))
 
 
 def one_user(relevant, scores=None):
@@ -71,7 +55,7 @@ def test_values_by_hand():
 
 @pytest.mark.parametrize(("name", "k"), ASKED)
 def test_tied_by_hand(name, k):
-    """One relevant row of two that are tied at the top: the mean of its two places."""
+    """One relevant row of two that are tied at the top: the mean of its two positions."""
     discount = (1 + 1 / math.log2(3)) / 2
     expected = {
         "precision": 1 / 3,
@@ -197,7 +181,7 @@ def test_a_late_tie_is_as_exact_as_an_early_one():
     """A tie of three behind 100,000 rows: sums keep what differences of large sums would lose."""
     n_before = 100_000
     frame = one_user([0] * n_before + [1, 0, 0], [2] * n_before + [1] * 3)
-    terms = [Fraction(1, n_before + place) for place in (1, 2, 3)]
+    terms = [Fraction(1, n_before + nth) for nth in (1, 2, 3)]
     found = values(frame, ["average_precision", "reciprocal_rank"])
 
     assert [float(sum(terms) / 3)] * 2 == pytest.approx(list(found.values()), rel=1e-15)
@@ -213,19 +197,3 @@ def test_every_metric_has_a_method(name, k, frame):
     pd.testing.assert_series_equal(
         frame.rec(short="pad").evaluate(label)["score", label], table["score"], check_names=False
     )
-
-
-def test_labels():
-    """A cut-off is needed, taken or refused as the table says, and the message says which."""
-    assert ("ndcg", "ndcg", None) == parse_metric("ndcg")
-    assert ("ndcg@5", "ndcg", 5) == parse_metric("ndcg@5")
-    for label, message in {
-        "auc@5": "'auc@5': auc takes no cut-off, pass 'auc'",
-        "ndcg@": "'ndcg@': ndcg takes a cut-off after its @, an integer of 1 or more",
-        "f1": "'f1': f1 needs a cut-off, an integer of 1 or more as in 'f1@10', found none",
-        "nDCGG@5": "did you mean 'ndcg@5'",
-        "AUC@5": r"did you mean 'auc'\?",
-        "map": r"metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
-    }.items():
-        with pytest.raises(recframe.RecframeError, match=message):
-            parse_metric(label)

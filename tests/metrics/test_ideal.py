@@ -105,7 +105,7 @@ def test_every_door_gives_the_same(gain, absent, tmp_path, monkeypatch):
     lazy = dd.from_pandas(recs, npartitions=3, sort=False).rec(**options).evaluate(LABELS)
     actual = lazy.compute(scheduler="sync").sort_index()
     pd.testing.assert_frame_equal(expected, actual, check_exact=True, check_index_type=False)
-    monkeypatch.setattr("recframe.kernel.grouping.ROWS_PER_CHUNK", 40)
+    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_CHUNK", 40)
     actual = recframe.evaluate(recs, LABELS, **options)
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)
 
@@ -182,20 +182,15 @@ def test_rows_below_the_threshold_may_hold_anything(gain):
     assert math.isnan(frame.rec(min_relevance=2, gain=gain).ndcg().loc[1, "score"])
 
 
-def test_gains_are_read_only_where_they_count(monkeypatch):
-    """Without nDCG, or without a threshold, nobody looks at grades."""
-    recs, truth = graded()
+def test_grades_are_looked_at_only_where_they_count():
+    """Without nDCG grades may be negative, in the frame and in truth."""
+    frame = pd.DataFrame({"user": 1, "item": [1, 2], "score": [2, 1], "relevant": [-1, 2]})
+    bound = frame.rec(min_relevance=-5)
 
-    def refuse(*_):
-        raise AssertionError("gains were read")
-
-    monkeypatch.setattr("recframe.frames.graded.read_gains", refuse)
-    monkeypatch.setattr("recframe.frames.truth.read_gains", refuse)
-    recframe.evaluate(recs, "average_precision", truth=truth, **OPTIONS)
-    frame = pd.DataFrame({"user": 1, "score": [2, 1], "relevant": [0, 1]})
-    assert 1 / math.log2(3) == pytest.approx(frame.rec.ndcg().loc[1, "score"])
-    with pytest.raises(AssertionError, match="gains were read"):
-        recframe.evaluate(recs, "ndcg", truth=truth, **OPTIONS)
+    assert 1.0 == bound.average_precision().loc[1, "score"]
+    assert 1.0 == frame.rec(truth=frame, min_relevance=-5).average_precision().loc[1, "score"]
+    with pytest.raises(recframe.RecframeError, match="nDCG needs relevance of 0 or more"):
+        bound.ndcg()
 
 
 def test_gain_is_checked():

@@ -1,0 +1,163 @@
+"""Metrics of the positions that relevant rows stand at. NumPy only."""
+
+import numpy as np
+
+from recframe.kernel.threads import Array
+from recframe.metrics.registry import Definition, Policy, defined, ratio
+from recframe.metrics.statistics import RankStatistics
+
+
+def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+    """
+    Return hit_rate@k = 1 if hits@k > 0 else 0 of every user.
+
+    In [0, 1]; NaN (or `zero_division`) where R = 0. In a tie across the cut it is the probability
+    of a hit, one minus the hypergeometric probability of none. As in trec_eval (``success_k``),
+    which scores 0 where R = 0, and LensKit (NaN).
+
+    See Also
+    --------
+    reciprocal_rank : How far up the first hit is.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+    >>> df.rec.hit_rate(k=1)
+    hit_rate@1  score
+    user
+    1             0.0
+    2             1.0
+    """
+    found = statistics.first_positions(k)
+    # Probabilities that are added up may miss 1 by a bit.
+    probability = np.minimum(found.sum(found.probability, k), 1.0)
+    probability[(statistics.last_of_first > 0) & (statistics.last_of_first <= k)] = 1.0
+    return defined(probability, statistics, policy)
+
+
+def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
+    """
+    Return reciprocal_rank = 1 / the position of the first relevant row of every user.
+
+    In [0, 1]; 0 where that row is beyond k, or none is ranked, and NaN (or `zero_division`) where
+    R = 0 (E. M. Voorhees, "The TREC-8 question answering track report", 1999). As in trec_eval
+    (``recip_rank``), which has no cut-off and scores 0 where R = 0.
+
+    See Also
+    --------
+    average_precision : What counts every relevant row.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+    >>> df.rec.reciprocal_rank()
+    reciprocal_rank  score
+    user
+    1                  0.5
+    2                  1.0
+    """
+    found = statistics.first_positions(k)
+    return defined(found.sum(found.probability / found.position, k), statistics, policy)
+
+
+def average_precision(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
+    """
+    Return average_precision = the sum of precision at each relevant row / R of every user.
+
+    Relevant items that are beyond k or not ranked add 0. In [0, 1]; NaN (or `zero_division`) where
+    R = 0 (C. Buckley and E. M. Voorhees, "Evaluating evaluation measure stability", SIGIR 2000). As
+    in trec_eval (``map``, ``map_cut_k``) and ranx; LensKit divides by the smaller of R and the rows
+    listed up to k, others by min(R, k), and scikit-learn takes a tie as one step.
+
+    See Also
+    --------
+    ndcg : What gives lower positions less weight in another way.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+    >>> df.rec.average_precision()
+    average_precision  score
+    user
+    1                    0.5
+    2                    1.0
+    """
+    found = statistics.positions(k)
+    total = found.sum(found.probability * found.expected_hits / found.position, k)
+    return ratio(total, statistics.counts.n_relevant, policy)
+
+
+def ndcg(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
+    """
+    Return ndcg = the sum of gain / log2(1 + position), divided by its ideal, of every user.
+
+    The sum is over relevant rows up to k; the ideal ranks all relevant items of the user, listed
+    or not, highest gain first. With `min_relevance` a row's gain is its relevance, or
+    2^relevance - 1 under ``gain="exponential"``; else it is 1. In [0, 1]; NaN (or `zero_division`)
+    where nothing can be gained, as where R = 0. As in trec_eval (``ndcg``, ``ndcg_cut_k``), which
+    has no threshold of relevance. Scikit-learn's ideal knows listed items only; LensKit discounts
+    by max(1, log2(position)), as did K. Järvelin and J. Kekäläinen, "Cumulated gain-based
+    evaluation of IR techniques", ACM Transactions on Information Systems 20, 2002.
+
+    See Also
+    --------
+    average_precision : What averages precision.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 3, 2]})
+    >>> df.rec(min_relevance=1).ndcg(k=1)
+    ndcg@1     score
+    user
+    1       0.333333
+    2       1.000000
+    """
+    found = statistics.positions(k)
+    gained = found.sum(found.gain * statistics.discounts(k)[found.position], k)
+    # A tie of equal gains may exceed the ideal in the last bit.
+    return np.minimum(ratio(gained, statistics.ideal(k), policy), 1.0)
+
+
+def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
+    """
+    Return auc = the probability that a relevant row outscores one that is not, of every user.
+
+    The area under the ROC curve: of ranked rows only, as others have no score to compare, and a
+    tie counts half (J. A. Hanley and B. J. McNeil, Radiology 143, 1982). In [0, 1]; NaN (or
+    `zero_division`) where all or none of the ranked rows are relevant. As scikit-learn's
+    ``roc_auc_score`` for each user; recommenders pools the rows of all users.
+
+    See Also
+    --------
+    average_precision : What counts the first positions most.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.9, 0.8, 0.7], "relevant": [1, 0, 1]})
+    >>> df.rec.auc()
+    auc   score
+    user
+    1       0.5
+    """
+    n_ranked, user = statistics.counts.n_ranked, statistics.counts.user
+    n_found = np.bincount(user, minlength=len(n_ranked))
+    # Twice the mean position of a tie is whole, and floats add up whole numbers exactly.
+    doubled = 2 * statistics.counts.above + statistics.counts.tied + 1
+    total = np.bincount(user, weights=doubled, minlength=len(n_ranked)).astype(np.int64)
+    # Rows below the relevant ones, twice, without the relevant ones among them.
+    wins = 2 * n_found * n_ranked - total - n_found * (n_found - 1)
+    return ratio(wins, 2 * n_found * (n_ranked - n_found), policy)
+
+
+POSITION_METRICS = {
+    "hit_rate": Definition(hit_rate, "needed"),
+    "reciprocal_rank": Definition(reciprocal_rank, "optional"),
+    "average_precision": Definition(average_precision, "optional"),
+    "ndcg": Definition(ndcg, "optional", needs_gains=True),
+    "auc": Definition(auc, "none"),
+}

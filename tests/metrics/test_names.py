@@ -1,0 +1,123 @@
+"""The names of metrics: parsed to a metric, its parameters and its cut-off, and printed back."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+import strategies
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import make_metric, parse_metric, parse_metrics
+from recframe.metrics.registry import Definition, Parameter
+
+
+def persistence(statistics, k, policy, *, p, top=1.0):
+    """Return top (1 - p) times the sum of p^(position - 1) over the relevant rows of every user."""
+    found = statistics.positions(k)
+    return top * (1 - p) * found.sum(found.probability * p ** (found.position - 1), k)
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """A metric with parameters, one of which must be given."""
+    parameters = (Parameter("p", 0, 1), Parameter("top", 1, math.inf, default=1.0))
+    monkeypatch.setitem(DEFINITIONS, "rbp", Definition(persistence, "optional", parameters))
+
+
+@pytest.mark.parametrize(("name", "k"), strategies.every_metric(3))
+def test_labels_are_read_as_they_are_printed(name, k):
+    """The label of every metric is parsed to the metric that it is the label of."""
+    metric = make_metric(name, k)
+
+    assert metric == parse_metric(metric.label) == parse_metric(metric)
+    assert {metric} == set(parse_metrics(metric.label))
+
+
+def test_labels():
+    """A cut-off is needed, taken or refused as the table says, and the message says which."""
+    assert ("ndcg", "ndcg", (), None) == parse_metric("ndcg")
+    assert ("ndcg@5", "ndcg", (), 5) == parse_metric("ndcg@5")
+    for label, message in {
+        "auc@5": "'auc@5': auc takes no cut-off, pass 'auc'",
+        "ndcg@": "'ndcg@': ndcg takes a cut-off after its @, an integer of 1 or more",
+        "f1": "'f1': f1 needs a cut-off, an integer of 1 or more as in 'f1@10', found none",
+        "nDCGG@5": "did you mean 'ndcg@5'",
+        "AUC@5": r"did you mean 'auc'\?",
+        "map": r"metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
+        "f1(p=1)@5": "f1@k takes no parameters, found 'p'",
+        "f1()@5": "f1@k takes no parameters, found ''",
+        "": "unknown metric ''; metrics are",
+    }.items():
+        with pytest.raises(recframe.RecframeError, match=message):
+            parse_metric(label)
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize(
+    ("written", "label", "parameters", "k"),
+    [
+        ("rbp(p=0.8)", "rbp(p=0.8)", (("p", 0.8),), None),
+        ("rbp(p=0.8)@10", "rbp(p=0.8)@10", (("p", 0.8),), 10),
+        ("rbp( top=2.0 ,p = .80 )@3", "rbp(p=0.8, top=2)@3", (("p", 0.8), ("top", 2.0)), 3),
+        ("rbp(p=0,top=1e300)", "rbp(p=0, top=1e+300)", (("p", 0.0), ("top", 1e300)), None),
+    ],
+)
+def test_parameters(written, label, parameters, k):
+    """A name holds parameters and a cut-off, and is printed in one form, which parses to it."""
+    metric = parse_metric(written)
+
+    assert (label, "rbp", parameters, k) == metric == parse_metric(label)
+    assert metric == make_metric("rbp", k, **dict(reversed(parameters)))
+    assert {metric} == {metric, parse_metric(label)}
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize(
+    ("label", "message"),
+    {
+        "rbp": r"rbp\(p=…, top=…\)\[@k\] takes p, a number in \[0, 1\), found none",
+        "rbp@10": r"takes p, a number in \[0, 1\), found none",
+        "rbp(top=2)": r"takes p, a number in \[0, 1\), found none",
+        "rbp(p=1)": r"takes p, a number in \[0, 1\), found p=1\.0",
+        "rbp(p=-0.1)": r"takes p, a number in \[0, 1\), found p=-0\.1",
+        "rbp(p=nan)": r"takes p, a number in \[0, 1\), found p=nan",
+        "rbp(p=half)": r"takes p, a number in \[0, 1\), found p='half'",
+        "rbp(p=0.5, top=0.5)": r"takes top, a number in \[1, inf\), found top=0\.5",
+        "rbp(q=0.5)": r"p, a number in \[0, 1\) and top, a number in \[1, inf\), found 'q'",
+        "rbp(p=0.5, p=0.6)": r"p must be given once, found 'p=0\.5, p=0\.6'",
+        "rbp(0.5)": r"rbp\(p=…, top=…\)\[@k\] takes p, a number in .*, found '0\.5'",
+        "rbp(p=)": r"rbp\(p=…, top=…\)\[@k\] takes p, a number in \[0, 1\), found p=''",
+        "rbp()": r"rbp\(p=…, top=…\)\[@k\] takes p, .*, found ''",
+        "rbp(p=0.5@10": r"write it as rbp\(p=…, top=…\)\[@k\], found '\(p=0\.5@10' after 'rbp'",
+        "rbp(p=0.5)10": r"write it as rbp\(p=…, top=…\)\[@k\], found '10' after 'rbp'",
+        "rbp(p=0.5)@0": r"as in 'rbp\(p=0\.5\)@10', found '0'",
+        "rpb(p=0.8)@10": r"did you mean 'rbp\(p=0\.8\)@10'\?",
+    }.items(),
+)
+def test_parameters_are_checked(label, message):
+    """An unknown, missing, repeated, malformed or impossible parameter is refused, and why."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        parse_metric(label)
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("value", [True, "0.5", None, np.float64(1.5)])
+def test_a_parameter_is_a_number(value):
+    """A value that is not a number in the range is refused where it is not written, but passed."""
+    with pytest.raises(recframe.RecframeError, match=r"takes p, a number in \[0, 1\), found"):
+        make_metric("rbp", p=value)
+
+
+@pytest.mark.usefixtures("known")
+def test_a_metric_with_parameters_is_evaluated():
+    """Its formula gets the parameters that its name holds, and its column is named by them."""
+    frame = pd.DataFrame({"user": "u", "score": [3, 2, 2], "relevant": [1, 1, 0]})
+    labels = ["rbp(p=0.5)", "rbp(p=0.5)@1", "rbp(p=0.25, top=2)", "recall@1"]
+    table = recframe.evaluate(frame, labels)["score"]
+
+    assert labels == table.columns.tolist()
+    assert [0.5 * (1 + 0.375), 0.5, 2 * 0.75 * (1 + 0.15625), 0.5] == table.loc["u"].tolist()
+    with pytest.raises(recframe.RecframeError, match=r"must differ, found 'rbp\(p=0\.5\)' more"):
+        recframe.evaluate(frame, ["rbp(p=0.5)", "rbp(p=0.50)"])
