@@ -137,6 +137,16 @@ def test_many_users_have_the_p_value_of_scipy(shift):
     assert theirs == pytest.approx(ours, abs=4 * np.sqrt(theirs / 5_000))
 
 
+@pytest.mark.parametrize(("seed", "expected"), [(0, 0.6014), (1, 0.5911), (2**70, 0.5966)])
+def test_a_seed_means_the_same_p_value_everywhere(seed, expected):
+    """A seed has this p-value on every NumPy."""
+    sizes = np.repeat(np.arange(40) / 40, np.arange(1, 41) ** 2)
+    differences = np.where(np.arange(len(sizes)) % 2 == 0, sizes, -sizes)
+    differences = np.append(differences, np.full(300, 0.2))
+
+    assert expected == sign_flip_test(differences, Resampling(0.95, 9_999, seed))
+
+
 def test_no_p_value_is_zero():
     """Of random sign patterns the observed one is always one."""
     assert 1 / 10_000 == sign_flip_test(np.full(100, 0.1), DRAWS)
