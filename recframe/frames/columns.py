@@ -2,13 +2,14 @@
 
 import difflib
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import MissingColumnError, RecframeError
+from recframe.kernel.threads import Array
 from recframe.options import INFER, Options
 
 # Names are compared lower-cased, without spaces and underscores.
@@ -33,81 +34,87 @@ class Columns(NamedTuple):
     relevant: Hashable | None
     item: Hashable | None = None
 
+    @property
+    def labels(self) -> list[Hashable]:
+        """All labels, the user's first."""
+        labels = [self.user, self.item, self.relevant, *self.scores]
+        return [label for label in labels if label is not None]
 
-def find_columns(frame: pd.DataFrame, options: Options, *, with_relevant: bool = True) -> Columns:
-    """Return the label of each role, given or inferred; raise where that is not unambiguous."""
+
+def find_columns(
+    frame: pd.DataFrame, options: Options, *, with_relevant: bool = True, with_item: bool = False
+) -> Columns:
+    """Return the label of each role, given or inferred; raise where that is not unambiguous.
+
+    The item is looked for where truth needs it and, `with_item`, where the frame may have one.
+    """
     given = {"user": options.user, "relevant": options.relevant, "item": options.item}
-    needs_item = with_relevant and options.truth is not None
-    if options.truth is not None:
+    needed = ["user"]
+    if with_relevant:
+        needed.append("item" if options.has_truth else "relevant")
+    if options.has_truth:
         del given["relevant"]  # it names a column of truth
-        with_relevant = False
     labels = {role: label for role, label in given.items() if not _is_infer(label)}
     for role, label in labels.items():
         if label is not None or role != "user":
             _check_label(frame, role, label)
-    if "user" not in labels:
-        labels["user"] = _infer_one(frame, "user", "or user=None for one ranking")
-    if "relevant" not in labels and with_relevant:
-        labels["relevant"] = _infer_one(frame, "relevant")
-    if "item" not in labels and needs_item:
-        labels["item"] = _infer_one(frame, "item")
+    labels |= {role: _infer_one(frame, role) for role in needed if role not in labels}
     taken = [label for label in labels.values() if label is not None]
-    if _is_infer(options.score):
-        scores = _infer_scores(frame, taken)
-    else:
-        scores = list(options.score) if isinstance(options.score, list) else [options.score]
-        _check_scores(frame, scores)
+    scores = _find_scores(frame, options.score, taken)
     _check_distinct(labels, scores)
-    item = labels["item"] if needs_item else None
+    if "item" not in labels and with_item:
+        labels["item"] = _find_item(frame, [*taken, *scores])
+    item = labels["item"] if with_item or "item" in needed else None
     return Columns(labels["user"], scores, labels.get("relevant"), item)
+
+
+def _find_item(frame: pd.DataFrame, taken: list[Hashable]) -> Hashable | None:
+    """Return the label of the item column among those not taken; None where there is none."""
+    found = [label for label in _labels(frame, taken) if _plain(label) in NAMES["item"]]
+    return _infer_one(frame, "item") if len(found) > 1 else next(iter(found), None)
 
 
 def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) -> Columns:
     """Return the label of each role in truth: given, that of the frame, or inferred."""
-    labels: dict[str, Any] = {}
-    for role, label in {"truth_user": columns.user, "truth_item": columns.item}.items():
-        given = getattr(options, role)
-        if columns.user is None and role == "truth_user":
-            labels[role] = None
-        elif not _is_infer(given):
-            _check_label(truth, role, given)
-            labels[role] = given
-        elif any(_same(label, other) for other in _labels(truth)):
-            _check_label(truth, role, label)
-            labels[role] = label
-        else:
-            labels[role] = _infer_one(truth, role)
-    if not _is_infer(options.relevant):
-        _check_label(truth, "relevant", options.relevant)
-        labels["relevant"] = options.relevant
-    elif any(_plain(label) in NAMES["relevant"] for label in _labels(truth)):
-        labels["relevant"] = _infer_one(truth, "relevant")
-    _check_distinct(labels, [])
-    return Columns(labels["truth_user"], [], labels.get("relevant"), labels["truth_item"])
+    user = columns.user
+    if user is not None:
+        user = _find_in_truth(truth, "truth_user", options.truth_user, user)
+    item = _find_in_truth(truth, "truth_item", options.truth_item, columns.item)
+    relevant = None
+    is_named = any(_plain(label) in NAMES["relevant"] for label in _labels(truth))
+    if is_named or not _is_infer(options.relevant):
+        relevant = _find_in_truth(truth, "relevant", options.relevant)
+    _check_distinct({"truth_user": user, "truth_item": item, "relevant": relevant}, [])
+    return Columns(user, [], relevant, item)
 
 
-def find_item(frame: pd.DataFrame, columns: Columns, options: Options) -> Hashable | None:
-    """Return the label of the item column, given or inferred; None where there is none."""
-    if not _is_infer(options.item):
-        return options.item  # find_columns has checked it
-    taken = [columns.user, columns.relevant, *columns.scores]
-    free = [label for label in _labels(frame) if not any(_same(label, other) for other in taken)]
-    found = [label for label in free if _plain(label) in NAMES["item"]]
-    return _infer_one(frame, "item") if len(found) > 1 else next(iter(found), None)
+def _find_in_truth(
+    truth: pd.DataFrame, role: str, given: Hashable, own: Hashable | None = None
+) -> Hashable:
+    """Return the label of a role in truth, where `own` is the one that it has in the frame."""
+    if _is_infer(given):
+        if own is None or not any(_same(own, label) for label in _labels(truth)):
+            return _infer_one(truth, role)
+        given = own
+    _check_label(truth, role, given)
+    return given
 
 
-def get_column(frame: pd.DataFrame, label: Hashable) -> pd.Series:
-    """Return the column, or the index level, of a label that has been checked."""
-    for position, name in enumerate(frame.columns):
-        if _same(name, label):
-            return frame.iloc[:, position]
-    level = [_same(name, label) for name in frame.index.names].index(True)
-    return pd.Series(frame.index.get_level_values(level), name=label)
+def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
+    """Return the column, or index level, of a label that has been checked; of these rows only."""
+    names = [*frame.columns, *frame.index.names]
+    position = next(number for number, name in enumerate(names) if _same(name, label))
+    if position < frame.shape[1]:
+        column = frame.iloc[:, position]
+    else:
+        column = pd.Series(frame.index.get_level_values(position - frame.shape[1]), name=label)
+    return column if rows is None else column.iloc[rows]
 
 
-def _labels(frame: pd.DataFrame) -> list[Hashable]:
-    """Return the labels of all columns and of the named index levels."""
-    return [*frame.columns, *(name for name in frame.index.names if name is not None)]
+def _labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
+    """Return the labels of all columns and of the named index levels that are not taken."""
+    labels = [*frame.columns, *(name for name in frame.index.names if name is not None)]
+    return [label for label in labels if not any(_same(label, other) for other in taken)]
 
 
 def _same(name: Any, label: Any) -> bool:
@@ -139,16 +146,6 @@ def _check_label(frame: pd.DataFrame, role: str, label: Hashable) -> None:
         )
 
 
-def _check_scores(frame: pd.DataFrame, scores: list[Hashable]) -> None:
-    """Raise unless the score labels given are there, at least one, and differ."""
-    if not scores:
-        raise RecframeError("score must name at least one column, found an empty list")
-    for label in scores:
-        _check_label(frame, "score", label)
-        if sum(_same(label, other) for other in scores) > 1:
-            raise RecframeError(f"score must name different columns, found {label!r} twice")
-
-
 def _check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
     """Raise where one column was given two roles."""
     roles = [(role, label) for role, label in labels.items() if label is not None]
@@ -162,7 +159,7 @@ def _check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
                 )
 
 
-def _infer_one(frame: pd.DataFrame, role: str, remedy: str = "") -> Hashable:
+def _infer_one(frame: pd.DataFrame, role: str) -> Hashable:
     """Return the one label whose name means this role."""
     labels = _labels(frame)
     names = NAMES[role.removeprefix("truth_")]
@@ -170,7 +167,8 @@ def _infer_one(frame: pd.DataFrame, role: str, remedy: str = "") -> Hashable:
     if len(found) == 1:
         return found[0]
     looked_for = f"looked for one of {', '.join(names)} (ignoring case, spaces and underscores)"
-    remedy = f"pass {role}= the right column{', ' + remedy if remedy else ''}"
+    remedy = f"pass {role}= the right column"
+    remedy += ", or user=None for one ranking" if role == "user" else ""
     if found:
         raise RecframeError(
             f"{role}: {len(found)} columns could be it, {_shown(found)}; {looked_for}; {remedy}"
@@ -180,23 +178,26 @@ def _infer_one(frame: pd.DataFrame, role: str, remedy: str = "") -> Hashable:
     )
 
 
-def _infer_scores(frame: pd.DataFrame, taken: list[Any]) -> list[Hashable]:
-    """Return all labels that name scores, in column order."""
-    found = [
-        label
-        for label in _labels(frame)
-        if _is_score(frame, label) and not any(_same(label, other) for other in taken)
-    ]
-    if not found:
-        raise MissingColumnError(
-            f"score: no column found; looked for one of {', '.join(NAMES['score'])} (ignoring "
-            "case, spaces and underscores) and for numeric columns whose name ends in the word "
-            f"score or scores; the frame has {_shown(_labels(frame))}; "
-            "pass score= the right column or a list of columns"
-        )
-    for label in found:
+def _find_scores(frame: pd.DataFrame, given: Any, taken: list[Hashable]) -> list[Hashable]:
+    """Return the labels given for scores, or all that name scores, in column order."""
+    if not _is_infer(given):
+        scores = list(given) if isinstance(given, list) else [given]
+        if not scores:
+            raise RecframeError("score must name at least one column, found an empty list")
+    else:
+        scores = [label for label in _labels(frame, taken) if _is_score(frame, label)]
+        if not scores:
+            raise MissingColumnError(
+                f"score: no column found; looked for one of {', '.join(NAMES['score'])} (ignoring "
+                "case, spaces and underscores) and for numeric columns whose name ends in the "
+                f"word score or scores; the frame has {_shown(_labels(frame))}; "
+                "pass score= the right column or a list of columns"
+            )
+    for label in scores:
         _check_label(frame, "score", label)
-    return found
+        if sum(_same(label, other) for other in scores) > 1:
+            raise RecframeError(f"score must name different columns, found {label!r} twice")
+    return scores
 
 
 def _is_score(frame: pd.DataFrame, label: Hashable) -> bool:

@@ -9,24 +9,17 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from recframe.errors import RecframeError
-from recframe.kernel.grouping import Array
+from recframe.frames.columns import Columns
+from recframe.frames.user_groups import UserGroups, null_error
+from recframe.kernel.pairs import find_pairs
+from recframe.kernel.threads import Array
 
+LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
 # Ids of two kinds are never equal. What is not listed (tuples, mixtures) is compared as it is.
-KINDS = {
-    "integer": "number",
-    "floating": "number",
-    "mixed-integer-float": "number",
-    "decimal": "number",
-    "string": "text",
-    "bytes": "bytes",
-    "boolean": "boolean",
-    "datetime": "time",
-    "datetime64": "time",
-    "date": "date",
-    "period": "period",
-    "timedelta": "duration",
-    "timedelta64": "duration",
-}
+KINDS = {name: name for name in ("string", "bytes", "boolean", "date", "period")}
+KINDS |= dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number")
+KINDS |= dict.fromkeys(("datetime", "datetime64"), "time")
+KINDS |= dict.fromkeys(("timedelta", "timedelta64"), "duration")
 
 
 class Coded(NamedTuple):
@@ -66,11 +59,7 @@ def encode(column: pd.Series, role: str) -> Coded:
         codes, distinct = pd.factorize(column)
     nulls = codes < 0
     if nulls.any():
-        raise RecframeError(
-            f"{role}={column.name!r}: ids must not be null, found {int(nulls.sum())} null of "
-            f"{len(codes)} rows (the first in row {int(nulls.argmax())}); "
-            "remove those rows or pass missing='drop'"
-        )
+        raise null_error(f"{role}={column.name!r}: ids", nulls)
     return Coded(codes, pd.Index(distinct, dtype=distinct.dtype))
 
 
@@ -84,7 +73,7 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
     if None not in kinds and kinds[0] != kinds[1]:
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {shown(among, ids)}; convert one, "
-            f"for example with astype({'str' if 'text' in kinds else 'int'!r})"
+            f"for example with astype({'str' if 'string' in kinds else 'int'!r})"
         )
     integers = _integers(own), _integers(others)
     if integers[0] is not None and integers[1] is not None:
@@ -95,14 +84,55 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
     return np.asarray(others.get_indexer(own))
 
 
-def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
-    """Return ids followed by others, of the dtype of the first.
+def find_rows(
+    item: Coded, groups: UserGroups, columns: Columns, user: Array, asked: Coded
+) -> Array:
+    """Return the row of each pair of a user and an item asked for, -1 where there is none.
 
-    Where that dtype does not hold them all, it is that of the categories, or else the one that
-    pandas finds for the values of both.
+    The rows and their items are in grouped order. Raise where one user has an item twice.
     """
-    if len(others) == 0:
-        return ids
+    rows = _find_by_low_bits(item, groups.offsets, user, asked)
+    if rows is not None:
+        return rows
+    codes, ids = item.numbered()
+    code = user
+    if len(user):
+        asked_codes, asked_ids = asked.numbered()
+        code = match(asked_ids, ids, "item")[asked_codes]
+    found = find_pairs(codes, groups.offsets, len(ids), user, code)
+    if found.n_repeated:
+        position = int(np.searchsorted(groups.offsets, found.example, side="right")) - 1
+        id_user = groups.users[[position]].tolist()[0]
+        id_item = ids[[codes[found.example]]].tolist()[0]
+        labels = [label for label in (columns.user, columns.item) if label is not None]
+        raise RecframeError(
+            f"a pair of user and item must be there once, found {found.n_repeated} repeated of "
+            f"{len(codes)} rows (such as user {id_user!r}, item {id_item!r}); remove them, "
+            f"for example with drop_duplicates({labels})"
+        )
+    return found.rows
+
+
+def _find_by_low_bits(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array | None:
+    """Return what `find_rows` does, None where the low bits of ids do not tell items apart.
+
+    The fewer bits, the fewer passes over them.
+    """
+    if item.ids is not None or asked.ids is not None:
+        return None
+    own, low_bits = item.codes & LOW_BITS, asked.codes & LOW_BITS
+    n_codes = 1 + int(max(own.max(initial=0), low_bits.max(initial=0)))
+    found = find_pairs(own, offsets, n_codes, user, low_bits)
+    listed = found.rows >= 0
+    is_same = np.array_equal(item.codes[found.rows[listed]], asked.codes[listed])
+    return found.rows if is_same and not found.n_repeated else None
+
+
+def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
+    """Return ids followed by others, one or more, of the dtype of the first.
+
+    Where that does not hold them all, it is that of the categories, or what pandas finds for both.
+    """
     codes, distinct = pd.factorize(others)
     dtype: Any = ids.dtype
     same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)
@@ -148,9 +178,9 @@ def plain(ids: pd.Index[Any]) -> pd.Index[Any]:
 def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:
     """Return integers as int64, or None for ids that are not integers of at most 64 bits."""
     dtype = ids.dtype
-    if not isinstance(dtype, np.dtype) or dtype.kind not in "iu":
-        return None
-    return ids.to_numpy().astype(np.int64, copy=False) if np.can_cast(dtype, np.int64) else None
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int64):
+        return ids.to_numpy().astype(np.int64, copy=False)
+    return None
 
 
 def shown(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:

@@ -1,9 +1,10 @@
-"""The border: labels and frames above it, arrays below it."""
+"""Interactions: from a frame to arrays. Labels and dtypes above, arrays below; the only way in."""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext, suppress
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,16 +12,15 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.nulls import find_nulls, has_nulls
-from recframe.frames.user_groups import Groups, group_users
-from recframe.kernel.gains import Gains
-from recframe.kernel.grouping import Array, group_offsets, sum_by_user, take
-from recframe.kernel.rankings import Rankings
-from recframe.metrics.names import Metric
+from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls, null_error
+from recframe.kernel.grouping import group_offsets, sum_by_user
+from recframe.kernel.rankings import Gains, Rankings
+from recframe.kernel.threads import Array
 from recframe.options import Options
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")
+MAX_GAIN = 2.0**900  # what a user's gains add up to is far from overflow
 
 
 class Interactions(NamedTuple):
@@ -28,100 +28,132 @@ class Interactions(NamedTuple):
 
     Parameters
     ----------
+    frame, columns : DataFrame, Columns
+        The frame, and the labels of its columns in their roles.
     rows : ndarray of shape (n_rows,), int, or None
         The positions in the frame of the rows kept; None where all are.
-    groups : Groups
+    groups : UserGroups
         The rows of each user.
     relevant : ndarray of shape (n_rows,), bool
         Whether each row is relevant, in grouped order.
     scores : dict
-        Label of each score column: (values, ranked), in grouped order; `ranked` is a boolean
+        Label of each score column: (values, is_ranked), in grouped order; the latter is a boolean
         array, or None where every row is ranked.
     n_unlisted : ndarray of shape (n_users,), int
         Relevant items of each user that have no row.
-    gains : Gains, default None
-        What the rows, in grouped order, and those items add to nDCG; None: 1 where relevant.
+    is_judged : bool
+        Whether it is known which rows are relevant; where not, none is.
+    find_gains : callable, default None
+        Returns what the rows, in grouped order, and those items add to nDCG; None: 1 each.
     """
 
+    frame: pd.DataFrame
+    columns: Columns
     rows: Array | None
-    groups: Groups
+    groups: UserGroups
     relevant: Array
     scores: dict[Hashable, tuple[Array, Array | None]]
     n_unlisted: Array
-    gains: Gains | None = None
+    is_judged: bool
+    find_gains: Callable[[], Gains] | None = None
 
-    def rankings(self, score: Hashable) -> Rankings:
-        """Return the ranked rows of every user by one score column."""
-        values, ranked = self.scores[score]
+    def rankings(self, score: Hashable, gains: Gains | None = None) -> Rankings:
+        """Return the ranked rows of every user by one score column, with these gains."""
+        values, is_ranked = self.scores[score]
         offsets = self.groups.offsets
-        if ranked is None:
-            return Rankings(values, self.relevant, offsets, self.n_unlisted, self.gains)
+        if is_ranked is None:
+            return Rankings(values, self.relevant, offsets, self.n_unlisted, gains)
         return Rankings(
-            values[ranked],
-            self.relevant[ranked],
-            group_offsets(sum_by_user(ranked, offsets)),
-            sum_by_user(self.relevant & ~ranked, offsets) + self.n_unlisted,
-            None if self.gains is None else self.gains.rank(ranked, self.relevant, offsets),
+            values[is_ranked],
+            self.relevant[is_ranked],
+            group_offsets(sum_by_user(is_ranked, offsets)),
+            sum_by_user(self.relevant & ~is_ranked, offsets) + self.n_unlisted,
+            None if gains is None else gains.rank(is_ranked, self.relevant, offsets),
         )
 
+    def find_rows(self) -> Array:
+        """Return the positions in the frame of the rows, in grouped order."""
+        rows, order = self.rows, self.groups.order
+        if rows is None:
+            return np.arange(len(self.relevant)) if order is None else order
+        return rows if order is None else rows[order]
 
-def read_rows(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+
+def read_interactions(
+    frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool = False
+) -> Interactions:
     """Return the arrays of a frame's columns, nulls treated as `missing` says.
 
-    Without a relevance column no row is relevant yet: `truth.read_interactions` looks them up.
+    With truth no row is relevant yet: `truth.read_judged` looks them up. Where reading is lenient,
+    rows with a null user or relevance are left out, those with a null score not ranked, and a
+    relevance column that cannot be read says nothing.
     """
-    user = None if columns.user is None else get_column(frame, columns.user)
-    item = None if columns.item is None else get_column(frame, columns.item)
-    relevant = None if columns.relevant is None else get_column(frame, columns.relevant)
-    scores = [get_column(frame, label) for label in columns.scores]
-    rows = None
-    n_rows = len(frame)
+    checked = [columns.user, columns.relevant] if lenient else []
     if options.missing == "drop":
-        complete = np.ones(n_rows, bool)
-        for column in [user, item, relevant, *scores]:
-            if column is not None:
-                complete &= ~find_nulls(column)
-        if not complete.all():
-            rows = np.flatnonzero(complete)
-            n_rows = len(rows)
-            user = None if user is None else user[complete]
-            relevant = None if relevant is None else relevant[complete]
-            scores = [column[complete] for column in scores]
-    if user is None:
-        groups = Groups(pd.Index([ALL_USERS]), None, np.array([0, n_rows]))
+        checked = [columns.user, columns.relevant, *columns.scores]
+        checked += [columns.item] if options.has_truth else []
+    rows = _complete_rows(frame, [label for label in checked if label is not None])
+    n_rows = len(frame) if rows is None else len(rows)
+    if columns.user is None:
+        groups = UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows]))
     else:
-        groups = group_users(user, columns.user)
-    if relevant is None:
-        flags = np.zeros(n_rows, bool)
-    else:
-        flags = _in_order(relevant_flags(relevant, columns.relevant, options), groups)
-    read = {
-        label: score_values(column, label, options, groups)
-        for label, column in zip(columns.scores, scores, strict=True)
+        groups = group_users(get_column(frame, columns.user, rows))
+    relevant, find_gains = None, None
+    if columns.relevant is not None:
+        relevance = get_column(frame, columns.relevant, rows)
+        with suppress(RecframeError) if lenient else nullcontext():
+            relevant, find_gains = _read_relevance(relevance, groups, options)
+    scores = {
+        label: _read_scores(get_column(frame, label, rows), groups, options, lenient)
+        for label in columns.scores
     }
-    return Interactions(rows, groups, flags, read, np.broadcast_to(np.int64(0), len(groups.users)))
+    return Interactions(
+        frame,
+        columns,
+        rows,
+        groups,
+        np.zeros(n_rows, bool) if relevant is None else relevant,
+        scores,
+        np.broadcast_to(np.int64(0), len(groups.users)),
+        relevant is not None,
+        find_gains,
+    )
 
 
-def _in_order(values: Array, groups: Groups) -> Array:
-    """Return values of rows in grouped order."""
-    return values if groups.order is None else take(values, groups.order)
+def _complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:
+    """Return the rows in which no column of these labels is null, None where all are such."""
+    columns = [column for label in labels if has_nulls(column := get_column(frame, label))]
+    if not columns:
+        return None
+    return np.flatnonzero(~np.any([find_nulls(column) for column in columns], axis=0))
 
 
-def relevant_flags(relevant: pd.Series, label: Hashable, options: Options) -> Array:
-    """Return which rows are relevant, or raise where the column does not say so."""
-    if has_nulls(relevant):
-        nulls = find_nulls(relevant)
-        raise RecframeError(
-            f"relevant={label!r}: must not be null, found {int(nulls.sum())} null of "
-            f"{len(relevant)} rows (the first in row {int(nulls.argmax())}); "
-            "fill them in or pass missing='drop'"
-        )
-    values = relevance_values(relevant, label)
+def _read_relevance(
+    relevance: pd.Series, groups: UserGroups, options: Options
+) -> tuple[Array, Callable[[], Gains] | None]:
+    """Return which rows are relevant and what finds their gains; None: 1 each."""
+    label = relevance.name
+    if has_nulls(relevance):
+        remedy = "fill them in or pass missing='drop'"
+        raise null_error(f"relevant={label!r}:", find_nulls(relevance), remedy)
+    if is_object_dtype(relevance.dtype) and infer_dtype(relevance) == "boolean":
+        relevance = relevance.astype(bool)
+    values = _numbers(relevance, "relevant")
+    relevant = groups.in_order(_relevant_flags(values, label, options))
+    if options.min_relevance is None:
+        return relevant, None
+    return relevant, partial(_read_gains, values, relevant, label, groups, options.gain)
+
+
+def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
+    """Return which values mean relevant, or raise where they do not say so."""
     if options.min_relevance is not None:
         return values >= options.min_relevance
     if values.dtype.kind == "b":
         return values
-    if len(values) and (values.min() < 0 or values.max() > 1 or _any_fraction(values)):
+    is_whole = values.dtype.kind in "iu"
+    is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
+    if not is_flag or not (is_whole or np.isin(values, (0, 1)).all()):
         raise RecframeError(
             f"relevant={label!r}: must be boolean or 0/1, found values from {values.min()} to "
             f"{values.max()}; pass min_relevance= the value from which on a row is relevant"
@@ -129,80 +161,77 @@ def relevant_flags(relevant: pd.Series, label: Hashable, options: Options) -> Ar
     return values.view(bool) if values.itemsize == 1 else values.astype(bool)
 
 
-def relevance_values(relevant: pd.Series, label: Hashable) -> Array:
-    """Return the values of a relevance column without nulls, or raise."""
-    if is_object_dtype(relevant.dtype) and infer_dtype(relevant) == "boolean":
-        relevant = relevant.astype(bool)
-    return _numbers(relevant, "relevant", label, bool_allowed=True)
+def _read_gains(
+    grades: Array, relevant: Array, label: Hashable, groups: UserGroups, gain: str
+) -> Gains:
+    """Return the gains of rows, or raise where a relevant one has a grade that nDCG cannot count.
+
+    The grades are those of rows as they stand; of rows that are not relevant they mean nothing.
+    """
+    grades = groups.in_order(grades)
+    limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
+    if grades.min(initial=0) < 0 or grades.max(initial=0) > limit:
+        _check_grades(grades[relevant], limit, label, gain)
+    if gain == "exponential":
+        gains = np.zeros(len(grades))
+        gains[relevant] = np.exp2(grades[relevant].astype(np.float64)) - 1
+        grades = gains
+    return Gains(grades, np.empty(0), np.zeros_like(groups.offsets))
 
 
-def _any_fraction(values: Array) -> bool:
-    """Return whether values in [0, 1] are neither 0 nor 1."""
-    return values.dtype.kind not in "iu" and not np.isin(values, (0, 1)).all()
+def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> None:
+    """Raise where the grade of a relevant row is negative or above the limit."""
+    low, high = float(grades.min(initial=0)), float(grades.max(initial=0))
+    required = f"relevant={label!r}: nDCG needs relevance of"
+    if low < 0:
+        raise RecframeError(
+            f"{required} 0 or more, found {low:g} in a relevant row; "
+            "pass a min_relevance= of 0 or more"
+        )
+    if high > limit:
+        remedy = "; pass gain='linear'" if gain == "exponential" else ""
+        found = f"under gain={gain!r}, found {high:g}"
+        raise RecframeError(f"{required} at most {limit:.3g} {found}{remedy}")
 
 
-def score_values(
-    score: pd.Series, label: Hashable, options: Options, groups: Groups
+def _read_scores(
+    score: pd.Series, groups: UserGroups, options: Options, lenient: bool
 ) -> tuple[Array, Array | None]:
     """Return the values of a score column in grouped order and which of them are ranked."""
-    nulls = find_nulls(score) if has_nulls(score) else None
-    if nulls is not None and options.missing == "raise":
-        raise RecframeError(
-            f"score={label!r}: must not be null, found {int(nulls.sum())} null of {len(score)} "
-            f"rows (the first in row {int(nulls.argmax())}); pass missing='unranked' to leave "
-            "these rows out of the ranking, or missing='drop' to remove them"
-        )
-    if nulls is None:
-        values = _numbers(score, "score", label)
-    else:
-        present = _numbers(score[~nulls], "score", label)
+    is_ranked = None
+    if has_nulls(score):
+        nulls = find_nulls(score)
+        if options.missing == "raise" and not lenient:
+            remedy = (
+                "pass missing='unranked' to leave these rows out of the ranking, or "
+                "missing='drop' to remove them"
+            )
+            raise null_error(f"score={score.name!r}:", nulls, remedy)
+        is_ranked = ~nulls
+        present = _numbers(score[is_ranked], "score")
         values = np.zeros(len(score), present.dtype)
-        values[~nulls] = present
-    ranked = None if nulls is None else ~nulls
+        values[is_ranked] = present
+    else:
+        values = _numbers(score, "score")
     if options.min_score is not None:
         recommended = values >= options.min_score
-        ranked = recommended if ranked is None else ranked & recommended
-    return _in_order(values, groups), None if ranked is None else _in_order(ranked, groups)
+        is_ranked = recommended if is_ranked is None else is_ranked & recommended
+    return groups.in_order(values), None if is_ranked is None else groups.in_order(is_ranked)
 
 
-def _numbers(column: pd.Series, role: str, label: Hashable, *, bool_allowed: bool = False) -> Array:
+def _numbers(column: pd.Series, role: str) -> Array:
     """Return the values of a column without nulls in their own dtype, or raise."""
     dtype = column.dtype
     if is_object_dtype(dtype) and infer_dtype(column) in NUMBER_OBJECTS:
         column = pd.to_numeric(column)
         dtype = column.dtype
-    is_bool = is_bool_dtype(dtype)
+    is_bool, may_be_bool = is_bool_dtype(dtype), role == "relevant"
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
-    if not (bool_allowed if is_bool else is_number):
-        required = "boolean, 0/1 or numbers" if bool_allowed else "numbers"
-        found = f"dtype {dtype}"
-        if len(column):
-            found += f" (such as {column.iloc[0]!r})"
+    if not (may_be_bool if is_bool else is_number):
+        required = "boolean, 0/1 or numbers" if may_be_bool else "numbers"
+        found = f"dtype {dtype}" + (f" (such as {column.iloc[0]!r})" if len(column) else "")
         remedy = "" if is_bool else "; convert it, for example with pd.to_numeric"
-        raise RecframeError(f"{role}={label!r}: must be {required}, found {found}{remedy}")
+        raise RecframeError(f"{role}={column.name!r}: must be {required}, found {found}{remedy}")
     if isinstance(dtype, np.dtype):
         return column.to_numpy(dtype.newbyteorder("="))
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))
-
-
-def check_lengths(
-    rankings: Rankings,
-    users: pd.Index[Any],
-    score: Hashable,
-    metrics: Sequence[Metric],
-    *,
-    empty_allowed: bool = False,
-) -> None:
-    """Raise where a user has fewer ranked rows than the cut-off of a metric."""
-    n_ranked = np.diff(rankings.offsets)
-    k = max((metric.k for metric in metrics if metric.k is not None), default=0)
-    short = np.flatnonzero((n_ranked < k) & (n_ranked >= empty_allowed))
-    n_short = len(short)
-    if n_short:
-        user = int(short[n_ranked[short].argmin()])
-        found = f"user {users[[user]].tolist()[0]!r} has {n_ranked[user]}"
-        raise RecframeError(
-            f"k={k} is more than the ranked rows by {score!r} of {n_short} of {len(users)} users "
-            f"({found}); pass short='pad' to divide by k all the same, short='shrink' to divide by "
-            "the rows there are, or short='nan' for NaN"
-        )

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from recframe.errors import RecframeError
-from recframe.kernel.grouping import Array, group_offsets
+from recframe.kernel.threads import Array
 
 
 def from_topk(
@@ -31,8 +31,7 @@ def from_topk(
     users : array_like of shape (n_users,), default None
         The id of each row's user, all different; None: 0 to n_users - 1.
     scores : array_like of shape (n_users, k), default None
-        The scores of the items, which must not rise along a row; None: minus the place in the
-        row, -1 for the first.
+        Scores of the items, which must not rise along a row; None: minus the position, from -1 on.
 
     Returns
     -------
@@ -42,13 +41,11 @@ def from_topk(
     Raises
     ------
     RecframeError
-        The shapes do not fit, a user or an item of a user is there twice, scores rise along a
-        row, or float ids are not whole.
+        The shapes do not fit, a user or a user's item repeats, scores rise, or ids are not whole.
 
     See Also
     --------
     from_lists : The same for lists of different lengths.
-    recframe.evaluate : The metrics of the frame against ``truth=``.
 
     Examples
     --------
@@ -62,23 +59,16 @@ def from_topk(
     matrix, listed = _read_items(items)
     row, column = np.nonzero(listed)
     item = matrix[row, column]
-    return _check_items(
-        pd.DataFrame(
-            {
-                "user": _read_users(users, len(matrix)).take(row),
-                "item": item.tolist() if item.dtype.kind == "O" else item,
-                "score": -1 - column if scores is None else _read_scores(scores, listed),
-            }
-        )
-    )
+    user = row if users is None else _read_users(users, len(matrix)).take(row)
+    score = -1 - column if scores is None else _read_scores(scores, listed)
+    return _make_frame(user, item.tolist() if item.dtype.kind == "O" else item, score)
 
 
 def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     """
     Return the frame of lists of recommended items.
 
-    A user with an empty list has no row in the frame; evaluated with ``truth=``, that is a user
-    for whom nothing is listed.
+    A user with an empty list has no row in the frame, as one without items in `from_topk`.
 
     Parameters
     ----------
@@ -88,8 +78,7 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``user``, ``item``, ``score``; a row for each item, in the order of the lists. The
-        score is minus the place in the list, -1 for the first.
+        Columns as of `from_topk`; the score is minus the position in the list, -1 for the first.
 
     Raises
     ------
@@ -99,16 +88,14 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     See Also
     --------
     from_topk : The same for a matrix of items.
-    recframe.evaluate : The metrics of the frame against ``truth=``.
 
     Examples
     --------
     >>> import recframe
-    >>> recframe.from_lists({"ann": [7, 3], "bob": [5], "cat": []})
+    >>> recframe.from_lists({"ann": [7, 3], "cat": []})
       user  item  score
     0  ann     7     -1
     1  ann     3     -2
-    2  bob     5     -1
     """
     if not isinstance(lists, Mapping):
         raise RecframeError(f"lists must be a dict of items by user, found {type(lists)}")
@@ -122,8 +109,8 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     sizes = np.array([len(items) for items in sequences], np.int64)
     users = pd.Index(list(lists), tupleize_cols=False).repeat(sizes)
     items = pd.Index(list(chain.from_iterable(sequences)), tupleize_cols=False)
-    place = np.arange(len(items)) - np.repeat(group_offsets(sizes)[:-1], sizes)
-    return _check_items(pd.DataFrame({"user": users, "item": items, "score": -1 - place}))
+    position = np.arange(len(items)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return _make_frame(users, items, -1 - position)
 
 
 def _read_items(items: ArrayLike) -> tuple[Array, Array]:
@@ -143,19 +130,16 @@ def _read_items(items: ArrayLike) -> tuple[Array, Array]:
     listed = ~(pd.isna(matrix) | np.ma.getmaskarray(np.ma.asarray(items)))
     if matrix.dtype.kind == "f":
         whole = (np.abs(matrix) < 2.0**63) & (np.floor(matrix) == matrix)
-        if not whole[listed].all():
-            example = matrix[listed & ~whole].tolist()[0]
-            raise RecframeError(f"items must be whole numbers or text, found {example}")
+        if refused := matrix[listed & ~whole].tolist():
+            raise RecframeError(f"items must be whole numbers or text, found {refused[0]}")
         matrix = np.where(listed, matrix, -1).astype(np.int64)
     if matrix.dtype.kind in "iO":
         listed = np.where(listed, matrix, -1) != -1
     return matrix, listed
 
 
-def _read_users(users: ArrayLike | None, n_users: int) -> pd.Index[Any]:
+def _read_users(users: ArrayLike, n_users: int) -> pd.Index[Any]:
     """Return the ids of the users of the rows of a matrix, which are different."""
-    if users is None:
-        return pd.RangeIndex(n_users)
     if not isinstance(users, pd.Index | pd.Series | list):
         users = np.asarray(users)
     ids = pd.Index(users, tupleize_cols=False)
@@ -163,12 +147,8 @@ def _read_users(users: ArrayLike | None, n_users: int) -> pd.Index[Any]:
         raise RecframeError(
             f"users must be as many as the rows of items, found {len(ids)} for {n_users} rows"
         )
-    repeated = ids.duplicated()
-    if repeated.any():
-        example = ids[repeated].tolist()[0]
-        raise RecframeError(
-            f"users must differ, found {int(repeated.sum())} repeated (such as {example!r})"
-        )
+    if same := ids[ids.duplicated()].tolist():
+        raise RecframeError(f"users must differ, found {len(same)} repeated (such as {same[0]!r})")
     return ids
 
 
@@ -179,25 +159,24 @@ def _read_scores(scores: ArrayLike, listed: Array) -> Array:
         raise RecframeError(
             f"scores must have the shape of items, found {values.shape} for {listed.shape}"
         )
-    row = np.nonzero(listed)[0]
-    values = values[listed]
-    rises = np.flatnonzero((row[1:] == row[:-1]) & (values[1:] > values[:-1]))
-    if len(rises):
+    row, values = np.nonzero(listed)[0], values[listed]
+    rising = np.unique(row[1:][(row[1:] == row[:-1]) & (values[1:] > values[:-1])])
+    if len(rising):
         raise RecframeError(
-            "scores must not rise along a row, as items come best first; "
-            f"found {len(np.unique(row[rises]))} rows where they do (the first is row "
-            f"{row[rises[0]]}); pass -scores where they are distances"
+            f"scores must not rise along a row, as items come best first; found {len(rising)} rows "
+            f"where they do (the first is row {rising[0]}); pass -scores where they are distances"
         )
     return values
 
 
-def _check_items(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame of lists, or raise where an item is in a list twice."""
-    repeated = frame.duplicated(["user", "item"])
-    if repeated.any():
-        user, item = (frame.loc[repeated, name].tolist()[0] for name in ("user", "item"))
+def _make_frame(users: pd.Index[Any] | Array, items: Any, scores: Array) -> pd.DataFrame:
+    """Return the frame of these columns, or raise where an item is in a list twice."""
+    frame = pd.DataFrame({"user": users, "item": items, "score": scores})
+    repeated = frame[frame.duplicated(["user", "item"])]
+    if len(repeated):
+        user, item = (repeated[name].tolist()[0] for name in ("user", "item"))
         raise RecframeError(
-            f"an item must be in a list once, found {int(repeated.sum())} repeated "
+            f"an item must be in a list once, found {len(repeated)} repeated "
             f"(such as user {user!r}, item {item!r})"
         )
     return frame

@@ -1,28 +1,95 @@
-"""Tables: the per-user table from arrays, and the tables taken from it."""
+"""Tables: from the rows of a frame to the values of every user, and the tables taken from them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError
-from recframe.kernel.grouping import Array
+from recframe.frames.columns import find_columns
+from recframe.frames.interactions import Interactions
+from recframe.frames.truth import read_judged
+from recframe.frames.user_groups import order_of_ids, sort_users
+from recframe.kernel.counting import count
+from recframe.kernel.rankings import Rankings, split_users
+from recframe.kernel.threads import Array, in_threads
+from recframe.metrics.ideal import grade
+from recframe.metrics.measure import make_plan, measure_all
 from recframe.metrics.names import Metric
+from recframe.metrics.registry import Policy
+from recframe.options import Options
 
 
-def to_table(
-    values: Array, users: pd.Index[Any], scores: Sequence[Hashable], metrics: Sequence[str]
+def per_user_table(frame: pd.DataFrame, metrics: list[Metric], options: Options) -> pd.DataFrame:
+    """Return the metrics of every user; the arguments have been checked."""
+    columns = find_columns(frame, options)
+    return measure_table(read_judged(frame, columns, options), metrics, options)
+
+
+def policy_of(options: Options) -> Policy:
+    """Return what the metrics need to know of the options."""
+    absent = options.absent if options.has_truth else None
+    return Policy(options.short, float(options.zero_division), absent)
+
+
+def measure_table(
+    interactions: Interactions, metrics: list[Metric], options: Options
 ) -> pd.DataFrame:
-    """Return the per-user table of values of shape (n_scores, n_metrics, n_users)."""
+    """Return the metrics of every user of interactions, for each of their scores."""
+    plan, groups = make_plan(metrics), interactions.groups
+    order = sort_users(groups)
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    cells = np.empty((len(interactions.scores), len(metrics), len(order)))
+    find_gains = interactions.find_gains
+    gains = find_gains() if find_gains is not None and plan.needs_gains else None
+
+    def measure_run(of_score: Array, run: Rankings, users: slice) -> None:
+        # Gains are matched to rows one by one, so that every row must be counted.
+        counts = count(run, options.tie_rule, plan.depth if run.gains is None else None)
+        grades = None if run.gains is None else grade(run, run.gains, counts, options.tie_rule)
+        measured = measure_all(counts, plan, policy_of(options), grades)
+        for row, values in zip(of_score, measured, strict=True):
+            row[position[users]] = values
+
+    runs = []
+    for score, of_score in zip(interactions.scores, cells, strict=True):
+        rankings = interactions.rankings(score, gains)
+        if options.short == "raise":
+            _check_lengths(rankings, groups.users, score, plan.deepest, options)
+        runs += [(of_score, *run) for run in split_users(rankings)]
+    in_threads(measure_run, runs)
+    columns = _make_columns(list(interactions.scores), [metric.label for metric in metrics])
+    table = cells.reshape(len(columns), len(order)).T
+    return pd.DataFrame(table, index=groups.users.take(order), columns=columns, copy=False)
+
+
+def _check_lengths(
+    rankings: Rankings, users: pd.Index[Any], score: Hashable, k: int, options: Options
+) -> None:
+    """Raise where a user has fewer ranked rows than the deepest cut-off."""
+    n_ranked = np.diff(rankings.offsets)
+    fewest = 1 if options.has_truth else 0  # a user of truth may have none
+    short = np.flatnonzero((n_ranked < k) & (n_ranked >= fewest))
+    if len(short):
+        user = int(short[n_ranked[short].argmin()])
+        found = f"user {users[[user]].tolist()[0]!r} has {n_ranked[user]}"
+        raise RecframeError(
+            f"k={k} is more than the ranked rows by {score!r} of {len(short)} of {len(users)} "
+            f"users ({found}); pass short='pad' to divide by k all the same, short='shrink' to "
+            "divide by the rows there are, or short='nan' for NaN"
+        )
+
+
+def _make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
+    """Return the columns of a per-user table."""
     levels: list[Any] = [pd.Index(scores, tupleize_cols=False), pd.Index(metrics)]
-    codes = np.indices(values.shape[:2]).reshape(2, -1).tolist()
+    codes = np.indices((len(scores), len(metrics))).reshape(2, -1).tolist()
     # from_product gives the same, but sorts its levels by way of categoricals.
-    columns = pd.MultiIndex(levels, codes, names=["score", "metric"])
-    table = values.reshape(len(columns), len(users)).T
-    return pd.DataFrame(table, index=users, columns=columns, copy=False)
+    return pd.MultiIndex(levels, codes, names=["score", "metric"])
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
@@ -64,3 +131,8 @@ def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
 def single_table(per_user: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     """Return a per-user table of one metric with a plain column for each score."""
     return per_user.set_axis(per_user.columns.unique("score").rename(metric.label), axis=1)
+
+
+def sort_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a per-user table with users sorted."""
+    return table.iloc[order_of_ids(table.index)]

@@ -1,9 +1,8 @@
-"""Rows by user: which rows are whose, and the users in sorted order."""
+"""Rows by user: which rows are whose, the users in sorted order, and nulls."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,21 +11,24 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError
-from recframe.frames.nulls import find_nulls, has_nulls
 from recframe.kernel.grouping import (
-    Array,
     argsort,
     group_offsets,
-    in_slices,
+    lowest,
     rows_of_runs,
     run_bounds,
     sort_numbers,
+    take,
 )
+from recframe.kernel.threads import Array, in_slices
 
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
+REMOVE_ROWS = "remove those rows or pass missing='drop'"
+
+Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
 
 
-class Groups(NamedTuple):
+class UserGroups(NamedTuple):
     """The rows of each user.
 
     Parameters
@@ -46,115 +48,96 @@ class Groups(NamedTuple):
     offsets: Array
     sorted_by: Array | None = None
 
+    def in_order(self, values: Array) -> Array:
+        """Return values of rows in grouped order."""
+        return values if self.order is None else take(values, self.order)
 
-def group_users(user: pd.Series, label: Hashable) -> Groups:
+
+def group_users(user: pd.Series) -> UserGroups:
     """Return the rows of each user, or raise where an id is null."""
     if isinstance(user.dtype, np.dtype) and not user.dtype.isnative:
         user = user.astype(user.dtype.newbyteorder("="))  # pandas hashes no other
     if has_nulls(user):
-        nulls = find_nulls(user)
-        raise RecframeError(
-            f"user={label!r}: ids must not be null, found {int(nulls.sum())} null of "
-            f"{len(user)} rows (the first in row {int(nulls.argmax())}); "
-            "remove those rows or pass missing='drop'"
-        )
-    numbers, text = _as_numbers(user), _as_text(user)
-    bounds = _find_runs(numbers, text)
+        raise null_error(f"user={user.name!r}: ids", find_nulls(user))
+    keys = _find_keys(user)
+    bounds = None if keys is None else _find_runs(keys)
     if bounds is None:
-        order, begins, are_sorted = _sort_ids(user, numbers, text)
+        order, begins, are_sorted = _sort_ids(user, keys)
         offsets = np.append(np.flatnonzero(begins), len(user))
     else:
-        heads = _ids(user, bounds[:-1], label)
-        order, begins, are_sorted = _sort_ids(heads, _as_numbers(heads), _as_text(heads))
+        heads = _take_ids(user, bounds[:-1])
+        order, begins, are_sorted = _sort_ids(heads, _find_keys(heads))
         if begins.all():
             # Each user is one run: the rows stay as they are.
-            return Groups(heads, None, bounds, order if are_sorted else None)
+            return UserGroups(heads, None, bounds, order if are_sorted else None)
         offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], np.flatnonzero(begins)))
         order = rows_of_runs(order, bounds[:-1], len(user))
-    users = _ids(user, order[offsets[:-1]], label)
-    return Groups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
+    users = _take_ids(user, order[offsets[:-1]])
+    return UserGroups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
 
 
-def _find_runs(numbers: Array | None, text: pa.Array | None) -> Array | None:
+def _find_runs(keys: Keys) -> Array | None:
     """Return the bounds of runs of one id, or None where ids do not come in runs.
 
     Ids usually do; then only the first row of each run is looked at. As the first rows are, so
     are the others as a rule: where they have no runs the others are not searched.
     """
-    if numbers is None and text is None:
-        return None
-    find: Any = _text_run_bounds if numbers is None else run_bounds
-    ids: Any = text if numbers is None else numbers
-    for rows in (ids[:N_SAMPLED], ids):
-        bounds: Array = find(rows)
+    find_bounds = run_bounds if isinstance(keys, np.ndarray) else _text_run_bounds
+    for rows in (keys[:N_SAMPLED], keys):
+        bounds = find_bounds(rows)
         if 2 * (len(bounds) - 1) > len(rows):
             return None
     return bounds
 
 
-def _sort_ids(ids: Any, numbers: Array | None, text: pa.Array | None) -> tuple[Array, Array, bool]:
+def _sort_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array, Array, bool]:
     """Return what `sort_numbers` does, of ids or codes of them, and whether ids are sorted then."""
-    if numbers is not None and numbers.dtype.kind in "iu":
-        return *sort_numbers(numbers), True
-    codes = pd.factorize(ids)[0] if text is None else _encode_text(text)
-    return *sort_numbers(codes), False
+    if isinstance(keys, pa.Array):
+        return *sort_numbers(_encode_text(keys)), False
+    if keys is not None and keys.dtype.kind in "iu":
+        return *sort_numbers(keys), True
+    return *sort_numbers(pd.factorize(ids)[0]), False
 
 
-def _ids(user: pd.Series, rows: Array, label: Hashable) -> pd.Index[Any]:
+def _take_ids(user: pd.Series, rows: Array) -> pd.Index[Any]:
     """Return the ids of rows."""
-    ids: pd.Index[Any] = pd.Index(user.array.take(rows), dtype=user.dtype, name=label)
+    ids: pd.Index[Any] = pd.Index(user.array.take(rows), dtype=user.dtype, name=user.name)
     return ids
 
 
-def _as_numbers(user: pd.Series | pd.Index[Any]) -> Array | None:
-    """Return numbers in the order of the ids, or None where they are not of that kind."""
-    if isinstance(user.dtype, pd.CategoricalDtype):
-        codes: Array = user.array.codes  # `user.cat.codes` would copy them
-        return codes
-    if is_integer_dtype(user.dtype) and not isinstance(user.dtype, np.dtype):
-        return user.to_numpy(getattr(user.dtype, "numpy_dtype", None))
-    if isinstance(user.dtype, np.dtype) and user.dtype.kind in "iufbmM":
-        values = user.to_numpy()
-        integer = {"b": np.uint8, "m": np.int64, "M": np.int64}.get(user.dtype.kind)
-        return values if integer is None else values.view(integer)
+def _find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
+    """Return the keys of ids, or None where these are neither numbers nor text."""
+    dtype = user.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return user.array.codes  # `user.cat.codes` would copy them
+    if isinstance(dtype, np.dtype):
+        integer = {"b": np.uint8, "m": np.int64, "M": np.int64}.get(dtype.kind, dtype)
+        return user.to_numpy().view(integer) if dtype.kind in "iufbmM" else None
+    if is_integer_dtype(dtype):
+        return user.to_numpy(getattr(dtype, "numpy_dtype", None))
+    if isinstance(dtype, pd.StringDtype | pd.ArrowDtype):
+        text = pa.array(user.array)
+        if text.type in (pa.string(), pa.large_string()):
+            return text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
     return None
-
-
-def _as_text(user: pd.Series | pd.Index[Any]) -> pa.Array | None:
-    """Return ids that Arrow holds as text, or None where they are not of that kind."""
-    if not isinstance(user.dtype, pd.StringDtype | pd.ArrowDtype):
-        return None
-    values = pa.array(user.array)
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    return (
-        values if pa.types.is_large_string(values.type) or pa.types.is_string(values.type) else None
-    )
 
 
 def _text_run_bounds(text: pa.Array) -> Array:
     """Return the positions of the texts that differ from the one before, and the end."""
     differs = np.ones(len(text) + 1, bool)
-    if len(text) > 1:
-        changes = pc.not_equal(text.slice(1), text.slice(0, len(text) - 1))
-        differs[1:-1] = changes.to_numpy(zero_copy_only=False)
+    differs[1:-1] = pc.not_equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)
     return np.flatnonzero(differs)
 
 
 def _encode_text(text: pa.Array) -> Array:
     """Return the code of each text."""
-
-    def encode(start: int, stop: int) -> pa.Array:
-        return text.slice(start, stop - start).dictionary_encode()
-
     # Slices are encoded in threads, each with codes of its own, which are then made one.
-    slices = in_slices(encode, 0, len(text)) or [encode(0, 0)]
-    encoded = pa.chunked_array(slices).unify_dictionaries()
-    codes: Array = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
-    return codes
+    slices = in_slices(lambda start, stop: text[start:stop].dictionary_encode(), 0, len(text))
+    encoded = pa.chunked_array(slices or [text.dictionary_encode()]).unify_dictionaries()
+    return np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
 
 
-def sort_users(groups: Groups) -> Array:
+def sort_users(groups: UserGroups) -> Array:
     """Return the order that sorts the users."""
     return order_of_ids(groups.users) if groups.sorted_by is None else groups.sorted_by
 
@@ -165,3 +148,30 @@ def order_of_ids(users: pd.Index[Any]) -> Array:
         return argsort(users.to_numpy())
     # Sorts ids of several types too, numbers before texts.
     return argsort(pd.factorize(users, sort=True)[0])
+
+
+def has_nulls(column: pd.Series) -> bool:
+    """Return whether any value of a column is null; a NaN inside a nullable column is one too."""
+    # The lowest value tells, without an array of flags.
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return bool(lowest(column.array.codes) < 0)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iubf":
+        return column.dtype.kind == "f" and bool(np.isnan(lowest(column.to_numpy())))
+    return bool(find_nulls(column).any())
+
+
+def find_nulls(column: pd.Series) -> Array:
+    """Return which values of a column are null; a NaN inside a nullable column is one too."""
+    nulls = column.isna().to_numpy(bool)
+    if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
+        nulls = nulls.copy()
+        nulls[~nulls] = np.isnan(column[~nulls].to_numpy(np.float64))
+    return nulls
+
+
+def null_error(what: str, nulls: Array, remedy: str = REMOVE_ROWS) -> RecframeError:
+    """Return the refusal of nulls in a column."""
+    return RecframeError(
+        f"{what} must not be null, found {int(nulls.sum())} null of {len(nulls)} rows "
+        f"(the first in row {int(nulls.argmax())}); {remedy}"
+    )

@@ -15,7 +15,6 @@ import reference
 import strategies
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.kernel import pairs as join
 from recframe.metrics.names import make_metric
 
 LABELS = ["precision@2", "recall@2", "r_precision"]
@@ -385,26 +384,6 @@ def test_large_ids_are_not_rounded():
     for dtype in ("int64", "uint64", object, "Int64"):
         converted = frame.astype({"item": dtype})
         assert [0.0, 0.0] == converted.rec(truth=truth).recall(k=1)["score"].tolist()
-
-
-@pytest.mark.parametrize("keys_per_chunk", [2, 8, 1 << 17])
-@given(data=st.data())
-def test_find_pairs(keys_per_chunk, data):
-    """The join finds what a dictionary finds and counts what repeats, however it is cut."""
-    pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=30)
-    rows = sorted(data.draw(pairs), key=lambda pair: pair[0])
-    asked = data.draw(pairs.map(lambda found: list(dict.fromkeys(found))))
-    user, code = np.array(rows, np.int64).reshape(-1, 2).T
-    offsets = np.searchsorted(user, np.arange(6))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join, "KEYS_PER_CHUNK", keys_per_chunk)
-        found = join.find_pairs(code, offsets, 10, *np.array(asked, np.int64).reshape(-1, 2).T)
-
-    assert len(rows) - len(set(rows)) == found.n_repeated
-    if found.n_repeated:
-        assert rows[found.example] in rows[: found.example]
-    else:
-        assert [rows.index(pair) if pair in rows else -1 for pair in asked] == found.rows.tolist()
 
 
 SCORE = st.sampled_from([0.0, 0.5, 1.0, -1.0])
