@@ -1,107 +1,67 @@
 """Rows of parquet files, read in batches that are conformed to one schema."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError
 from recframe.files.budget import Progress
-from recframe.files.footers import Files, RowGroup, naming_file, open_file, plain_type
-
-Piece = TypeVar("Piece")
+from recframe.files.footers import Files, RowGroup, naming_file, open_file
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 
+Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are of
 
-def read_rows(
-    files: Files,
-    groups: Iterable[RowGroup],
-    n_rows: int,
-    progress: Progress,
-    *,
-    encode: bool,
-    drop_nulls: bool,
-) -> Iterator[tuple[RowGroup, pa.RecordBatch]]:
+
+def read_batches(
+    files: Files, row_groups: Iterable[RowGroup], n_rows: int, progress: Progress, *, encode: bool
+) -> Iterator[Read]:
     """Yield row groups in batches of at most `n_rows`, the columns as `Files.types` says.
 
     Ids that are text are dictionary-encoded where `encode` says so, else plain. Null ids are
     refused or dropped here, so that no plan meets one: statistics do not show them.
     """
-    encoded = files.user if encode and files.has_text_ids else None
-
-    @lru_cache(MAX_OPEN)
-    def opened(path: str) -> pq.ParquetFile:
-        as_codes = [] if encoded is None or encoded in files.keys[path] else [encoded]
-        return open_file(path, as_codes)
-
-    for group in groups:
-        keys = files.keys[group.path]
-        stored = [name for name in files.types if name not in keys]
-        with naming_file(group.path):
-            batches = opened(group.path).iter_batches(
-                n_rows, row_groups=[group.number], columns=stored
-            )
-        while True:
-            with naming_file(group.path):
-                read = next(batches, None)
-                if read is None:
-                    break
-                arrays = {name: read[name] for name in stored}
-                arrays |= {name: pa.repeat(key, read.num_rows) for name, key in keys.items()}
-                batch = pa.record_batch(
-                    {
-                        name: _conform(arrays[name], found, encode=name == encoded)
-                        for name, found in files.types.items()
-                    }
-                )
-            if files.user is not None:
-                batch = _without_nulls(batch, files.user, group.path, drop=drop_nulls)
-            progress.n_read += read.num_rows
-            progress.n_dropped += read.num_rows - batch.num_rows
-            yield group, batch
+    encoded = files.text_user if encode else None
+    opened = lru_cache(MAX_OPEN)(open_file)
+    for row_group in row_groups:
+        stored = [name for name in files.types if name not in row_group.partitions]
+        with naming_file(row_group.path):
+            file = opened(row_group.path, (encoded,) if encoded in stored else ())
+            for read in file.iter_batches(n_rows, [row_group.index_in_file], columns=stored):
+                columns = {}
+                for name, wanted in files.types.items():
+                    value = row_group.partitions.get(name)
+                    array = read[name] if value is None else pa.repeat(value, read.num_rows)
+                    columns[name] = _conform(array, wanted, encode=name == encoded)
+                batch = _without_nulls(pa.record_batch(columns), files, row_group.path)
+                progress.n_read += 2 * read.num_rows - batch.num_rows
+                yield row_group, batch
 
 
 def _conform(array: pa.Array, wanted: pa.DataType, *, encode: bool) -> pa.Array:
     """Return an array in the type wanted, dictionary-encoded or plain."""
-    wanted = plain_type(wanted)
     if pa.types.is_dictionary(array.type):
-        values = array.dictionary
-        values = values if values.type == wanted else values.cast(wanted)
-        return (
-            pa.DictionaryArray.from_arrays(array.indices, values)
-            if encode
-            else values.take(array.indices)
-        )
+        values = _conform(array.dictionary, wanted, encode=False)
+        if encode:
+            return pa.DictionaryArray.from_arrays(array.indices, values)
+        return values.take(array.indices)
+    # Even a cast that changes nothing takes a time that tiny files notice.
     array = array if array.type == wanted else array.cast(wanted)
     return array.dictionary_encode() if encode else array
 
 
-def _without_nulls(batch: pa.RecordBatch, user: str, path: str, *, drop: bool) -> pa.RecordBatch:
-    """Return the rows that have an id; raise where some have none and `drop` is not set."""
-    ids = batch[user]
-    if ids.null_count == 0 and not pa.types.is_floating(ids.type):
+def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordBatch:
+    """Return the rows that have an id; raise where some have none and are not to be dropped."""
+    if files.user is None:
         return batch
-    nulls = pc.is_null(ids, nan_is_null=True)
-    n_nulls = nulls.true_count
-    if n_nulls and not drop:
+    nulls = pc.is_null(batch[files.user], nan_is_null=True)
+    if nulls.true_count == 0:
+        return batch
+    if not files.drop_nulls:
         raise RecframeError(
-            f"user={user!r}: ids must not be null, found {n_nulls} null of {len(ids)} rows read "
-            f"from {path}; remove those rows or pass missing='drop'"
+            f"user={files.user!r}: ids must not be null, found {nulls.true_count} null of "
+            f"{len(nulls)} rows read from {path}; remove those rows or pass missing='drop'"
         )
-    return batch.filter(pc.invert(nulls)) if n_nulls else batch
-
-
-def read_ahead(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """Yield what an iterator yields; the next is made in a thread while one is worked on."""
-    with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, pieces, None)
-        while (piece := following.result()) is not None:
-            following = pool.submit(next, pieces, None)
-            yield piece
+    return batch.filter(pc.invert(nulls))

@@ -1,10 +1,9 @@
 """What an evaluation of files may use, and how it tells how far it is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +42,7 @@ def check_memory(memory: object) -> int:
     """Return an amount of memory in bytes, or raise `RecframeError`."""
     if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
         return int(memory)
-    found = re.fullmatch(r"([0-9]*\.?[0-9]+) *([KMGT]?I?B)", str(memory).strip().upper())
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+) *((?:[KMGT]I?)?B)", str(memory).strip().upper())
     if isinstance(memory, str) and found and (n_bytes := float(found[1]) * UNITS[found[2]]) >= 1:
         return int(n_bytes)
     raise RecframeError(
@@ -51,40 +50,29 @@ def check_memory(memory: object) -> int:
     )
 
 
+@dataclass
 class Progress:
-    """How far an evaluation is: each row is read once and evaluated once.
+    """How far an evaluation is: each row is read once and evaluated once, or dropped."""
 
-    Parameters
-    ----------
-    total : int
-        All rows.
-    report : callable
-        Is told (done, total) in rows; only ever in the thread that evaluates.
-    """
-
-    def __init__(self, total: int, report: Report) -> None:
-        self.total = total
-        self.n_read = 0  # this and the next are written by the thread that reads,
-        self.n_dropped = 0
-        self.n_evaluated = 0  # this one by the thread that evaluates
-        self._report = report
-        self.report()
+    total: int  # rows
+    tell: Report  # of (done, total); only ever in the thread that evaluates
+    n_read: int = 0  # written by the thread that reads; a row dropped counts twice
+    n_evaluated: int = 0  # written by the thread that evaluates
 
     def report(self) -> None:
         """Tell how far it is."""
-        done = self.n_read + self.n_dropped + self.n_evaluated
-        self._report(done // 2, self.total)
+        self.tell((self.n_read + self.n_evaluated) // 2, self.total)
 
 
 @contextmanager
-def showing(progress: bool | Report, total: int) -> Iterator[Report]:
-    """Give the function that progress is reported to: the caller's, or that of a bar."""
+def showing(progress: bool | Report, total: int) -> Iterator[Progress]:
+    """Give a progress that is told to the function of the caller, or to that of a bar."""
     if callable(progress):
-        yield progress
+        yield Progress(total, progress)
     elif not progress:
-        yield lambda done, total: None
+        yield Progress(total, lambda done, total: None)
     else:
         from tqdm.auto import tqdm  # a tenth of a second that only those pay who want a bar
 
         with tqdm(total=total, unit=" rows", unit_scale=True, leave=False) as bar:
-            yield lambda done, total: bar.update(done - bar.n)
+            yield Progress(total, lambda done, total: bar.update(done - bar.n))

@@ -1,7 +1,5 @@
 """Parquet files: what their footers say of columns, users and rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -11,152 +9,109 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError
-from recframe.files.paths import Keys, PathLike, find_files
+from recframe.files.paths import PartitionValues, PathLike, find_files
 from recframe.frames.columns import Columns, find_columns
 from recframe.options import Options
 
-BUFFER_BYTES = 1 << 20  # without a buffer, reading any part of a row group holds all of it
+BUFFER = 1 << 20  # bytes; without a buffer, reading any part of a row group holds all of it
 
 
 class RowGroup(NamedTuple):
-    """A row group, the smallest piece of a file that a plan is made of.
+    """A row group, the smallest piece of a file that a plan is made of."""
 
-    Parameters
-    ----------
-    place : int
-        Its place among all row groups in the order of files, which is that of rows.
-    path : str
-        Its file.
-    number : int
-        Its number in that file.
-    n_rows : int
-        Its rows.
-    n_bytes : int
-        Bytes of the columns used, as they are encoded.
-    low : object
-        No user is lower; None where the file does not say.
-    high : object
-        No user is higher; None where the file does not say.
-    """
-
-    place: int
+    index_overall: int  # ascends in the order of rows
     path: str
-    number: int
+    index_in_file: int
+    partitions: PartitionValues  # of the columns that only the folders of its file name
     n_rows: int
-    n_bytes: int
-    low: Any
-    high: Any
+    n_bytes: int  # of the columns used, as they are encoded
+    low: Any  # no user is lower; None where the file does not say
+    high: Any  # none is higher
+
+
+class File(NamedTuple):
+    """A file as its footer and the names of its folders describe it."""
+
+    path: str
+    schema: pa.Schema  # with the columns that only folders name
+    metadata: pq.FileMetaData
+    partitions: PartitionValues  # of the columns that only folders name
 
 
 class Files(NamedTuple):
-    """Parquet files that are evaluated as one frame.
-
-    Parameters
-    ----------
-    columns : Columns
-        The columns in their roles.
-    sample : DataFrame
-        The columns without any row; the dtypes are those the whole frame would have.
-    types : dict
-        Type of each column used, one for all files; the user comes first where there is one.
-    keys : dict
-        Path of each file, in order: values of the columns that only its folders name.
-    row_groups : list of RowGroup
-        All that have rows, in order.
-    """
+    """Parquet files that are evaluated as one frame."""
 
     columns: Columns
-    sample: pd.DataFrame
-    types: dict[str, pa.DataType]
-    keys: dict[str, Keys]
-    row_groups: list[RowGroup]
+    sample: pd.DataFrame  # of no row; the dtypes are those the whole frame would have
+    types: dict[str, pa.DataType]  # plain, of each column used, in the order of the labels
+    row_groups: list[RowGroup]  # all that have rows, in order
+    user: str | None  # the name of the column in the files; None for one ranking
+    text_user: str | None  # the same where the ids are text (or bytes), else None
+    drop_nulls: bool  # rows without a user are left out; else they are refused
 
     @property
-    def user(self) -> str | None:
-        """The name of the user column in the files; None for one ranking."""
-        return None if self.columns.user is None else str(self.columns.user)
-
-    @property
-    def has_text_ids(self) -> bool:
-        """Whether the ids of users are text (or bytes), in the files perhaps as a dictionary."""
-        if self.user is None:
-            return False
-        found = plain_type(self.types[self.user])
-        return bool(pa.types.is_string(found) or pa.types.is_binary(found))
+    def n_rows(self) -> int:
+        """The rows of all files."""
+        return sum(row_group.n_rows for row_group in self.row_groups)
 
 
 def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
     """Return the files that paths name, as their footers describe them; no data is read."""
-    keys = find_files(paths)
-    first = next(iter(keys))
+    found = find_files(paths)
     # The schema alone tells which columns play which role.
-    schema = _with_keys(_read_footer(first)[0], keys[first])
+    schema = _read_footer(*next(iter(found.items()))).schema
     columns = find_columns(schema.empty_table().to_pandas(), options)
-    labels: list[Any] = [columns.user, columns.item, columns.relevant, *columns.scores]
-    names = [str(label) for label in labels if label is not None]
+    names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
-    groups: list[RowGroup] = []
-    for path, found in keys.items():
-        own, metadata = _read_footer(path)
-        keys[path] = {
-            name: found[name] for name in names if name in found and name not in own.names
-        }
-        own = _with_keys(own, keys[path])
+    row_groups: list[RowGroup] = []
+    for file in map(_read_footer, found, found.values()):
         for name in names:
-            if name not in own.names:
-                raise MissingColumnError(
-                    f"{name!r}: no such column in {path}; it has {', '.join(map(repr, own.names))}"
-                )
-            types[name][path] = own.field(name).type
-        groups += _row_groups(path, metadata, names, user, keys[path])
-    common = {name: _common_type(name, found) for name, found in types.items()}
-    for name, found in common.items():
-        if found != schema.field(name).type:
-            schema = schema.set(schema.get_field_index(name), pa.field(name, found))
-    groups = [group._replace(place=place) for place, group in enumerate(groups)]
-    return Files(columns, schema.empty_table().to_pandas(), common, keys, groups)
+            if name not in file.schema.names:
+                has = ", ".join(map(repr, file.schema.names))
+                raise MissingColumnError(f"{name!r}: no such column in {file.path}; it has {has}")
+            types[name][file.path] = file.schema.field(name).type
+        row_groups += _row_groups(file, names, user, len(row_groups))
+    for name in names:
+        field = pa.field(name, _common_type(name, types[name]))
+        schema = schema.set(schema.get_field_index(name), field)
+    sample = schema.empty_table().to_pandas()
+    plain = {name: plain_type(schema.field(name).type) for name in names}
+    row_groups = [row_group for row_group in row_groups if row_group.n_rows]
+    text_user = user if user in plain and plain[user] in (pa.string(), pa.binary()) else None
+    return Files(columns, sample, plain, row_groups, user, text_user, options.missing == "drop")
 
 
-def _with_keys(schema: pa.Schema, keys: Keys) -> pa.Schema:
-    """Return the schema of a file with the columns that only its folders name."""
-    for name, key in keys.items():
-        if name not in schema.names:
-            schema = schema.append(pa.field(name, key.type))
-    return schema
-
-
-def _read_footer(path: str) -> tuple[pa.Schema, pq.FileMetaData]:
-    """Return the schema and the metadata of a file."""
-    with naming_file(path), open_file(path) as file:
-        return file.schema_arrow, file.metadata
+def _read_footer(path: str, values: PartitionValues) -> File:
+    """Return a file whose folders say these values."""
+    with naming_file(path), open_file(path) as opened:
+        schema, metadata = opened.schema_arrow, opened.metadata
+    values = {name: value for name, value in values.items() if name not in schema.names}
+    for name, value in values.items():
+        schema = schema.append(pa.field(name, value.type))
+    return File(path, schema, metadata, values)
 
 
 def open_file(path: str, as_codes: Sequence[str] = ()) -> pq.ParquetFile:
     """Return a file opened such that reading a part of it holds that part only."""
-    return pq.ParquetFile(
-        path, read_dictionary=list(as_codes), buffer_size=BUFFER_BYTES, pre_buffer=False
-    )
+    return pq.ParquetFile(path, read_dictionary=as_codes, buffer_size=BUFFER, pre_buffer=False)
 
 
-def _row_groups(
-    path: str, metadata: pq.FileMetaData, names: list[str], user: str | None, keys: Keys
-) -> Iterator[RowGroup]:
-    """Yield the row groups of a file that have rows."""
-    paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
-    places = {name: paths.index(name) for name in names if name in paths}
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        chunks = {name: group.column(place) for name, place in places.items()}
-        n_bytes = sum(chunk.total_uncompressed_size for chunk in chunks.values())
+def _row_groups(file: File, names: list[str], user: str | None, n: int) -> Iterator[RowGroup]:
+    """Yield the row groups of a file that comes after `n` others."""
+    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
+    for index in range(file.metadata.num_row_groups):
+        row_group = file.metadata.row_group(index)
+        columns = {name: row_group.column(at) for name, at in used.items()}
+        n_bytes = sum(column.total_uncompressed_size for column in columns.values())
         low = high = None
-        if user in keys:
-            low = high = keys[user].as_py()
-        elif user in chunks:
-            with naming_file(path):
-                low, high = _bounds(chunks[user].statistics)
-        if group.num_rows:
-            yield RowGroup(0, path, number, group.num_rows, n_bytes, low, high)
+        if user in file.partitions:
+            low = high = file.partitions[user].as_py()
+        elif user in columns:
+            with naming_file(file.path):
+                low, high = _bounds(columns[user].statistics)
+        n_rows = row_group.num_rows
+        yield RowGroup(n + index, file.path, index, file.partitions, n_rows, n_bytes, low, high)
 
 
 def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
@@ -170,10 +125,8 @@ def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
 
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
     """Return the one type that holds a column of all files, or raise where there is none."""
-    first, *others = types
-    common = types[first]
-    for path in others:
-        own = types[path]
+    first, common = next(iter(types.items()))
+    for path, own in types.items():
         if own == common:
             continue
         own, common = plain_type(own), plain_type(common)
@@ -205,6 +158,5 @@ def naming_file(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        lines = str(error).splitlines()
-        message = lines[0].rstrip(".") if lines else type(error).__name__
+        message = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
         raise RecframeError(f"cannot read {path}: {message}") from error

@@ -15,39 +15,31 @@ from recframe.frames.tables import mean_of_sums, sum_and_count, tidy_table
 FILE_ENDINGS = (".parquet", ".csv")
 
 
-def written(tables: Iterable[pd.DataFrame], path: Path) -> Iterator[pd.DataFrame]:
+def write_each(tables: Iterable[pd.DataFrame], path: Path) -> Iterator[pd.DataFrame]:
     """Yield per-user tables, each also added to a file in the format its ending names."""
-    return (_written_csv if path.suffix == ".csv" else _written_parquet)(tables, path)
-
-
-def _written_csv(tables: Iterable[pd.DataFrame], path: Path) -> Iterator[pd.DataFrame]:
-    """Yield tables, each also added to a csv file."""
-    for number, table in enumerate(tables):
-        tidy_table(table).to_csv(path, mode="a", index=False, header=number == 0)
-        yield table
-
-
-def _written_parquet(tables: Iterable[pd.DataFrame], path: Path) -> Iterator[pd.DataFrame]:
-    """Yield tables, each also added to a parquet file; the first decides its schema."""
+    schema = None  # of a parquet file; the first table decides it
     with ExitStack() as stack:
-        writer: pq.ParquetWriter | None = None
-        for table in tables:
-            schema = None if writer is None else writer.schema
-            rows = pa.Table.from_pandas(tidy_table(table), schema=schema, preserve_index=False)
-            if writer is None:
-                writer = stack.enter_context(pq.ParquetWriter(path, rows.schema))
-            writer.write_table(rows)
+        for number, table in enumerate(tables):
+            rows = tidy_table(table)
+            if path.suffix == ".csv":
+                rows.to_csv(path, mode="a", index=False, header=number == 0)
+            else:
+                encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
+                if schema is None:
+                    schema = encoded.schema
+                    writer = stack.enter_context(pq.ParquetWriter(path, schema))
+                writer.write_table(encoded)
             yield table
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write to, which takes its place once it is whole."""
+    """Give a file beside `path` to write to, which is renamed to it once it is whole."""
     partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         if path.is_dir():
             raise IsADirectoryError("it is a folder")
-        partial.open("xb").close()  # a place that cannot be written is found before the work
+        partial.open("xb").close()  # a path that cannot be written is found before the work
         yield partial
         partial.replace(path)
     except OSError as error:

@@ -7,14 +7,13 @@ import pyarrow as pa
 
 from recframe.errors import RecframeError
 from recframe.files.blocks import iter_blocks
-from recframe.files.budget import Limits, Progress, showing
+from recframe.files.budget import Limits, showing
 from recframe.files.footers import open_files
 from recframe.files.paths import PathLike
-from recframe.files.user_ids import restore_users, user_dtype
-from recframe.frames.graded import needs_gains
-from recframe.frames.interactions import read_rows
-from recframe.frames.per_user import measure_table
-from recframe.frames.truth import open_judge, read_part
+from recframe.files.user_ids import read_user_dtype, restore_users
+from recframe.frames.interactions import read_interactions
+from recframe.frames.tables import measure_table
+from recframe.frames.truth import open_judge
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
@@ -24,35 +23,37 @@ def iter_tables(
 ) -> Iterator[pd.DataFrame]:
     """Return an iterator over the tables of files; what footers can refuse is refused at once."""
     files = open_files(path, options)
-    empty = read_rows(files.sample, files.columns, options)
-    graded = needs_gains(metrics, options)
-    judge = None
-    if options.truth is not None:
-        judge = open_judge(files.columns, options, graded=graded)
-    n_rows = sum(group.n_rows for group in files.row_groups)
+    empty = read_interactions(files.sample, files.columns, options)
+    judge = open_judge(files.columns, options)
+
+    def measure(block: pd.DataFrame) -> pd.DataFrame:
+        try:
+            interactions = read_interactions(block, files.columns, options)
+            if judge is not None:
+                interactions = judge.judge(interactions)
+            return measure_table(interactions, metrics, options)
+        except RecframeError as error:
+            if len(block) == files.n_rows:
+                raise
+            part = f"in a part of {len(block):,} of the {files.n_rows:,} rows"
+            raise type(error)(f"{part}: {error}") from error
 
     def tables() -> Iterator[pd.DataFrame]:
-        dtype = user_dtype(files)
-        n_evaluated = 0
-        with showing(limits.progress, n_rows) as report:
-            progress = Progress(n_rows, report)
-            drop_nulls = options.missing == "drop"
-            for block in iter_blocks(files, limits, progress, drop_nulls=drop_nulls):
-                try:
-                    interactions = read_part(block, files.columns, options, judge, graded=graded)
-                    table = measure_table(interactions, metrics, options)
-                except RecframeError as error:
-                    part = f"in a part of {len(block):,} of the {n_rows:,} rows: "
-                    raise type(error)((part if len(block) < n_rows else "") + str(error)) from error
-                n_evaluated += len(block)
+        dtype = read_user_dtype(files)
+        with showing(limits.progress, files.n_rows) as progress:
+            progress.report()
+            for block in iter_blocks(files, limits, progress):
+                table = measure(block)
                 progress.n_evaluated += len(block)
                 progress.report()
                 yield restore_users(table, dtype)
                 pa.default_memory_pool().release_unused()  # else the pool grows with the blocks
             progress.report()  # also what was dropped since
-        rest = empty if judge is None else judge.add_absent(empty)
-        if n_evaluated == 0 or rest is not empty:
-            table = measure_table(rest, metrics, options)
-            yield restore_users(table, dtype) if rest is empty else table
+        if judge is not None:
+            with_absent = judge.judge_absent(empty)
+            if len(with_absent.groups.users) > len(empty.groups.users):
+                yield measure_table(with_absent, metrics, options)
+        elif progress.n_evaluated == 0:
+            yield restore_users(measure_table(empty, metrics, options), dtype)
 
     return tables()

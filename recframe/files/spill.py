@@ -3,12 +3,9 @@
 The file has no name, so nothing of it is left however the process ends.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
@@ -20,20 +17,9 @@ MAX_BUCKETS = 64
 
 
 class Spill:
-    """Buckets of rows in a temporary file: a user's rows are in one, in the order written.
+    """Buckets of rows in a temporary file: a user's rows are in one, in the order written."""
 
-    Parameters
-    ----------
-    folder : str or None
-        Where the file is made; None: the system's folder of temporary files.
-    user : str
-        The column of ids.
-    n_buckets : int
-        How many buckets, at most `MAX_BUCKETS`.
-    level : int
-        Which bits of the hash decide: at the next level they part the users of one bucket.
-    """
-
+    # Which bits of a hash decide, `level` says: those of the next part the users of one bucket.
     def __init__(self, folder: str | None, user: str, n_buckets: int, level: int = 0) -> None:
         self._folder = tempfile.gettempdir() if folder is None else folder
         self._user = user
@@ -41,49 +27,37 @@ class Spill:
         self._segments: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         with self._naming_folder():
-            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - see __exit__
+            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - see close
 
-    def __enter__(self) -> Spill:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Give the space back; what could not be written no longer matters."""
         with suppress(OSError):
             self._file.close()
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add each row of a batch to the bucket of its user."""
-        n_buckets = len(self.n_rows)
         bits = hash_users(batch[self._user]) >> np.uint64(16 * self._level)
-        bucket = (bits % np.uint64(n_buckets)).astype(np.uint8)
+        buckets = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
         # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
-        rows = batch.take(pa.array(np.argsort(bucket, kind="stable")))
-        counts = np.bincount(bucket, minlength=n_buckets)
-        stops = np.cumsum(counts)
+        rows = batch.take(pa.array(np.argsort(buckets, kind="stable")))
+        counts = np.bincount(buckets, minlength=len(self.n_rows))
+        starts = np.cumsum(counts) - counts
         self.n_rows += counts
         options = pa.ipc.IpcWriteOptions(compression="lz4")
         with self._naming_folder():
-            for number in np.flatnonzero(counts).tolist():
+            for bucket in np.flatnonzero(counts).tolist():
                 sink = pa.BufferOutputStream()
                 with pa.ipc.new_stream(sink, rows.schema, options=options) as stream:
-                    stream.write_batch(rows.slice(stops[number] - counts[number], counts[number]))
-                segment = sink.getvalue()
-                self._segments[number].append((self._file.tell(), segment.size))
-                self._file.write(segment)
+                    stream.write_batch(rows.slice(starts[bucket], counts[bucket]))
+                start = self._file.tell()
+                self._segments[bucket].append((start, self._file.write(sink.getvalue())))
 
     def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket."""
         for start, size in self._segments[bucket]:
             with self._naming_folder():
                 self._file.seek(start)
-                segment = self._file.read(size)
-            yield from pa.ipc.open_stream(segment)
+                yield pa.ipc.open_stream(self._file.read(size)).read_next_batch()
 
     @contextmanager
     def _naming_folder(self) -> Iterator[None]:

@@ -1,7 +1,5 @@
 """Ids of users in files: hashed, and restored to what they would be in one frame."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,75 +8,61 @@ import pyarrow as pa
 
 from recframe.files.footers import Files, naming_file, open_file
 from recframe.frames.columns import get_column
-from recframe.frames.user_groups import order_of_ids
-from recframe.kernel.grouping import Array
+from recframe.frames.tables import sort_table
+from recframe.kernel.threads import Array
 
 HASHED_WORDS = 32  # ids of more than 256 bytes that begin alike are not told apart
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
 
-def user_dtype(files: Files) -> Any:
-    """Return the dtype that the ids would have in a frame of all rows."""
-    if files.columns.user is None:
+def read_user_dtype(files: Files) -> Any:
+    """Return the dtype that the ids would have in a frame of all rows; None for one ranking."""
+    if files.user is None:
         return None
-    if files.row_groups and pa.types.is_dictionary(files.types[str(files.columns.user)]):
-        return _categories(files)
-    return get_column(files.sample, files.columns.user).dtype
+    dtype = get_column(files.sample, files.columns.user).dtype
+    is_categorical = isinstance(dtype, pd.CategoricalDtype)
+    return _read_categories(files, files.user) if files.row_groups and is_categorical else dtype
 
 
-def _categories(files: Files) -> pd.CategoricalDtype:
+def _read_categories(files: Files, user: str) -> Any:
     """Return the categories of all files; their order, in which users sort, is that of files."""
-    user = str(files.columns.user)
-    found: pa.Array | None = None
-    for path in files.keys:
+    found: list[pa.Array] = []
+    for path in dict.fromkeys(row_group.path for row_group in files.row_groups):
         with naming_file(path), open_file(path) as file:
             for batch in file.iter_batches(columns=[user]):
                 ids = batch[user].slice(0, 0)
-                if found is None:
-                    found = ids
-                elif not ids.dictionary.equals(found.dictionary):
-                    found = pa.chunked_array([found, ids]).unify_dictionaries().chunk(0)
-    dtype: pd.CategoricalDtype = pa.chunked_array([found]).to_pandas().dtype
-    return dtype
+                if not found or not ids.dictionary.equals(found[0].dictionary):
+                    found = pa.chunked_array([*found, ids]).unify_dictionaries().chunks[:1]
+    return found[0].to_pandas().dtype
 
 
 def restore_users(table: pd.DataFrame, dtype: Any) -> pd.DataFrame:
     """Return the table of a block with ids of this dtype, sorted."""
-    users: Any = table.index
-    if isinstance(users.dtype, pd.CategoricalDtype):
+    users = table.index
+    if isinstance(users, pd.CategoricalIndex):
         users = users.categories.take(users.codes)
     if dtype is not None:
         users = users.astype(dtype)
     return sort_table(table.set_axis(users.rename(table.index.name)))
 
 
-def sort_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a per-user table with users sorted."""
-    return table.iloc[order_of_ids(table.index)]
-
-
 def hash_users(ids: pa.Array) -> Array:
     """Return 64 bits of each id that are equal where ids are equal."""
-    if pa.types.is_string(ids.type) or pa.types.is_binary(ids.type):
+    if ids.type in (pa.string(), pa.binary()):
         return _hash_texts(ids)
     values = ids.to_pandas()
-    if pa.types.is_floating(ids.type):
-        values = values + 0.0  # -0.0 and 0.0 are one user
-    hashed: Array = pd.util.hash_pandas_object(values, index=False).to_numpy()
-    return hashed
+    # -0.0 and 0.0 are one user.
+    values = values + 0.0 if pa.types.is_floating(ids.type) else values
+    return pd.util.hash_pandas_object(values, index=False).to_numpy()
 
 
 def _hash_texts(ids: pa.Array) -> Array:
     """Return 64 bits of each text, eight of its bytes at a time; pandas takes ten times as long."""
-    _, offsets, data = ids.buffers()
-    offsets = np.frombuffer(offsets, np.int32)[ids.offset : ids.offset + len(ids) + 1]
-    first, stop = (int(offsets[0]), int(offsets[-1])) if len(ids) else (0, 0)
-    padded = np.zeros(stop - first + 8, np.uint8)
-    if stop > first:
-        padded[:-8] = np.frombuffer(data, np.uint8)[first:stop]
-    # The eight bytes from every byte on, as one integer each.
-    words = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
-    start, left = offsets[:-1] - first, np.diff(offsets)
+    # With one more text, there are eight bytes from every byte on; they are one integer each.
+    _, offsets, data = pa.concat_arrays([ids, pa.array([bytes(8)], ids.type)]).buffers()
+    offsets = np.frombuffer(offsets, np.int32)[: len(ids) + 1]
+    words = np.ndarray((data.size - 7,), "<u8", data, strides=(1,))
+    start, left = offsets[:-1], np.diff(offsets)
     hashed = left.astype(np.uint64)
     rows: Array | slice = slice(None)
     for _ in range(HASHED_WORDS):

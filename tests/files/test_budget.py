@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import recframe
+from layouts import FEW, SMALL, one_sorted_file, shuffled_file
 from recframe.files.budget import check_memory
 
 AMOUNTS = {
@@ -52,3 +53,33 @@ def test_limits_are_for_files(frame, options):
     """A frame is in memory already; an option that would do nothing is refused."""
     with pytest.raises(recframe.RecframeError, match="memory, tmp and progress are for files"):
         recframe.evaluate(frame, ["recall@1"], **options)
+
+
+@pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
+@pytest.mark.parametrize("memory", [SMALL, "1GiB"])
+def test_progress(large, tmp_path, layout, memory):
+    """Progress starts at 0, never falls, and ends with all rows, the dropped ones too."""
+    layout(large.assign(user=large["user"].where(large.index % 50 != 7)), tmp_path)
+    calls = []
+    recframe.evaluate(
+        tmp_path,
+        FEW,
+        short="pad",
+        missing="drop",
+        memory=memory,
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    done = [one for one, _ in calls]
+
+    assert {300} == {total for _, total in calls}
+    assert (0, 300) == (done[0], done[-1])
+    assert sorted(done) == done
+    assert len(calls) > (5 if memory == SMALL else 1)
+
+
+def test_progress_bar(large, tmp_path, capsys):
+    """True draws a bar."""
+    one_sorted_file(large, tmp_path)
+    recframe.evaluate(tmp_path, FEW, short="pad", progress=True)
+
+    assert "0.00/300 [" in capsys.readouterr().err

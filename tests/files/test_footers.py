@@ -1,55 +1,38 @@
-"""Parquet files in: what may be named, and what cannot be read."""
+"""What footers say: columns in their roles, one type for all files, bounds of users."""
+
+import math
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import recframe
+from layouts import rewrite_bound, save_frame, save_user
 from recframe.files.footers import open_files
 from recframe.options import Options
-
-
-def save(frame, path):
-    """Write a frame and return its path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    frame.to_parquet(path)
-    return path
 
 
 @pytest.mark.parametrize("as_type", [str, lambda path: path, lambda path: [path]])
 def test_a_path_gives_the_table_of_its_frame(frame, tmp_path, as_type):
     """A file, named by text, path or list, gives what its frame gives."""
-    path = save(frame, tmp_path / "run.parquet")
+    path = save_frame(frame, tmp_path / "run.parquet")
 
     pd.testing.assert_frame_equal(
         recframe.evaluate(frame, ["recall@1"]), recframe.evaluate(as_type(path), ["recall@1"])
     )
 
 
-@pytest.mark.parametrize("named", ["folder", "pattern", "list"])
-def test_several_files_are_one_frame(frame, tmp_path, named):
-    """A folder, a pattern and a list of files are read as one frame; users may straddle files."""
-    paths = [
-        save(part, tmp_path / "runs" / f"{n}.parquet")
-        for n, part in enumerate([frame[:1], frame[1:5], frame[5:]])
-    ]
-    where = {"folder": tmp_path / "runs", "pattern": tmp_path / "r*" / "*.parquet", "list": paths}
-
-    pd.testing.assert_frame_equal(
-        recframe.evaluate(frame, ["recall@1"]), recframe.evaluate(where[named], ["recall@1"])
-    )
-
-
 def test_only_the_columns_used_are_read(frame, tmp_path):
     """Columns without a role stay unread."""
-    path = save(frame.assign(extra="x"), tmp_path / "run.parquet")
+    path = save_frame(frame.assign(extra="x"), tmp_path / "run.parquet")
 
     assert ["user", "relevant", "score"] == list(open_files(path, Options()).types)
 
 
 def test_index_levels_of_a_file(frame, tmp_path):
     """A file written with users in the index is read as such."""
-    path = save(frame.set_index(["user", "item"]), tmp_path / "run.parquet")
+    path = save_frame(frame.set_index(["user", "item"]), tmp_path / "run.parquet")
 
     pd.testing.assert_frame_equal(
         recframe.evaluate(frame, ["recall@1"]), recframe.evaluate(path, ["recall@1"])
@@ -59,7 +42,7 @@ def test_index_levels_of_a_file(frame, tmp_path):
 def test_categorical_users_of_a_file(frame, tmp_path):
     """Categories survive the file."""
     frame["user"] = frame["user"].astype(pd.CategoricalDtype(["unused", "cat", "bob", "ann"]))
-    path = save(frame, tmp_path / "run.parquet")
+    path = save_frame(frame, tmp_path / "run.parquet")
 
     pd.testing.assert_frame_equal(
         recframe.evaluate(frame, ["recall@1"]), recframe.evaluate(path, ["recall@1"])
@@ -68,7 +51,7 @@ def test_categorical_users_of_a_file(frame, tmp_path):
 
 def test_one_ranking_of_a_file(frame, tmp_path):
     """user=None needs no user column in the file."""
-    path = save(frame.drop(columns="user"), tmp_path / "run.parquet")
+    path = save_frame(frame.drop(columns="user"), tmp_path / "run.parquet")
 
     assert ["all"] == recframe.evaluate(path, ["recall@1"], user=None).index.tolist()
 
@@ -128,29 +111,108 @@ def test_unreadable_files(tmp_path, make):
     assert "\n" not in str(caught.value)
 
 
-def test_no_files():
-    """An empty list of files is refused."""
-    with pytest.raises(recframe.RecframeError, match="path: no file named, found an empty list"):
-        recframe.evaluate([])
-
-
-@pytest.mark.parametrize("again", ["run.parquet", "*.parquet", ""])
-def test_a_file_named_twice(frame, tmp_path, again):
-    """Rows are not counted twice because two patterns name their file."""
-    path = save(frame, tmp_path / "run.parquet")
-    with pytest.raises(recframe.RecframeError, match=r"path: .*run.parquet is named twice"):
-        recframe.evaluate([path, tmp_path / again])
-
-
-@pytest.mark.parametrize("path", [3, None, pd.DataFrame()])
-def test_what_is_no_path(path):
-    """Frames are not iterated over, nor anything else that is not a path."""
-    with pytest.raises(recframe.RecframeError, match="path must be that of parquet files, found"):
-        recframe.iter_evaluate(path)
-
-
 def test_missing_column_of_a_file(frame, tmp_path):
     """Roles are sought in the schema, before any data is read."""
-    path = save(frame, tmp_path / "run.parquet")
+    path = save_frame(frame, tmp_path / "run.parquet")
     with pytest.raises(recframe.MissingColumnError, match="score='b': no such column"):
         recframe.evaluate(path, ["recall@1"], score="b")
+
+
+ONE_TYPE = {
+    "integers": (1, pa.int32(), 2**40, pa.int64(), "int64"),
+    "large text": ("a", pa.string(), "b", pa.large_string(), None),
+    "dictionary": ("a", "dictionary", "b", pa.string(), None),
+    "dictionary second": ("a", pa.large_string(), "b", "dictionary", None),
+}
+
+
+@pytest.mark.parametrize("memory", [1, "1GiB"])
+@pytest.mark.parametrize("case", ONE_TYPE)
+def test_types_of_one_kind_are_one(tmp_path, case, memory):
+    """Files of several writers have one type of users."""
+    first, first_type, second, second_type, dtype = ONE_TYPE[case]
+    save_user(tmp_path / "0.parquet", first, first_type)
+    save_user(tmp_path / "1.parquet", second, second_type)
+    save_user(tmp_path / "2.parquet", first, first_type)
+    table = recframe.evaluate(tmp_path, ["recall@1"], memory=memory)
+
+    assert [first, second] == table.index.tolist()
+    assert pd.Index([first, second], dtype=dtype).dtype == table.index.dtype
+    assert [0.5, 1.0] == table["score", "recall@1"].tolist()
+
+
+TWO_TYPES = {
+    "text": (1, pa.int64(), "b", pa.string(), "'user' has type string in .*1.parquet but int64"),
+    "bytes": ("a", pa.string(), b"a", pa.binary(), "'user' has type binary in .*1.parquet but st"),
+}
+
+
+@pytest.mark.parametrize("case", TWO_TYPES)
+def test_types_of_two_kinds_are_refused(tmp_path, case):
+    """Ids that are not the same kind of thing are not made so."""
+    first, first_type, second, second_type, message = TWO_TYPES[case]
+    save_user(tmp_path / "0.parquet", first, first_type)
+    save_user(tmp_path / "1.parquet", second, second_type)
+    with pytest.raises(recframe.RecframeError, match=message + ".* write the files with one type"):
+        recframe.evaluate(tmp_path, ["recall@1"])
+
+
+def test_a_column_that_one_file_lacks(tmp_path):
+    """A column that only other files have is not filled with nulls."""
+    save_user(tmp_path / "0.parquet", "ann")
+    save_user(tmp_path / "1.parquet", None)
+    with pytest.raises(
+        recframe.MissingColumnError, match=r"'user': no such column in .*1.parquet; it has 'score'"
+    ):
+        recframe.evaluate(tmp_path, ["recall@1"])
+
+
+def test_an_index_that_is_not_stored(frame, tmp_path):
+    """A range is stored by its bounds only; as users it is no column of the file."""
+    frame.drop(columns="user").rename_axis(index="user").to_parquet(tmp_path / "0.parquet")
+    with pytest.raises(recframe.MissingColumnError, match="user: no column found"):
+        recframe.evaluate(tmp_path, ["recall@1"])
+
+
+def test_labels_that_are_not_text(frame, tmp_path):
+    """Numbers as labels are stored as text and come back as numbers."""
+    frame = frame.set_axis([0, 1, 2, 3], axis=1)
+    frame.to_parquet(tmp_path / "0.parquet")
+    roles = {"user": 0, "item": 1, "score": 2, "relevant": 3}
+
+    pd.testing.assert_frame_equal(
+        recframe.evaluate(frame, ["recall@1"], **roles),
+        recframe.evaluate(tmp_path / "0.parquet", ["recall@1"], **roles),
+    )
+
+
+def test_files_of_other_writers(tmp_path):
+    """Polars cuts the statistics of long text; DuckDB writes small row groups."""
+    pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    users = [f"{'x' * 100}{number:03}" for number in range(200) for _ in range(20)]
+    frame = pd.DataFrame({"user": users, "score": range(4000), "relevant": [1, 0, 0, 0] * 1000})
+    pl.from_pandas(frame).write_parquet(tmp_path / "polars.parquet", row_group_size=500)
+    with duckdb.connect() as connection:
+        connection.register("rows", frame)
+        connection.sql("FROM rows").write_parquet(
+            str(tmp_path / "duck.parquet"), row_group_size=2048
+        )
+    expected = recframe.evaluate(frame, ["recall@1"])
+
+    for name in ("polars.parquet", "duck.parquet"):
+        actual = recframe.evaluate(tmp_path / name, ["recall@1"], memory="1MiB")
+        pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+
+
+def test_bounds_that_are_nan(tmp_path):
+    """Statistics of NaN say nothing."""
+    path = tmp_path / "0.parquet"
+    frame = pd.DataFrame({"user": [2.0, 1.0] * 99, "score": range(198), "relevant": [1, 0, 0] * 66})
+    frame.to_parquet(path, row_group_size=20)
+
+    def bounds():
+        return {(group.low, group.high) for group in open_files(path, Options()).row_groups}
+
+    assert {(1.0, 2.0)} == bounds()
+    rewrite_bound(path, 1.0, math.nan)
+    assert {(None, None)} == bounds()

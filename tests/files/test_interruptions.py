@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import recframe
+from recframe import cli
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
@@ -54,10 +55,15 @@ def folders(tmp_path):
     return tmp_path
 
 
+def arguments(folders, ending):
+    """Return the arguments that have the runs evaluated to a file of all users."""
+    paths = ["--tmp", str(folders / "tmp"), "--per-user", str(folders / f"out/u.{ending}")]
+    return ["evaluate", str(folders / "runs"), *OPTIONS, *paths]
+
+
 def command(folders, ending):
-    """Return the command line that evaluates the runs to a file of all users."""
-    arguments = ["evaluate", str(folders / "runs"), *OPTIONS, "--tmp", str(folders / "tmp")]
-    return [sys.executable, "-c", SLOW, *arguments, "--per-user", str(folders / f"out/u.{ending}")]
+    """Return the same as the command of a process of its own."""
+    return [sys.executable, "-c", SLOW, *arguments(folders, ending)]
 
 
 def left(folders):
@@ -100,8 +106,7 @@ def test_killed(folders):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_whole_run(folders, ending):
     """Left alone, the same command leaves the result and nothing else."""
-    subprocess.run(command(folders, ending), check=True, capture_output=True)
-
+    assert 0 == cli.main(arguments(folders, ending))
     assert [f"u.{ending}"] == left(folders)
 
 
@@ -162,17 +167,18 @@ DISKS = {
 
 
 @pytest.mark.parametrize(("full", "ending"), DISKS)
-def test_full_disk(folders, full, ending):
+def test_full_disk(folders, full, ending, capsys):
     """A full disk is reported in a line that names the place; it is as empty as before."""
     with small_disk(folders / full):
-        run = subprocess.run(command(folders, ending), capture_output=True, text=True)
+        assert 1 == cli.main(arguments(folders, ending))
         assert [] == left(folders)
 
     expected = DISKS[full, ending].format(tmp=folders / "tmp", out=folders / "out")
-    assert (1, "") == (run.returncode, run.stdout)
-    assert run.stderr.startswith(f"recframe: {expected}")
-    assert 1 == run.stderr.count("\n")
-    assert "No space left" in run.stderr
+    output, errors = capsys.readouterr()
+    assert "" == output
+    assert errors.startswith(f"recframe: {expected}")
+    assert 1 == errors.count("\n")
+    assert "No space left" in errors
 
 
 def cut(path):
@@ -195,15 +201,16 @@ def forbid(path):
 @pytest.mark.parametrize(
     ("harm", "ending"), [(cut, "csv"), (damage, "csv"), (damage, "parquet"), (forbid, "parquet")]
 )
-def test_a_bad_file_in_the_middle(folders, harm, ending):
+def test_a_bad_file_in_the_middle(folders, harm, ending, capsys):
     """A file that cannot be read is named, whatever came before it, and nothing is left."""
     path = folders / "runs" / "2.parquet"
     harm(path)
-    run = subprocess.run(command(folders, ending), capture_output=True, text=True)
 
-    assert (1, "") == (run.returncode, run.stdout)
-    assert run.stderr.startswith(f"recframe: cannot read {path}: ")
-    assert 1 == run.stderr.count("\n")
+    assert 1 == cli.main(arguments(folders, ending))
+    output, errors = capsys.readouterr()
+    assert "" == output
+    assert errors.startswith(f"recframe: cannot read {path}: ")
+    assert 1 == errors.count("\n")
     assert [] == left(folders)
 
 

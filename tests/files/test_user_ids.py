@@ -1,10 +1,20 @@
-"""Ids of users as 64 bits: equal for equal ids, spread for all others."""
+"""Ids of users: as 64 bits, and given back as they would be in one frame."""
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import recframe
+from layouts import (
+    FEW,
+    SMALL,
+    evaluate_as_in_memory,
+    one_sorted_file,
+    shuffled_file,
+    sorted_backwards,
+)
 from recframe.files.user_ids import hash_users
 
 SPREAD = {
@@ -49,3 +59,63 @@ def test_the_two_zeros_have_one_hash():
     first, second = hash_users(pa.array([0.0, -0.0]))
 
     assert first == second
+
+
+IDS = {
+    "int32": lambda number: number.astype("int32"),
+    "uint64": lambda number: number.astype("uint64") + 2**63,
+    "float64": lambda number: number / 7,
+    "nullable": lambda number: number.astype("Int64"),
+    "arrow": lambda number: number.astype("int64[pyarrow]"),
+    "timestamps": lambda number: pd.Timestamp("2020", tz="UTC") + pd.to_timedelta(number, "s"),
+    "dates": lambda number: (pd.Timestamp("2020") + pd.to_timedelta(number, "D")).dt.date,
+    "bytes": lambda number: number.map(lambda one: b"%03d" % one),
+    "booleans": lambda number: number % 2 == 0,
+    "string": lambda number: number.map(str).astype("string"),
+    "long": lambda number: number.map(lambda one: "x" * 20 * (one % 3) + f"{one}" + "y" * 300),
+    "not ascii": lambda number: number.map(lambda one: chr(0x1F600 + one) * (1 + one % 3)),
+}
+
+
+@pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
+@pytest.mark.parametrize("ids", IDS)
+def test_ids_of_every_type(large, tmp_path, ids, layout):
+    """Users of any type that parquet stores come back as themselves."""
+    number = large["user"].str[-3:].astype(int)
+    layout(large.assign(user=IDS[ids](number)), tmp_path)
+    evaluate_as_in_memory(tmp_path, short="pad", memory=2 * SMALL)
+
+
+@pytest.mark.parametrize("memory", [SMALL, "1GiB"])
+def test_two_zeros_are_one_user(tmp_path, memory):
+    """Ids 0.0 and -0.0 are equal, so they are one user on every route."""
+    users = [0.0, -0.0, 1.0] * 100
+    frame = pd.DataFrame({"user": users, "score": range(300), "relevant": [1, 0, 0, 0] * 75})
+    shuffled_file(frame, tmp_path)
+
+    assert [0.0, 1.0] == recframe.evaluate(tmp_path, "recall@1", memory=memory).index.tolist()
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("layout", [one_sorted_file, sorted_backwards, shuffled_file])
+def test_categories_of_all_blocks(large, tmp_path, layout, ordered):
+    """Categories stay, the unused too, and users sort by them in the order of files."""
+    names = large["user"].unique()
+    categories = pd.CategoricalDtype(["unused", *names[::2], *names[1::2]], ordered)
+    layout(large.assign(user=large["user"].astype(categories)), tmp_path)
+    actual = evaluate_as_in_memory(tmp_path, short="pad", memory=SMALL)
+
+    assert "unused" in actual.index.categories
+
+
+def test_categories_that_differ_by_file(large, tmp_path):
+    """Files that each have their own categories sort as they do when read as one table."""
+    for number, part in enumerate([large[200:], large[:150], large[150:200]]):
+        dtype = pd.CategoricalDtype(part["user"].unique()[::-1])
+        part.astype({"user": dtype}).to_parquet(tmp_path / f"{number}.parquet", row_group_size=9)
+    tables = [pq.read_table(path) for path in sorted(tmp_path.iterdir())]
+    expected = recframe.evaluate(pa.concat_tables(tables).to_pandas(), FEW, short="pad")
+
+    actual = recframe.evaluate(tmp_path, FEW, short="pad", memory=SMALL)
+
+    pd.testing.assert_frame_equal(expected, actual, check_exact=True)

@@ -1,0 +1,67 @@
+"""Rows parted by user in a temporary file: what is made, how often, and what is seen of it."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import recframe
+from layouts import FEW, SMALL, giant_user, one_sorted_file, only_one_user, shuffled_file
+from recframe.files.spill import Spill
+
+
+def test_what_is_still_too_large_is_spilled_again(large, tmp_path, spills):
+    """Too large a bucket is parted again, by other bits; one giant user ends that."""
+    shuffled_file(large, tmp_path)
+    recframe.evaluate(tmp_path, FEW, short="pad", memory=1)
+
+    assert 1 < len(spills)
+    spills.clear()
+    giant_user(large, tmp_path)
+    recframe.evaluate(tmp_path, FEW, short="pad", memory=SMALL)
+    assert 1 < len(spills) <= 4
+    spills.clear()
+    only_one_user(large, tmp_path)
+    recframe.evaluate(tmp_path, FEW, short="pad", memory=SMALL)
+    assert 1 == len(spills)
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_bucket_holds_whole_users_in_the_order_written(level):
+    """A user's rows are in one bucket, and at the next level other users share one."""
+    user = np.random.default_rng(0).integers(0, 50, 400)
+    batch = pa.record_batch({"user": user, "row": np.arange(400)})
+    spill = Spill(None, "user", 8, level)
+    spill.write(batch.slice(0, 100))
+    spill.write(batch.slice(100))
+    buckets = [pa.Table.from_batches(spill.read(bucket)).to_pandas() for bucket in range(8)]
+    spill.close()
+
+    assert spill.n_rows.tolist() == [len(bucket) for bucket in buckets]
+    assert list(range(400)) == sorted(row for bucket in buckets for row in bucket["row"])
+    assert all(bucket["row"].is_monotonic_increasing for bucket in buckets)
+    assert len(set(user)) == sum(bucket["user"].nunique() for bucket in buckets)
+
+
+@pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
+def test_nothing_is_seen_of_the_temporary_file(large, tmp_path, layout):
+    """The temporary file has no name, even while it is in use."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / "tmp").mkdir()
+    layout(large, tmp_path / "files")
+    tables = recframe.iter_evaluate(
+        tmp_path / "files", FEW, short="pad", memory=SMALL, tmp=tmp_path / "tmp"
+    )
+    next(tables)
+
+    assert [] == list((tmp_path / "tmp").iterdir())
+
+
+def test_the_temporary_file_is_closed(large, tmp_path, spills):
+    """Its space is given back when the last block is done, or no more are wanted."""
+    shuffled_file(large, tmp_path)
+    tables = recframe.iter_evaluate(tmp_path, FEW, short="pad", memory=SMALL)
+    next(tables)
+
+    assert [False] == [spill.closed for spill in spills]
+    tables.close()
+    assert [True] == [spill.closed for spill in spills]
