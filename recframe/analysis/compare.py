@@ -10,7 +10,7 @@ import pandas as pd
 from recframe.analysis.extras import import_extra
 from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
 from recframe.errors import RecframeError
-from recframe.kernel.grouping import Array
+from recframe.kernel.threads import Array
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
 Correction = Literal["holm", "bonferroni", "fdr_bh"]
@@ -35,32 +35,30 @@ def compare_table(
 ) -> pd.DataFrame:
     """Return what every other score changes against the baseline, a row for each metric."""
     scores = list[Hashable](per_user.columns.unique("score"))
-    place = _find_baseline(scores, baseline)
+    position = _find_baseline(scores, baseline)
     n_metrics = len(per_user.columns) // len(scores)
-    others = per_user.columns[np.arange(per_user.shape[1]) // n_metrics != place]
+    others = per_user.columns[np.arange(per_user.shape[1]) // n_metrics != position]
     values = per_user.to_numpy().T.reshape(len(scores), n_metrics, len(per_user))
     rows = [
         _compare_pair(of_score, of_baseline, test, resampling)
-        for by_metric in np.delete(values, place, axis=0)
-        for of_score, of_baseline in zip(by_metric, values[place], strict=True)
+        for by_metric in np.delete(values, position, axis=0)
+        for of_score, of_baseline in zip(by_metric, values[position], strict=True)
     ]
     table = pd.DataFrame(rows, index=others.remove_unused_levels())
     table["p_corrected"] = correct(table["p_value"].to_numpy(), correction)
-    table.columns.name = scores[place]
+    table.columns.name = scores[position]
     return table
 
 
 def _find_baseline(scores: list[Hashable], baseline: Hashable | None) -> int:
-    """Return the place of the baseline, 0 unless given; raise where nothing can be compared."""
+    """Return the position of the baseline, 0 unless given; raise where nothing can be compared."""
     if len(scores) < 2:
         raise RecframeError(
             f"compare needs two score columns or more, found {scores}; pass score= a list of them"
         )
-    if baseline is None:
-        return 0
-    if baseline not in scores:
+    if baseline is not None and baseline not in scores:
         raise RecframeError(f"baseline must be a score column, one of {scores}, found {baseline!r}")
-    return scores.index(baseline)
+    return 0 if baseline is None else scores.index(baseline)
 
 
 def _compare_pair(
@@ -107,15 +105,10 @@ def p_value(differences: Array, test: Test, resampling: Resampling) -> float:
 def correct(p_values: Array, correction: Correction | None) -> Array:
     """Return p-values corrected for their number; those that are NaN do not count.
 
-    "holm" [1]_ and "bonferroni" bound the chance of any false finding, "fdr_bh" [2]_ the expected
-    share of false ones among the findings.
-
-    References
-    ----------
-    .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
-       Journal of Statistics 6, 1979.
-    .. [2] Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the
-       Royal Statistical Society B 57, 1995.
+    "holm" (S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
+    of Statistics 6, 1979) and "bonferroni" bound the chance of any false finding, "fdr_bh" (Y.
+    Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
+    Statistical Society B 57, 1995) the expected share of false ones among the findings.
     """
     corrected = p_values.copy()
     known = np.flatnonzero(~np.isnan(p_values))
@@ -123,9 +116,9 @@ def correct(p_values: Array, correction: Correction | None) -> Array:
         return corrected
     if correction == "fdr_bh":
         stats = import_extra("scipy.stats", "stats", "correction='fdr_bh'")
-        corrected[known] = stats.false_discovery_control(p_values[known], method="bh")
-        return corrected
-    rising = known[np.argsort(p_values[known], kind="stable")]
-    n_left = len(known) - np.arange(len(known)) if correction == "holm" else len(known)
-    corrected[rising] = np.minimum(np.maximum.accumulate(p_values[rising] * n_left), 1)
+        corrected[known] = stats.false_discovery_control(p_values[known])
+    else:
+        rising = known[np.argsort(p_values[known], kind="stable")]
+        n_left = len(known) - np.arange(len(known)) if correction == "holm" else len(known)
+        corrected[rising] = np.minimum(np.maximum.accumulate(p_values[rising] * n_left), 1)
     return corrected

@@ -1,133 +1,84 @@
 """Description: what the data is, before anyone trusts a number."""
 
-from __future__ import annotations
-
-from collections.abc import Hashable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError
-from recframe.frames.columns import Columns, find_columns, find_item, get_column
-from recframe.frames.interactions import Interactions, read_rows
-from recframe.frames.nulls import find_nulls, has_nulls
-from recframe.frames.truth import open_judge
-from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import in_threads
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.tables import policy_of
+from recframe.frames.truth import Judge
+from recframe.frames.user_groups import find_nulls, has_nulls
+from recframe.kernel.counting import TieCounts, count_repeats, count_ties
 from recframe.kernel.rankings import Rankings, split_users
-from recframe.kernel.ties import TieCounts, count_repeats, count_ties
-from recframe.metrics.measure import evaluate_metric
-from recframe.metrics.names import check_k, make_metric
-from recframe.metrics.statistics import Tally
+from recframe.kernel.threads import Array, in_threads
+from recframe.metrics.measure import measure_one
+from recframe.metrics.names import make_metric
+from recframe.metrics.statistics import RankStatistics
 from recframe.options import Options
 
-# How many rows, or users, have each value: what one figure, or several, are taken from.
-Histogram = tuple[Any, Any]
+Histogram = tuple[Array, Array]  # values, and how many users have each
+
+DUPLICATES = "duplicate pairs"
+TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}  # others are sums
+UNKNOWN = np.array([np.nan]), np.array([1])  # the histogram where it is not known what is relevant
 
 
-def describe_table(frame: pd.DataFrame, k: object, options: Options) -> pd.DataFrame:
-    """Return counts of rows, users, nulls, ties and duplicates, a column for each score."""
-    k = check_k(k)
-    columns = find_columns(frame, options)
-    item = find_item(frame, columns, options)
-    return total_figures(
-        count_figures(frame, columns, item, k, options, is_all=True), columns.scores, k
-    )
+class Figures(NamedTuple):
+    """What one score is described by, so that it adds to what other users' rows give.
+
+    `numbers` are by the names they are shown under, NaN where not known; `precisions` are those
+    of all users with ties worst and best.
+    """
+
+    numbers: dict[str, float]
+    precisions: list[Histogram]
 
 
 def count_figures(
     frame: pd.DataFrame,
     columns: Columns,
-    item: Hashable | None,
     k: int,
     options: Options,
+    judge: Judge | None,
     *,
     is_all: bool,
-) -> pd.DataFrame:
-    """Return what to describe a frame by, as counts that those of other users' rows add to.
+) -> list[Figures]:
+    """Return the figures of every score of a frame.
 
-    A row says how many (`count`) rows or users have a value in a figure of a score. Where the
-    frame `is_all` there is, the users of truth who have no row in it count too.
+    Where the frame `is_all` there is, the users of truth who have no row in it count too.
     """
-    kept, interactions, is_judged = read_described(frame, columns, options)
+    interactions = read_interactions(frame, columns, options, lenient=True)
     common = {
-        "rows": _total(len(frame)),
-        "null users": _total(_count_nulls(frame, columns.user)),
-        "null relevance": _total(_count_nulls(frame, columns.relevant)),
+        "rows": len(frame),
+        "null users": _count_nulls(frame, columns.user),
+        "null relevance": _count_nulls(frame, columns.relevant),
     }
-    if item is not None:
-        n_duplicates = _count_duplicates(get_column(kept, item), interactions)
-        common["duplicate pairs"] = _total(n_duplicates)
-        if options.truth is not None and n_duplicates == 0:
-            judge = open_judge(columns, options)
-            interactions, is_judged = judge.judge(kept, interactions), True
-            if is_all:
-                interactions = judge.add_absent(interactions)
-    figures = {
-        score: {
-            **common,
-            "null scores": _total(_count_nulls(frame, score)),
-            **_count_ranking(interactions.rankings(score), k, options, is_judged=is_judged),
-        }
-        for score in columns.scores
-    }
-    return _to_counts(figures)
+    if columns.item is not None:
+        common[DUPLICATES] = _count_duplicates(interactions)
+    if judge is not None and common[DUPLICATES] == 0:
+        interactions = judge.judge(interactions, is_all=is_all)
+    return [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
 
 
 def count_absent(
-    users: pd.Index[Any], empty: pd.DataFrame, columns: Columns, k: int, options: Options
+    empty: pd.DataFrame, columns: Columns, k: int, options: Options, judge: Judge
+) -> list[Figures]:
+    """Return the figures of users of truth who are in no frame judged, given one without rows."""
+    interactions = judge.judge_absent(read_interactions(empty, columns, options, lenient=True))
+    common = dict.fromkeys(("rows", "null users", "null relevance", DUPLICATES), 0)
+    return [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
+
+
+def describe_figures(
+    parts: Sequence[list[Figures]], scores: list[Hashable], k: int
 ) -> pd.DataFrame:
-    """Return the counts of the users of truth who are not among those of all frames."""
-    judge = open_judge(columns, options)
-    judge.note(users)
-    interactions = judge.add_absent(read_described(empty, columns, options)[1])
-    figures = {
-        score: _count_ranking(interactions.rankings(score), k, options, is_judged=True)
-        for score in columns.scores
-    }
-    return _to_counts(figures)
-
-
-def has_duplicates(counts: pd.DataFrame) -> bool:
-    """Return whether a user has an item twice."""
-    return bool(counts.loc[counts["figure"] == "duplicate pairs", "value"].any())
-
-
-def total_figures(counts: pd.DataFrame, scores: list[Hashable], k: int) -> pd.DataFrame:
-    """Return the description that counts, of one frame or of several joined, add up to."""
-    totals = counts.groupby(["score", "figure", "value"])["count"].sum().reset_index()
-    described = []
-    for number in range(len(scores)):
-        of_score = totals[totals["score"] == number].groupby("figure")
-        histograms = {
-            str(figure): (rows["value"].to_numpy(), rows["count"].to_numpy())
-            for figure, rows in of_score
-        }
-        described.append(_describe_score(histograms, k))
+    """Return the description that the figures of one frame, or of several, add up to."""
+    described = [_add_up(of_score, k) for of_score in zip(*parts, strict=True)]
     labels = pd.Index(scores, name="score", tupleize_cols=False)
     return pd.DataFrame(described, index=labels, dtype=float).T
-
-
-def read_described(
-    frame: pd.DataFrame, columns: Columns, options: Options
-) -> tuple[pd.DataFrame, Interactions, bool]:
-    """Return the rows that can be described, their arrays, and whether their relevance is known.
-
-    It is where the relevance column says what is relevant.
-    """
-    kept = frame
-    for label in (columns.user, columns.relevant):
-        if label is not None and has_nulls(column := get_column(kept, label)):
-            kept = kept[~find_nulls(column)]
-    if options.missing == "raise":
-        options = replace(options, missing="unranked")
-    try:
-        return kept, read_rows(kept, columns, options), columns.relevant is not None
-    except RecframeError:
-        # Without the relevance; what else is wrong raises again.
-        return kept, read_rows(kept, columns._replace(relevant=None), options), False
 
 
 def _count_nulls(frame: pd.DataFrame, label: Hashable | None) -> int:
@@ -137,92 +88,68 @@ def _count_nulls(frame: pd.DataFrame, label: Hashable | None) -> int:
     return int(np.count_nonzero(find_nulls(column)))
 
 
-def _count_duplicates(item: pd.Series, interactions: Interactions) -> int:
+def _count_duplicates(interactions: Interactions) -> int:
     """Return how many rows repeat the user and item of another row; a null item repeats none."""
-    rows, groups = interactions.rows, interactions.groups
-    item = item if rows is None else item.iloc[rows]
+    frame, columns, rows, groups, *_ = interactions
+    item = get_column(frame, columns.item, rows)
     if isinstance(item.dtype, np.dtype) and item.dtype.kind in "iu":
         codes = item.to_numpy()
     else:
         codes = pd.factorize(item)[0]
         nulls = np.flatnonzero(codes < 0)
         codes[nulls] -= np.arange(len(nulls))
-    codes = codes if groups.order is None else codes[groups.order]
     # Rows of a user with the same item are rows tied in a ranking by item.
     none = np.zeros(len(codes), bool)
-    by_item = Rankings(codes, none, groups.offsets, np.zeros(len(groups.users), np.int64))
-    return sum(in_threads(lambda chunk, _: count_repeats(chunk), split_users(by_item)))
+    by_item = Rankings(groups.in_order(codes), none, groups.offsets, interactions.n_unlisted)
+    return sum(in_threads(lambda run, _: count_repeats(run), split_users(by_item)))
 
 
 def _count_ranking(
-    rankings: Rankings, k: int, options: Options, *, is_judged: bool
-) -> dict[str, Histogram]:
-    """Return what to describe one ranking by; without what speaks of relevance if not judged."""
-    parts = zip(
-        *in_threads(lambda chunk, _: count_ties(chunk, k), split_users(rankings)), strict=True
-    )
-    ties = TieCounts(*map(np.concatenate, parts))
-    n_ranked = np.diff(rankings.offsets)
+    interactions: Interactions, score: Hashable, k: int, options: Options, common: dict[str, int]
+) -> Figures:
+    """Return the figures of one score, beside those that are common to all."""
+    rankings = interactions.rankings(score)
+    runs = in_threads(lambda run, _: count_ties(run, k), split_users(rankings))
+    ties = TieCounts(*map(np.concatenate, zip(*runs, strict=True)))
     n_relevant = ties.n_relevant + rankings.n_unranked
-    figures = {
-        "ranked rows": np.unique(n_ranked, return_counts=True),
-        "rows in ties": _total(ties.n_tied.sum()),
-        "users with a tie": _total(ties.is_cut.sum()),
-        "not judged": _total(not is_judged),
+    n_ranked = pd.Series(np.diff(rankings.offsets))
+    numbers = {
+        **common,
+        "null scores": _count_nulls(interactions.frame, score),
+        "users": len(n_ranked),
+        "users without relevant rows": (n_relevant == 0).sum(),
+        "shortest ranking": n_ranked.min(),
+        "longest ranking": n_ranked.max(),
+        f"users with fewer than {k}": (n_ranked < k).sum(),
+        "rows in ties": ties.n_tied.sum(),
+        f"users with a tie across {k}": ties.is_cut.sum(),
     }
-    if is_judged:
-        counts = Counts(n_ranked, n_relevant, *(np.empty(0, np.int64),) * 3)
-        figures["users without relevant rows"] = _total((n_relevant == 0).sum())
-        for figure, hits in (("worst", ties.fewest_hits), ("best", ties.most_hits)):
-            tally = Tally(counts, hits={k: (hits, np.ones_like(hits))})
-            values = evaluate_metric(make_metric("precision", k), tally, options.policy)
-            figures[figure] = np.unique(values[~np.isnan(values)], return_counts=True)
-    return figures
+    if not interactions.is_judged:
+        return Figures(numbers | {"users without relevant rows": np.nan}, [UNKNOWN, UNKNOWN])
+    precisions = []
+    for hits in (ties.fewest_hits, ties.most_hits):
+        statistics = RankStatistics.of_hits(n_ranked.to_numpy(), n_relevant, k, hits)
+        values = measure_one(make_metric("precision", k), statistics, policy_of(options))
+        precisions.append(np.unique(values[~np.isnan(values)], return_counts=True))
+    return Figures(numbers, precisions)
 
 
-def _total(number: Any) -> Histogram:
-    """Return a number of which only the sum is of interest."""
-    return [int(number)], [1]
-
-
-def _to_counts(figures: dict[Hashable, dict[str, Histogram]]) -> pd.DataFrame:
-    """Return the histograms of the figures of every score as one table."""
-    counts = [
-        pd.DataFrame(
-            {
-                "score": number,
-                "figure": figure,
-                "value": np.asarray(values, np.float64),
-                "count": np.asarray(n_equal, np.int64),
-            }
-        )
-        for number, of_score in enumerate(figures.values())
-        for figure, (values, n_equal) in of_score.items()
-    ]
-    return pd.concat(counts, ignore_index=True)
-
-
-def _describe_score(figures: dict[str, Histogram], k: int) -> dict[str, float]:
-    """Return the figures of one score; NaN for what speaks of relevance if that is not judged."""
-    totals = {figure: (values * n_equal).sum() for figure, (values, n_equal) in figures.items()}
-    lengths, n_users = figures["ranked rows"] if "ranked rows" in figures else (np.empty(0),) * 2
-    is_judged = totals["not judged"] == 0
-
-    def mean(figure: str) -> float:
-        return totals[figure] / figures[figure][1].sum() if figure in figures else np.nan
-
-    plain = ["rows", "null users", "null relevance", "duplicate pairs", "null scores"]
-    return {
-        **{figure: totals[figure] for figure in plain if figure in totals},
-        "users": n_users.sum(),
-        "users without relevant rows": (
-            totals["users without relevant rows"] if is_judged else np.nan
-        ),
-        "shortest ranking": lengths.min() if len(lengths) else np.nan,
-        "longest ranking": lengths.max() if len(lengths) else np.nan,
-        f"users with fewer than {k}": n_users[lengths < k].sum(),
-        "rows in ties": totals["rows in ties"],
-        f"users with a tie across {k}": totals["users with a tie"],
-        f"precision@{k}, worst": mean("worst") if is_judged else np.nan,
-        f"precision@{k}, best": mean("best") if is_judged else np.nan,
+def _add_up(parts: Sequence[Figures], k: int) -> dict[str, float]:
+    """Return the figures of a score over all parts, by name."""
+    described = {
+        name: TOTALS.get(name, sum)([part.numbers[name] for part in parts])
+        for name in parts[0].numbers
     }
+    worst, best = zip(*(part.precisions for part in parts), strict=True)
+    return described | {f"precision@{k}, worst": _mean(worst), f"precision@{k}, best": _mean(best)}
+
+
+def _mean(histograms: Sequence[Histogram]) -> float:
+    """Return the mean of the values of all users; NaN for no user."""
+    values, counts = map(np.concatenate, zip(*histograms, strict=True))
+    if len(values) == 0:
+        return np.nan
+    # In the order of their values sums have the same bits, whatever parts they come in.
+    distinct, inverse = np.unique(values, return_inverse=True)
+    n_users = np.bincount(inverse, counts)
+    return float((distinct * n_users).sum() / n_users.sum())

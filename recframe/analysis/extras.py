@@ -9,8 +9,7 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        library = module.partition(".")[0]
         raise ImportError(
-            f"{purpose} needs {library}, which could not be imported ({error}); "
+            f"{purpose} needs {module.partition('.')[0]}, which could not be imported ({error}); "
             f"install it with pip install 'recframe[{extra}]'"
         ) from error

@@ -2,20 +2,18 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recframe.analysis.inspection import Inspection
 from recframe.analysis.judged import judged_frame
-from recframe.analysis.ranks import row_places
+from recframe.analysis.ranks import rank_table
 from recframe.errors import RecframeError
-from recframe.frames.columns import find_columns, find_item, get_column
-from recframe.frames.interactions import ALL_USERS, Interactions, read_rows
-from recframe.frames.per_user import per_user_table
-from recframe.frames.tables import mean_table
-from recframe.kernel.grouping import Array
+from recframe.frames.columns import find_columns, get_column
+from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
+from recframe.frames.tables import mean_table, measure_table
+from recframe.kernel.threads import Array
 from recframe.metrics.names import make_metric
 from recframe.options import Options
 
@@ -29,33 +27,21 @@ def inspect_user(
 
     Where the frame is not all there is, truth may be of users who are not in it.
     """
-    metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
-    if options.truth is not None:
+    if options.has_truth:
         # With the items that truth names and the user's list does not, as rows that are not ranked.
         frame = judged_frame(frame, options, is_all=is_all)
-        judged: dict[str, Any] = {
-            "relevant": "relevant",
-            "min_relevance": None,
-            "missing": "unranked",
-        }
-        options = replace(options, truth=None, **judged)
-    columns = find_columns(frame, options)
-    item = find_item(frame, columns, options)
+        options = replace(
+            options, truth=None, relevant="relevant", min_relevance=None, missing="unranked"
+        )
+    columns = find_columns(frame, options, with_item=True)
     frame = frame[_find_user(frame, user, columns.user)]
-    interactions = read_rows(frame, columns, options)
-    users = interactions.groups.users
-    if len(users) == 0:
+    interactions = read_interactions(frame, columns, options)
+    if len(interactions.groups.users) == 0:
         raise RecframeError(f"user={user!r}: every row holds a null, and missing='drop' removes it")
-    per_user = per_user_table(frame, columns, metrics, options)
-    of_user = per_user.iloc[per_user.index.get_indexer(users[:1])]
-    roles = {"item": item, "relevance": columns.relevant}
-    shown = {role: get_column(frame, label) for role, label in roles.items() if label is not None}
-    tables = {}
-    for score in columns.scores:
-        shown["score"] = get_column(frame, score)
-        tables[score] = _ranked_rows(shown, interactions, score, options)
+    metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
+    per_user = measure_table(interactions, metrics, options)
     title = str(user) if columns.user is None else f"{columns.user} {user}"
-    return Inspection(title, int(k), mean_table(of_user), tables)
+    return Inspection(title, k, mean_table(per_user), _ranked_rows(interactions, options))
 
 
 def check_user(user: Hashable, label: Hashable | None) -> None:
@@ -75,7 +61,6 @@ def is_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Arra
 
 def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:
     """Return which rows are the user's, or raise where none is."""
-    check_user(user, label)
     found = is_user(frame, user, label)
     if label is not None and not found.any():
         ids = get_column(frame, label).dropna().unique()
@@ -87,20 +72,20 @@ def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> A
     return found
 
 
-def _ranked_rows(
-    shown: dict[str, pd.Series], interactions: Interactions, score: Hashable, options: Options
-) -> pd.DataFrame:
-    """Return the rows in ranked order with their positions, those that are not ranked behind."""
-    n_rows = len(shown["score"])
-    kept = np.arange(n_rows) if interactions.rows is None else interactions.rows
-    if interactions.groups.order is not None:
-        kept = kept[interactions.groups.order]
-    relevant = np.zeros(n_rows, bool)
-    relevant[kept] = interactions.relevant
-    rows, (first, mean) = row_places(interactions, score, options)
-    position = np.full(n_rows, np.nan)
-    position[rows] = mean
-    unranked = np.setdiff1d(kept, rows)
-    order = np.append(rows[np.lexsort((rows, first))], unranked)
-    table = pd.DataFrame({"position": position, "relevant": relevant}, index=shown["score"].index)
-    return table.assign(**shown).iloc[order]
+def _ranked_rows(interactions: Interactions, options: Options) -> dict[Hashable, pd.DataFrame]:
+    """Return the rows in each ranked order with their positions, those not ranked behind."""
+    frame, columns, rows = interactions.frame, interactions.columns, interactions.find_rows()
+    relevant = np.zeros(len(frame), bool)
+    relevant[rows] = interactions.relevant
+    # Arrays, as a level of the index is a column with an index of its own.
+    shown = {"position": None, "relevant": relevant}
+    for role, label in {"item": columns.item, "relevance": columns.relevant}.items():
+        if label is not None:
+            shown[role] = get_column(frame, label).array
+    positions = rank_table(interactions, options).to_numpy()
+    tables = {}
+    for score, position in zip(columns.scores, positions.T, strict=True):
+        cells = shown | {"position": position, "score": get_column(frame, score).array}
+        table = pd.DataFrame(cells, index=frame.index)
+        tables[score] = table.iloc[np.sort(rows)].sort_values("position", kind="stable")
+    return tables

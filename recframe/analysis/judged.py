@@ -1,23 +1,21 @@
 """The judged frame: rows with the relevance that truth gives them, and the items not listed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
+from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import append
-from recframe.frames.interactions import read_rows
+from recframe.frames.interactions import read_interactions
 from recframe.frames.truth import (
-    Pairs,
-    Places,
+    Judgments,
+    Matches,
+    find_matches,
     judge_rows,
-    load_truth,
-    locate,
     raise_no_common,
-    read_pairs,
+    read_judgments,
 )
-from recframe.kernel.grouping import Array
+from recframe.kernel.threads import Array
 from recframe.options import Options
 
 
@@ -26,53 +24,50 @@ def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) 
 
     Where it is not all there is, truth need not be of its users.
     """
-    truth = load_truth(options.truth)
+    if not options.has_truth:
+        raise RecframeError("truth: judge needs it; pass the frame of relevant items")
     columns = find_columns(frame, options)
-    interactions = read_rows(frame, columns, options)
-    pairs = read_pairs(truth, columns, options)
-    places = locate(pairs, frame, columns, interactions)
-    if is_all and places.user.max() < 0:
-        raise_no_common(interactions.groups.users, pairs.users)
-    added = _added(pairs, places, options)
+    interactions = read_interactions(frame, columns, options)
+    judgments = read_judgments(columns, options)
+    matches = find_matches(judgments, interactions)
+    if is_all and matches.user.max() < 0:
+        raise_no_common(interactions.groups.users, judgments.users)
+    added = _find_added(judgments, matches, options)
 
     kept = frame if interactions.rows is None else frame.iloc[interactions.rows]
     in_index = [name for name in (columns.user, columns.item) if name in frame.index.names]
     kept = kept.reset_index([name for name in in_index if name is not None])
     judged = [
-        _extend(kept.iloc[:, position], columns, pairs, added)
+        _extend(kept.iloc[:, position], columns, judgments, added)
         for position, name in enumerate(kept.columns)
         if name != "relevant"
     ]
-    flags = judge_rows(interactions, pairs, places).relevant
+    flags = judge_rows(interactions, judgments, matches).relevant
     if interactions.groups.order is not None:
         flags[interactions.groups.order] = flags.copy()
-    judged.append(pd.Series(np.append(flags, pairs.relevant[added]), name="relevant"))
+    judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
     return pd.concat(judged, axis=1)
 
 
-def _added(pairs: Pairs, places: Places, options: Options) -> Array:
-    """Return the pairs that judging adds as rows.
-
-    They are the relevant items that are not listed and, so that no user of truth is lost, what
-    truth says of users who have neither a row nor a relevant item.
-    """
-    n_relevant = np.bincount(pairs.user[pairs.relevant], minlength=len(pairs.users))
-    added = (places.row < 0) & (pairs.relevant | (n_relevant[pairs.user] == 0))
-    is_absent = places.user < 0
+def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Array:
+    """Return the pairs that judging adds as rows: relevant items not listed, and absent users."""
+    is_unlisted, is_absent = matches.row < 0, matches.user < 0
     if options.absent == "drop":
-        return np.flatnonzero(added & ~is_absent & pairs.relevant)
-    return np.flatnonzero(added & (pairs.relevant | is_absent))
+        return np.flatnonzero(is_unlisted & judgments.relevant & ~is_absent)
+    # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.
+    has_none = ~np.isin(judgments.user, judgments.user[judgments.relevant])
+    return np.flatnonzero(is_unlisted & (judgments.relevant | (is_absent & has_none)))
 
 
-def _extend(column: pd.Series, columns: Columns, pairs: Pairs, added: Array) -> pd.Series:
+def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Array) -> pd.Series:
     """Return a column with a cell for each pair added, null where it holds no id."""
-    if len(added) and column.name == columns.item:
-        cells = append(pd.Index(column), pairs.item.take(added))
-    elif len(added) and columns.user is not None and column.name == columns.user:
-        cells = append(pd.Index(column), pairs.users[pairs.user[added]])
-    else:
-        if len(added) and isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-            # These hold no null, and as floats large integers would lose digits.
-            column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
-        return column.reset_index(drop=True).reindex(range(len(column) + len(added)))
-    return pd.Series(cells, name=column.name)
+    if len(added) == 0:
+        return column.reset_index(drop=True)
+    if column.name == columns.item:
+        return pd.Series(append(pd.Index(column), judgments.item.take(added)))
+    if columns.user is not None and column.name == columns.user:
+        return pd.Series(append(pd.Index(column), judgments.users[judgments.user[added]]))
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        # These hold no null, and as floats large integers would lose digits.
+        column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
+    return column.reset_index(drop=True).reindex(range(len(column) + len(added)))

@@ -34,10 +34,8 @@ def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
 
 def summary_table(per_user: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
     """Return the mean of every column of a per-user table with its interval over users."""
-    intervals = [
-        bootstrap_interval(values[~np.isnan(values)], resampling)
-        for values in per_user.to_numpy().T
-    ]
+    columns = per_user.to_numpy().T
+    intervals = [bootstrap_interval(column[~np.isnan(column)], resampling) for column in columns]
     low, high = np.transpose(intervals)
     return pd.DataFrame(
         {

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
@@ -138,7 +138,6 @@ def test_side_by_side(example):
     assert sorted(wide.split()) == sorted(narrow.split())
 
 
-@settings(max_examples=50)
 @given(
     strategies.rows(scores="ratings", nulls=("score",), min_rows=1),
     st.integers(1, 6),
@@ -380,3 +379,11 @@ def test_names_run_no_script_in_a_browser(tied, tmp_path):
 
     assert SCRIPT in seen["text"]
     assert (0, "still") == (seen["scripts"], seen["title"])
+
+
+def test_ids_in_the_index(frame):
+    """Items and scores that are index levels are shown as those of columns are."""
+    expected = repr(frame.rec.inspect("ann", k=2))
+
+    for levels in ("item", "score", ["score", "item"], ["relevant", "item"]):
+        assert expected == repr(frame.set_index(levels).rec.inspect("ann", k=2))
