@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 import pandas as pd
 
+from recframe import metrics
 from recframe.accessor import RecAccessor
 from recframe.errors import MissingColumnError, RecframeError
 from recframe.frames.lists import from_lists, from_topk
@@ -17,6 +18,7 @@ __all__ = [
     "from_lists",
     "from_topk",
     "iter_evaluate",
+    "metrics",
 ]
 __version__ = version("recframe")
 

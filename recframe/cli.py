@@ -7,8 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
-from recframe.files.output import FILE_ENDINGS, mean_of_tables, whole_file, written
+from recframe.files.output import FILE_ENDINGS, mean_of_tables, whole_file, write_each
 from recframe.functions import iter_evaluate
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metric
-from recframe.options import CHOICES, MEANINGS, Options
+from recframe.options import CHOICES, DEFAULTS, MEANINGS, make_options
 
 DONE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 130, 143
 
@@ -47,37 +46,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 @contextmanager
 def unwinding_on_sigterm() -> Iterator[None]:
     """Let a request to end leave as few files behind as an error does."""
-
-    def stop(*_: object) -> None:
-        raise SystemExit(TERMINATED)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may handle signals
-        return
-    previous = signal.signal(signal.SIGTERM, stop)
-    try:
+    with ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():  # no other may handle signals
+            previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+            stack.callback(signal.signal, signal.SIGTERM, previous)
         yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
 
 
 def print_means(arguments: argparse.Namespace) -> None:
     """Evaluate as asked, write the values of every user if asked, and print the means."""
-    given = {name: getattr(arguments, name) for name in MEANINGS}
-    options = {name: value for name, value in given.items() if value is not None}
+    names = (*MEANINGS, "memory", "tmp")
+    options = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    options["progress"] = sys.stderr.isatty() and not arguments.no_progress
     if arguments.no_user:
         options["user"] = None
     output = nullcontext() if arguments.per_user is None else whole_file(arguments.per_user)
     with output as path:
-        tables = iter_evaluate(
-            arguments.paths,
-            arguments.metrics or DEFAULT_METRICS,
-            memory=arguments.memory,
-            tmp=arguments.tmp,
-            progress=sys.stderr.isatty() and not arguments.no_progress,
-            **options,
-        )
-        means = mean_of_tables(tables if path is None else written(tables, path))
+        tables = iter_evaluate(arguments.paths, arguments.metrics or DEFAULT_METRICS, **options)
+        means = mean_of_tables(tables if path is None else write_each(tables, path))
     print(as_text(means, arguments.format))
 
 
@@ -96,18 +82,16 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="recframe", description="Evaluate rankings of users and items in parquet files."
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    command = commands.add_parser(
+    command = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
         "evaluate",
         help="mean metrics over users",
         description="Print the mean over users of ranking metrics, a row for each score column.",
         epilog=describe_metrics(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument(
-        "paths", nargs="+", metavar="PATH", help="a parquet file, a folder of them or a pattern"
-    )
-    command.add_argument(
+    add = command.add_argument
+    add("paths", nargs="+", metavar="PATH", help="a parquet file, a folder of them or a pattern")
+    add(
         "--metric",
         dest="metrics",
         action="append",
@@ -116,54 +100,44 @@ def build_parser() -> argparse.ArgumentParser:
         help=f"as precision@4; once for each (default: {' '.join(DEFAULT_METRICS)})",
     )
     for name, meaning in MEANINGS.items():
-        _add_option(command, name, meaning)
-    command.add_argument("--no-user", action="store_true", help="all rows are one ranking")
-    command.add_argument(
+        add(f"--{name.replace('_', '-')}", **_describe_flag(name, meaning))
+    add("--no-user", action="store_true", help="all rows are one ranking")
+    add(
         "--per-user",
         type=_usage(_table_path),
         metavar="FILE",
         help=f"also write the values of every user to FILE ({' or '.join(FILE_ENDINGS)})",
     )
-    command.add_argument(
+    add(
         "--format",
         choices=("table", "csv", "json"),
         default="table",
         help="how the means are printed (default: %(default)s)",
     )
-    command.add_argument(
+    add(
         "--memory",
         type=_usage(check_memory),
         default=MEMORY,
         metavar="SIZE",
         help="memory to work in, as 512MiB (default: %(default)s)",
     )
-    command.add_argument(
-        "--tmp", metavar="FOLDER", help="where a temporary file may be made if one is needed"
-    )
-    command.add_argument("--no-progress", action="store_true", help="no bar on a terminal")
+    add("--tmp", metavar="FOLDER", help="where a temporary file may be made if one is needed")
+    add("--no-progress", action="store_true", help="no bar on a terminal")
     return parser
 
 
-def _add_option(command: argparse.ArgumentParser, name: str, meaning: str) -> None:
-    """Add the flag of one option; its default and choices are those of `Options`."""
-    flag = f"--{name.replace('_', '-')}"
-    default = getattr(Options(), name)
-    meaning = meaning if default is None else f"{meaning} (default: {default})"
+def _describe_flag(name: str, meaning: str) -> dict[str, Any]:
+    """Return the arguments of the flag of one option; default and choices are its own."""
+    default = DEFAULTS[name]
+    flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
     if name in CHOICES:
-        command.add_argument(flag, choices=CHOICES[name], help=meaning)
-    elif name == "truth":
-        command.add_argument(flag, metavar="FILE", help=meaning)
-    elif isinstance(default, str):
-        action = "append" if name == "score" else "store"
-        command.add_argument(flag, action=action, metavar="COLUMN", help=meaning)
-    else:
-
-        def number(text: str) -> float:
-            given: dict[str, Any] = {name: float(text)}
-            replace(Options(), **given)  # checks it
-            return float(text)
-
-        command.add_argument(flag, type=_usage(number), metavar="NUMBER", help=meaning)
+        return {**flag, "choices": CHOICES[name]}
+    if name == "truth":
+        return {**flag, "metavar": "FILE"}
+    if isinstance(default, str):
+        return {**flag, "metavar": "COLUMN", "action": "append" if name == "score" else "store"}
+    number = _usage(lambda text: getattr(make_options({name: float(text)}), name))
+    return {**flag, "metavar": "NUMBER", "type": number}
 
 
 def _usage(read: Callable[[str], object]) -> Callable[[str], object]:

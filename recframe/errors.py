@@ -5,8 +5,7 @@ class RecframeError(ValueError):
     """
     Raised when an argument or the data cannot be evaluated as asked.
 
-    The message says which argument, what was required, what was found and what to do. It is a
-    `ValueError`, so code that catches those needs no change.
+    The message says what was required, what was found and what to do.
 
     See Also
     --------
@@ -15,12 +14,9 @@ class RecframeError(ValueError):
     Examples
     --------
     >>> import pandas as pd, recframe
-    >>> frame = pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]})
-    >>> try:
-    ...     frame.rec.recall(k=0)
-    ... except recframe.RecframeError as error:
-    ...     print(error)
-    k must be an integer of 1 or more, found 0
+    >>> pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]}).rec.recall(k=0)
+    Traceback (most recent call last):
+    recframe.errors.RecframeError: k must be an integer of 1 or more, found 0
     """
 
 
@@ -37,12 +33,10 @@ class MissingColumnError(RecframeError, KeyError):
     Examples
     --------
     >>> import pandas as pd, recframe
-    >>> frame = pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]})
-    >>> try:
-    ...     frame.rec(user="usr").recall(k=1)
-    ... except KeyError as error:
-    ...     print(error)
-    user='usr': no such column; the frame has 'user', 'score', 'relevant'; did you mean 'user'?
+    >>> pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]}).rec(user="usr").recall(k=1)
+    Traceback (most recent call last):
+    recframe.errors.MissingColumnError: user='usr': no such column; the frame has 'user', 'score',
+    'relevant'; did you mean 'user'?
     """
 
     # KeyError prints the repr of its message; a sentence must read as a sentence.

@@ -1,8 +1,9 @@
-"""evaluate(): the order of the steps, and nothing but the order."""
+"""evaluate() and iter_evaluate(): the typed functions, where every option is spelled out."""
 
 import math
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Unpack
 
 import pandas as pd
 
@@ -10,12 +11,23 @@ from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.paths import PathLike
 from recframe.files.per_user import iter_tables
-from recframe.files.user_ids import sort_table
-from recframe.frames.columns import find_columns
-from recframe.frames.per_user import per_user_table
+from recframe.frames.tables import per_user_table, sort_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
-from recframe.options import INFER, Absent, Gain, Missing, Options, Short, Ties, TruthLike
+from recframe.options import (
+    DEFAULTS,
+    INFER,
+    Absent,
+    Gain,
+    Missing,
+    OptionArguments,
+    Options,
+    Short,
+    Ties,
+    TruthLike,
+    make_options,
+    spell_options,
+)
 
 PATHS = (str, os.PathLike, list, tuple)
 
@@ -46,11 +58,9 @@ def evaluate(
     """
     Return the metrics of every user, for each score column.
 
-    A user's rows are ordered by a score column, highest first. With hits@c the relevant rows
-    among the first c and R the relevant rows of the user, precision@k = hits@k / k,
-    recall@k = hits@k / R and R-precision = hits@R / R. Further metrics are f1@k, hit_rate@k,
-    capped_recall@k, auc, and with or without a cut-off reciprocal_rank, average_precision and
-    ndcg; see Notes. The result depends on the values only, never on the order of rows.
+    A user's rows are ordered by a score column, highest first. The metrics are those of
+    `recframe.RecAccessor`'s methods, which define them. The result depends on the values only,
+    never on the order of rows.
 
     Parameters
     ----------
@@ -80,8 +90,8 @@ def evaluate(
         followed, none relevant; the same, but min(k, n) for k in the denominators of precision
         and f1; NaN for that user and metric.
     missing : {"raise", "unranked", "drop"}, default "raise"
-        A null score: an error; the row is not ranked, its relevance counts in R; or rows with a
-        null in any column used are removed, for all scores alike.
+        A null score: an error; the row is not ranked, but counted in R; rows with a null in any
+        column used are removed, for all scores alike.
     zero_division : {nan, 0.0, 1.0}, default nan
         The value where a denominator is 0: R = 0 in every metric but precision, which is 0 then;
         n = 0 in precision under ``short="shrink"``; in AUC also that all or none of the ranked
@@ -94,19 +104,17 @@ def evaluate(
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R.
     truth : DataFrame or path, default None
-        The relevant items of every user, each pair of user and item once; or a parquet file that
-        holds them, read whole. A row is relevant where its pair is in truth, R counts the items
-        of truth whether the frame lists them or not, and users without any have R = 0. A
-        relevance column of truth is read as `relevant` and `min_relevance` say, and without one
-        every pair is relevant; the frame's own relevance is ignored.
+        The relevant items of every user, each pair of user and item once; or a parquet file of
+        them, read whole. A row is relevant where its pair is in truth, and R counts the items of
+        truth whether the frame lists them or not. Its relevance column is read as `relevant` and
+        `min_relevance` say, without one every pair is relevant; the frame's own is ignored.
     truth_user, truth_item : label, default "infer"
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
         else looks for the names above. Ids are compared by value, whatever their dtypes.
     absent : {"zero", "drop"}, default "zero"
-        A user for whom nothing is ranked, with truth: one of truth who has no row in the frame,
-        or one without a score in that score column. "zero": an empty list, whatever `short` says:
-        every metric is 0 (but `zero_division` where R = 0, except precision). "drop": users of
-        truth without a row are left out, a user without a score is NaN.
+        A user of truth without a row, or without a score in a score column. "zero": an empty list,
+        whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision).
+        "drop": without a row left out, without a score NaN.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
         the rows held at a time, beside the libraries, the result and the rows of any one user.
@@ -127,49 +135,28 @@ def evaluate(
     MissingColumnError
         A column is not there, or none could be inferred.
     RecframeError
-        An option or metric is unknown, a column is ambiguous, has nulls or holds what its role
-        does not allow, a user has fewer than k ranked rows, or a file cannot be read. With truth:
-        a pair of user and item is there twice, in the frame or in truth, the ids of the two are
-        of different kinds (numbers and text), or no user is in both.
+        A metric is unknown, an option has a value it does not take, a column is ambiguous, has
+        nulls or holds what its role does not allow, a user has fewer than k ranked rows, or a file
+        cannot be read. With truth: a pair of user and item is there twice, ids are of different
+        kinds (numbers and text), or no user is in both.
 
     See Also
     --------
-    recframe.metrics.precision_at_k : Precision of one ranking given as arrays.
-    recframe.metrics.recall_at_k : Recall of one ranking given as arrays.
-    recframe.metrics.r_precision : R-precision of one ranking given as arrays.
+    recframe.RecAccessor : A method for each metric, and what is said about tables of users.
+    recframe.metrics : Functions of one ranking given as arrays.
 
     Notes
     -----
-    The definitions are trec_eval's. Under ``ties="expected"`` the tie group across the cut c adds
-    (c - above) * relevant / size, where `above` counts the rows before the group [1]_. Hits are
-    counted in integers and divided once.
-
-    Of the further metrics, f1@k = 2 hits@k / (k + R), hit_rate@k is 1 where hits@k > 0 and else
-    0, capped_recall@k = hits@k / min(R, k), reciprocal_rank is 1 / the position of the first
-    relevant row, average_precision the sum of the precisions at relevant rows / R, ndcg the sum
-    of gain / log2(1 + position) / its highest possible value [2]_, and auc the chance that a
-    relevant row outscores another, among ranked rows. With a cut-off, positions beyond k count
-    for nothing. All are expectations over the orders of tied rows [1]_; "best" and "worst" also
-    put higher gains first and last.
-
-    References
-    ----------
-    .. [1] F. McSherry and M. Najork, "Computing information retrieval performance measures
-       efficiently in the presence of tied scores", ECIR 2008.
-    .. [2] K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques",
-       ACM Transactions on Information Systems 20, 2002.
+    The definitions are trec_eval's. Hits are counted in integers and divided once. Under
+    ``ties="expected"`` every metric is its expectation over the orders of tied rows (F. McSherry
+    and M. Najork, "Computing information retrieval performance measures efficiently in the
+    presence of tied scores", ECIR 2008); "best" and "worst" also put higher gains first and last.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> import recframe
-    >>> frame = pd.DataFrame(
-    ...     {
-    ...         "user": ["ann", "ann", "ann", "bob", "bob", "bob"],
-    ...         "score": [0.9, 0.8, 0.1, 0.7, 0.2, 0.2],
-    ...         "relevant": [1, 0, 1, 0, 1, 0],
-    ...     }
-    ... )
+    >>> import pandas as pd, recframe
+    >>> rows = {"score": [0.9, 0.8, 0.1, 0.7, 0.2, 0.2], "relevant": [1, 0, 1, 0, 1, 0]}
+    >>> frame = pd.DataFrame({"user": ["ann"] * 3 + ["bob"] * 3, **rows})
     >>> recframe.evaluate(frame, ["precision@2", "recall@2"])
     score        score
     metric precision@2 recall@2
@@ -177,28 +164,13 @@ def evaluate(
     ann           0.50      0.5
     bob           0.25      0.5
     """
-    options = Options(
-        user=user,
-        item=item,
-        score=score,
-        relevant=relevant,
-        ties=ties,
-        short=short,
-        missing=missing,
-        zero_division=zero_division,
-        min_relevance=min_relevance,
-        gain=gain,
-        min_score=min_score,
-        truth=truth,
-        truth_user=truth_user,
-        truth_item=truth_item,
-        absent=absent,
-    )
+    given = locals()  # the options are spelled out in the signature, and nowhere else
+    options = Options(**{name: given[name] for name in DEFAULTS})
     parsed = parse_metrics(metrics)
     if isinstance(frame, pd.DataFrame):
         if (memory, tmp, progress) != (MEMORY, None, False):
             raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
-        return per_user_table(frame, find_columns(frame, options), parsed, options)
+        return per_user_table(frame, parsed, options)
     if not isinstance(frame, PATHS):
         raise RecframeError(
             f"frame must be a pandas DataFrame or the path of parquet files, found {type(frame)}"
@@ -207,34 +179,20 @@ def evaluate(
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
 
+@spell_options
 def iter_evaluate(
     path: PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
-    user: Hashable | None = INFER,
-    item: Hashable = INFER,
-    score: Hashable | list[Hashable] = INFER,
-    relevant: Hashable = INFER,
-    ties: Ties = "expected",
-    short: Short = "raise",
-    missing: Missing = "raise",
-    zero_division: float = math.nan,
-    min_relevance: float | None = None,
-    gain: Gain = "linear",
-    min_score: float | None = None,
-    truth: TruthLike | None = None,
-    truth_user: Hashable = INFER,
-    truth_item: Hashable = INFER,
-    absent: Absent = "zero",
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
+    **options: Unpack[OptionArguments],
 ) -> Iterator[pd.DataFrame]:
     """
     Return an iterator over the metrics of every user of parquet files, block by block.
 
-    For results that do not fit in memory: `evaluate` of the same files is these tables joined and
-    sorted. Each user is in one table; within a table users are sorted.
+    For results that do not fit in memory: `evaluate` gives these tables joined and sorted.
 
     Parameters
     ----------
@@ -242,46 +200,20 @@ def iter_evaluate(
         Parquet files, as in `evaluate`.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision".
-    user : label or None, default "infer"
-        The column of user ids; None: all rows are one ranking.
-    item : label, default "infer"
-        The column of item ids.
-    score : label or list of labels, default "infer"
-        The score columns.
-    relevant : label, default "infer"
-        The column of relevance.
-    ties : {"expected", "first", "last", "best", "worst"}, default "expected"
-        The order of rows with equal scores; the order of rows is that of files and in them.
-    short : {"raise", "pad", "shrink", "nan"}, default "raise"
-        What a user with fewer than k ranked rows scores.
-    missing : {"raise", "unranked", "drop"}, default "raise"
-        What a null score means.
-    zero_division : {nan, 0.0, 1.0}, default nan
-        The value where a denominator is 0.
-    min_relevance : float, default None
-        Rows at or above it are relevant.
-    gain : {"linear", "exponential"}, default "linear"
-        What a relevant row adds to nDCG where `min_relevance` is given.
-    min_score : float, default None
-        Rows below it are not recommended.
-    truth : DataFrame or path, default None
-        The relevant items of every user; held whole.
-    truth_user, truth_item : label, default "infer"
-        The columns of ids in truth.
-    absent : {"zero", "drop"}, default "zero"
-        A user for whom nothing is ranked, with truth. Those without a row in any file come last.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB".
     tmp : path, default None
         The folder of the temporary file, if one is needed.
     progress : bool or callable, default False
         True shows a bar; a function is called with (done, total) in rows.
+    **options
+        Those of `evaluate`.
 
     Returns
     -------
     iterator of DataFrame
-        Tables as `evaluate` returns them, at least one. In order of users where the row groups
-        are; then all tables together are sorted.
+        Tables as `evaluate` returns them, at least one, each user in one of them. All together
+        are sorted where the row groups come in order of users.
 
     Raises
     ------
@@ -305,24 +237,7 @@ def iter_evaluate(
     0           0.000000   0.307692
     1           0.190476   0.095238
     """
-    options = Options(
-        user=user,
-        item=item,
-        score=score,
-        relevant=relevant,
-        ties=ties,
-        short=short,
-        missing=missing,
-        zero_division=zero_division,
-        min_relevance=min_relevance,
-        gain=gain,
-        min_score=min_score,
-        truth=truth,
-        truth_user=truth_user,
-        truth_item=truth_item,
-        absent=absent,
-    )
     if not isinstance(path, PATHS):
         raise RecframeError(f"path must be that of parquet files, found {type(path)}")
     limits = check_limits(memory, tmp, progress)
-    return iter_tables(path, parse_metrics(metrics), options, limits)
+    return iter_tables(path, parse_metrics(metrics), make_options(options), limits)

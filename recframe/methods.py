@@ -1,405 +1,631 @@
-"""MetricMethods: a method for each metric, which the accessors share."""
+"""RankingMethods: every public method once, which an engine gives its tables."""
 
+import inspect
+import textwrap
 from abc import ABC, abstractmethod
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
-from recframe.metrics.names import Metric, make_metric
+import pandas as pd
+
+from recframe.analysis.compare import Correction, Test, check_comparison, compare_table
+from recframe.analysis.inspect import check_user, inspect_user
+from recframe.analysis.inspection import Inspection
+from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
+from recframe.analysis.resampling import make_resampling
+from recframe.analysis.summary import curve_metrics, curve_table, summary_table
+from recframe.frames.columns import Columns, find_columns
+from recframe.frames.interactions import ALL_USERS, Interactions
+from recframe.frames.tables import mean_table, measure_table, single_table
+from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS
+from recframe.metrics.names import Metric, check_k, make_metric, parse_metrics
+from recframe.metrics.registry import Definition
+from recframe.options import OptionArguments, Options, make_options, spell_options
 
 Table = TypeVar("Table")
+MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
+Make = Callable[[Interactions, Options], pd.DataFrame]
 
 
-class MetricMethods(ABC, Generic[Table]):
-    """A table of one metric for each method: a row for each user, a column for each score.
+def as_it_is(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table."""
+    return table
 
-    Of a pandas DataFrame the table is one too; of a Dask DataFrame it is lazy and in no order.
+
+def _measure(
+    interactions: Interactions, options: Options, metrics: list[Metric], make_table: MakeTable
+) -> pd.DataFrame:
+    """Return what is made of the metrics of every user of interactions."""
+    return make_table(measure_table(interactions, metrics, options))
+
+
+class RankingMethods(ABC, Generic[Table]):
+    """
+    Ranking metrics of interactions that an engine holds, with a method for each table.
+
+    A method checks its arguments and says which function makes the table of pandas DataFrames; the
+    engine calls it where the rows are.
+
+    Parameters
+    ----------
+    frame : object
+        The interactions: a row for each user and item, score columns, a relevance column.
     """
 
-    @abstractmethod
-    def _single(self, metric: Metric) -> Table:
-        """Return one metric of every user, a column for each score."""
+    def __init__(self, frame: Any) -> None:
+        # pandas makes an accessor at every access and for tab completion: no work here.
+        self._frame = frame
+        self._bound_options: Options | None = None
 
-    def precision(self, k: int = 10) -> Table:
+    @spell_options
+    def __call__(self, **options: Unpack[OptionArguments]) -> Self:
         """
-        Return precision@k = hits@k / k of every user.
+        Return an accessor to the same frame with these options.
 
-        hits@k is the number of relevant rows among the first k of the user's ranking.
+        They are not added to options set before: what is not passed has its default.
 
         Parameters
         ----------
-        k : int, default 10
-            The cut-off, 1 or more.
+        **options
+            Those of `recframe.evaluate`.
 
         Returns
         -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
+        RankingMethods
+            An accessor of the same kind, bound to the options.
 
         Raises
         ------
         RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
+            An option is unknown or has a value it does not take.
 
         See Also
         --------
-        recall : The same hits divided by the relevant rows of the user.
-        evaluate : Several metrics at once.
+        recframe.evaluate : The options explained.
 
         Examples
         --------
         >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.precision(k=1)
-        precision@1  score
-        user
-        1              0.0
-        2              1.0
-        """
-        return self._single(make_metric("precision", k))
-
-    def recall(self, k: int = 10) -> Table:
-        """
-        Return recall@k = hits@k / R of every user.
-
-        hits@k is the number of relevant rows among the first k of the user's ranking, R that of
-        all relevant rows of the user.
-
-        Parameters
-        ----------
-        k : int, default 10
-            The cut-off, 1 or more.
-
-        Returns
-        -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
-
-        Raises
-        ------
-        RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
-
-        See Also
-        --------
-        precision : The same hits divided by k.
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 1, 1]})
-        >>> df.rec.recall(k=1)
+        >>> df = pd.DataFrame({"user": [1, 1], "score": [0.5, 0.5], "relevant": [0, 1]})
+        >>> df.rec(ties="worst").recall(k=1)
         recall@1  score
         user
-        1           0.5
-        2           1.0
+        1           0.0
         """
-        return self._single(make_metric("recall", k))
+        bound = type(self)(self._frame)
+        bound._bound_options = make_options(options)
+        return bound
 
-    def r_precision(self) -> Table:
+    @property
+    def _options(self) -> Options:
+        """The options this accessor was called with, or the defaults."""
+        return Options() if self._bound_options is None else self._bound_options
+
+    # What an engine supplies. Metrics, columns and numbers come checked.
+
+    @property
+    @abstractmethod
+    def _sample(self) -> pd.DataFrame:
+        """A DataFrame with the columns of the rows, in their dtypes; rows need not be there."""
+
+    @abstractmethod
+    def _map(
+        self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
+    ) -> Table:
+        """Return what is made of the arrays of the rows, and the options.
+
+        Rows may come in parts, each with all rows of its users. Unless `reads_all` they need no
+        columns but those in a role.
         """
-        Return R-precision = hits@R / R of every user.
 
-        R is the number of relevant rows of the user, hits@R that among the first R of the user's
-        ranking.
+    @abstractmethod
+    def _whole(self, per_user: Table, make_table: MakeTable) -> Table:
+        """Return what is made of the per-user table, in one piece and with its users sorted."""
+
+    def _mean(self, per_user: Table, make_table: MakeTable) -> Table:
+        """Return what is made of the table of means."""
+        return self._whole(per_user, lambda table: make_table(mean_table(table)))
+
+    @abstractmethod
+    def _describe(self, columns: Columns, k: int) -> Table:
+        """Return the description that the figures of the rows add up to."""
+
+    @abstractmethod
+    def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
+        """Return rows among which are all of the user's, and whether they are all there is."""
+
+    def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> Table:
+        """Return what is made of the metrics of every user."""
+        columns = find_columns(self._sample, self._options)
+        make = partial(_measure, metrics=metrics, make_table=make_table)
+        return self._map(make, columns, self._options)
+
+    # The methods.
+
+    def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
+        """
+        Return metrics of every user, for each score column.
+
+        The columns are counted once, however many metrics are asked for.
+
+        Parameters
+        ----------
+        metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
+            Names of metrics, as "precision@4", "recall@4", "r_precision".
 
         Returns
         -------
         DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
+            Index: users, sorted. Columns: a MultiIndex (score, metric).
 
         Raises
         ------
         RecframeError
-            The frame is refused as in `recframe.evaluate`.
+            A metric is unknown, or the frame is refused as in `recframe.evaluate`.
 
         See Also
         --------
-        precision : The precision at a cut-off of one's choice.
-        evaluate : Several metrics at once.
+        mean : The means over users.
+        recframe.evaluate : The same as a function, with all options explained.
 
         Examples
         --------
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.r_precision()
-        r_precision  score
+        >>> df.rec.evaluate(["recall@1", "r_precision"])
+        score     score
+        metric recall@1 r_precision
         user
-        1              0.0
-        2              1.0
+        1           0.0         0.0
+        2           1.0         1.0
         """
-        return self._single(make_metric("r_precision"))
+        return self._per_user(parse_metrics(metrics))
 
-    def f1(self, k: int = 10) -> Table:
+    def mean(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
         """
-        Return f1@k = 2 hits@k / (k + R) of every user.
+        Return the means of metrics over users, for each score column.
 
-        The harmonic mean of precision@k and recall@k.
+        The mean of a column of `evaluate`; users whose value is NaN are left out, as pandas does.
+
+        Parameters
+        ----------
+        metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
+            Names of metrics, as "precision@4", "recall@4", "r_precision".
+
+        Returns
+        -------
+        DataFrame
+            Index: the score columns. Columns: the metrics.
+
+        Raises
+        ------
+        RecframeError
+            A metric is unknown, or the frame is refused as in `recframe.evaluate`.
+
+        See Also
+        --------
+        evaluate : The values the mean is taken of.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+        >>> df.rec.mean(["recall@1", "r_precision"])
+        metric  recall@1  r_precision
+        score
+        score        0.5          0.5
+        """
+        return self._mean(self.evaluate(metrics), as_it_is)
+
+    def rank(self) -> Table:
+        """
+        Return the position of every row in its user's ranking.
+
+        1 is the best. Tied rows share the mean of their positions, as in ``Series.rank``: all under
+        "expected", those of the same relevance under "best" and "worst".
+
+        Returns
+        -------
+        DataFrame
+            Index: that of the frame. Columns: the score columns. NaN for rows that are not ranked.
+
+        Raises
+        ------
+        RecframeError
+            The frame is refused; its relevance is read only for "best" and "worst".
+
+        See Also
+        --------
+        top : The first rows of every user.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.5, 0.9, 0.5]})
+        >>> df.rec.rank()
+        score  score
+        0        2.5
+        1        1.0
+        2        2.5
+        """
+        options = rank_options(self._options)
+        return self._map(rank_table, rank_columns(self._sample, options), options)
+
+    def top(self, k: int = 10, score: Hashable | None = None) -> Table:
+        """
+        Return the rows of the first k positions of every user, in ranked order.
+
+        Rows that share position k are all returned, in row order; with ``ties="first"`` or
+        "last" every row has a position of its own, and a user has at most k rows.
 
         Parameters
         ----------
         k : int, default 10
-            The cut-off, 1 or more.
+            The number of positions, 1 or more.
+        score : label, default None
+            The score column to rank by; needed where there are several.
 
         Returns
         -------
         DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
+            The rows of the frame with their index and a column ``rank`` added, users sorted.
 
         Raises
         ------
         RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
+            k is below 1, none of several score columns is named, the frame has a column "rank",
+            or it is refused as in `recframe.evaluate`.
 
         See Also
         --------
-        precision : The hits divided by k.
-        recall : The hits divided by R.
-        evaluate : Several metrics at once.
+        rank : The position of every row.
 
         Examples
         --------
         >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 1, 1]})
-        >>> df.rec.f1(k=1)
-        f1@1     score
-        user
-        1     0.666667
-        2     1.000000
+        >>> df = pd.DataFrame({"user": [1, 1, 1], "item": list("abc"), "score": [0.5, 0.9, 0.1]})
+        >>> df.rec.top(k=2)
+           user item  score  rank
+        1     1    b    0.9   1.0
+        0     1    a    0.5   2.0
         """
-        return self._single(make_metric("f1", k))
+        k = check_k(k)
+        options = rank_options(self._options)
+        columns = top_columns(self._sample, score, options)
+        return self._map(partial(top_table, k=k), columns, options, reads_all=True)
 
-    def hit_rate(self, k: int = 10) -> Table:
+    def inspect(self, user: Hashable = ALL_USERS, k: int = 3) -> Inspection:
         """
-        Return hit_rate@k, 1 where hits@k > 0 and else 0, of every user.
+        Return the rankings of one user side by side, one for each score column.
 
-        In a tie across the cut it is the chance of a hit.
+        It displays itself, as HTML in a notebook (with the extra ``notebook``), else as text: rows
+        in ranked order, relevant ones marked, a line under position k. Of a long list the first
+        rows are shown, those up to k in any case.
+
+        Parameters
+        ----------
+        user : label, default "all"
+            The id of the user; "all" is the one ranking of ``user=None``.
+        k : int, default 3
+            The cut-off, 1 or more.
+
+        Returns
+        -------
+        Inspection
+            ``tables`` has a DataFrame for each score column: the rows with their position (NaN
+            where not ranked) and relevance. ``metrics`` is a DataFrame, ``to_html()`` the HTML.
+
+        Raises
+        ------
+        RecframeError
+            No row has that id, k is below 1, or the user's rows are refused.
+
+        See Also
+        --------
+        top : The first rows of every user.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> rows = {"item": ["a", "b", "c"], "score": [0.5, 0.9, 0.5], "relevant": [1, 1, 0]}
+        >>> df = pd.DataFrame({"user": 1, **rows})
+        >>> df.rec.inspect(1, k=1)
+        user 1: 3 rows, 2 relevant
+        <BLANKLINE>
+        score
+        precision@1 – 100.00%
+        recall@1 – 50.00%
+        R-precision – 75.00%
+        <BLANKLINE>
+        position   item relevance score
+        ───────────────────────────────
+               1 ✓    b         1   0.9
+        ───────────────────────────────
+            =2.5 ✓    a         1   0.5
+            =2.5      c         0   0.5
+        = tied, at their mean position
+        """
+        k = check_k(k)
+        columns = find_columns(self._sample, self._options, with_item=True)
+        check_user(user, columns.user)
+        rows, is_all = self._rows_of(user, columns)
+        return inspect_user(rows, user, k, self._options, is_all=is_all)
+
+    def describe(self, k: int = 10) -> Table:
+        """
+        Return what the data is: its users, nulls, duplicates, short rankings and ties.
+
+        Nothing that is counted is refused. Rows with a null user or relevance are left out of the
+        rest, those with a null score not ranked (or left out, with `missing` "drop"). Where it is
+        not known what is relevant (neither 0/1 nor `min_relevance`, or duplicate pairs that cannot
+        be looked up in `truth`), the figures that need it are NaN.
 
         Parameters
         ----------
         k : int, default 10
-            The cut-off, 1 or more.
+            The cut-off to look at, 1 or more.
 
         Returns
         -------
         DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
+            Index: the figures. Columns: the score columns. Duplicate pairs are rows whose user and
+            item a row before them has. Between the precisions, with the relevant rows of every tie
+            last and first, lies all that ties can change; "raise" divides them as "pad" does.
 
         Raises
         ------
         RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
+            A column is missing, scores are not numbers, or k is not an integer of 1 or more.
 
         See Also
         --------
-        reciprocal_rank : How far up the first hit is.
-        evaluate : Several metrics at once.
+        evaluate : The metrics of every user.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> rows = {"score": [0.5, 0.5, 0.1, None], "relevant": [0, 1, 0, 0]}
+        >>> df = pd.DataFrame({"user": [1, 1, 1, 2], "item": list("abba"), **rows})
+        >>> df.rec.describe(k=1)
+        score                        score
+        rows                           4.0
+        null users                     0.0
+        null relevance                 0.0
+        duplicate pairs                1.0
+        null scores                    1.0
+        users                          2.0
+        users without relevant rows    1.0
+        shortest ranking               0.0
+        longest ranking                3.0
+        users with fewer than 1        1.0
+        rows in ties                   2.0
+        users with a tie across 1      1.0
+        precision@1, worst             0.0
+        precision@1, best              0.5
+        """
+        k = check_k(k)
+        return self._describe(find_columns(self._sample, self._options, with_item=True), k)
+
+    def curve(self, metric: str = "recall", k: Iterable[int] = range(1, 51)) -> Table:
+        """
+        Return the mean of a metric over users at every cut-off.
+
+        The rows are ranked once, however many cut-offs there are. ``.plot()`` draws the table.
+
+        Parameters
+        ----------
+        metric : str, default "recall"
+            The name of a metric that takes a cut-off, as "recall", "precision" or "ndcg".
+        k : iterable of int, default range(1, 51)
+            The cut-offs, each 1 or more.
+
+        Returns
+        -------
+        DataFrame
+            Index: the cut-offs, named k. Columns: the score columns. The values of `mean`.
+
+        Raises
+        ------
+        RecframeError
+            The metric takes no cut-off, one is not valid or given twice, or the frame is refused.
+
+        See Also
+        --------
+        mean : The means of several metrics.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [3, 2, 1], "relevant": [1, 0, 1]})
+        >>> df.rec.curve("recall", k=[1, 2, 3])
+        score  score
+        k
+        1        0.5
+        2        0.5
+        3        1.0
+        """
+        metrics = curve_metrics(metric, k)
+        return self._mean(self._per_user(metrics), partial(curve_table, metrics=metrics))
+
+    def summary(
+        self,
+        metrics: str | Iterable[str] = DEFAULT_METRICS,
+        confidence: float = 0.95,
+        n_resamples: int = 9_999,
+        seed: int = 0,
+    ) -> Table:
+        """
+        Return the means of metrics over users with their confidence intervals.
+
+        The interval is the percentile bootstrap over users; with fewer than about 30 of them it
+        is somewhat too narrow.
+
+        Parameters
+        ----------
+        metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
+            Names of metrics, as "precision@4", "recall@4", "r_precision".
+        confidence : float, default 0.95
+            The confidence of the intervals, in (0, 1).
+        n_resamples : int, default 9999
+            The number of samples drawn, 1 or more.
+        seed : int, default 0
+            The seed of the random numbers: the same seed, the same intervals.
+
+        Returns
+        -------
+        DataFrame
+            Index: (score, metric). Columns: mean, standard_error, low and high (the interval),
+            n_users (that have a value), n_undefined (whose value is NaN). For fewer than two users
+            the interval and the error are NaN.
+
+        Raises
+        ------
+        RecframeError
+            A metric is unknown, a number out of its range, or the frame is refused.
+
+        See Also
+        --------
+        compare : The differences between models, which share their users.
 
         Examples
         --------
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.hit_rate(k=1)
-        hit_rate@1  score
-        user
-        1             0.0
-        2             1.0
+        >>> df.rec.summary("recall@1")[["mean", "standard_error", "n_users"]]
+                        mean  standard_error  n_users
+        score metric
+        score recall@1   0.5             0.5        2
         """
-        return self._single(make_metric("hit_rate", k))
+        resampling = make_resampling(confidence, n_resamples, seed)
+        make_table = partial(summary_table, resampling=resampling)
+        return self._whole(self.evaluate(metrics), make_table)
 
-    def reciprocal_rank(self, k: int | None = None) -> Table:
+    def compare(
+        self,
+        metrics: str | Iterable[str] = DEFAULT_METRICS,
+        baseline: Hashable | None = None,
+        test: Test = "permutation",
+        correction: Correction | None = "holm",
+        confidence: float = 0.95,
+        n_resamples: int = 9_999,
+        seed: int = 0,
+    ) -> Table:
         """
-        Return the reciprocal rank of every user.
+        Return what every other score column changes against a baseline, paired over users.
 
-        1 / the position of the user's first relevant row; 0 where that is beyond k, or not ranked.
+        A row compares a score column in a metric, over the users who have both values.
 
         Parameters
         ----------
-        k : int, default None
-            The cut-off, 1 or more; None: the whole ranking.
+        metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
+            Names of metrics, as "precision@4", "recall@4", "r_precision".
+        baseline : label, default None
+            The score column to compare with; None: the first.
+        test : {"permutation", "ttest", "wilcoxon"}, default "permutation"
+            Where the two-sided p-value comes from: flipped signs of users' differences (all
+            patterns if at most `n_resamples`, else so many), or SciPy's test of that name.
+        correction : {"holm", "bonferroni", "fdr_bh"} or None, default "holm"
+            How p-values are corrected for the number of rows. None: not at all.
+        confidence : float, default 0.95
+            The confidence of the intervals, in (0, 1).
+        n_resamples : int, default 9999
+            The number of samples and of sign patterns drawn, 1 or more.
+        seed : int, default 0
+            The seed of the random numbers: the same seed, the same table.
 
         Returns
         -------
         DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
+            Index: (score, metric). Columns: difference (of the means), low and high (its interval),
+            p_value, p_corrected, n_won, n_tied, n_lost and n_users, and the users left out, for
+            whom it is undefined: n_undefined_score, n_undefined_baseline, n_undefined_both.
+            ``columns.name`` is the baseline.
 
         Raises
         ------
         RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
+            There are fewer than two score columns, the baseline is none of them, an argument is
+            out of its range, or the frame is refused.
+        ImportError
+            The test or the correction needs SciPy, the extra ``stats``.
 
         See Also
         --------
-        average_precision : What counts every relevant row.
-        evaluate : Several metrics at once.
+        summary : The means and their intervals.
 
         Examples
         --------
         >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.reciprocal_rank()
-        reciprocal_rank  score
-        user
-        1                  0.5
-        2                  1.0
+        >>> scores = {"a_score": [2, 1, 2, 1, 2, 1], "b_score": [2, 1, 1, 2, 1, 2]}
+        >>> df = pd.DataFrame({"user": [1, 1, 2, 2, 3, 3], "relevant": [0, 1] * 3, **scores})
+        >>> df.rec.compare("recall@1")[["difference", "low", "high", "p_value"]]
+        a_score           difference  low  high  p_value
+        score   metric
+        b_score recall@1    0.666667  0.0   1.0      0.5
         """
-        return self._single(make_metric("reciprocal_rank", k))
+        check_comparison(test, correction)
+        chance = make_resampling(confidence, n_resamples, seed)
+        make_table = partial(
+            compare_table, baseline=baseline, test=test, correction=correction, resampling=chance
+        )
+        return self._whole(self.evaluate(metrics), make_table)
 
-    def average_precision(self, k: int | None = None) -> Table:
-        """
-        Return the average precision of every user.
+    if TYPE_CHECKING:
 
-        The precision at the position of each relevant row, 0 for those beyond k or not ranked,
-        averaged over the user's R relevant items.
+        def __getattr__(self, name: str) -> Callable[..., Table]:
+            """Return the method of a metric; they are made below, one for each definition."""
 
-        Parameters
-        ----------
-        k : int, default None
-            The cut-off, 1 or more; None: the whole ranking.
 
-        Returns
-        -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
+DEFAULT_K = {"needed": 10, "optional": None}  # by Definition.cut_off
 
-        Raises
-        ------
-        RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
 
-        See Also
-        --------
-        ndcg : What gives lower positions less weight in another way.
-        evaluate : Several metrics at once.
+def _make_method(name: str, definition: Definition) -> Callable[..., Any]:
+    """Return the method of a metric, with the signature and docstring that its definition means."""
+    make = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    arguments, lines = [make("self")], []
+    for own in definition.parameters:
+        default = inspect.Parameter.empty if own.default is None else own.default
+        arguments.append(make(own.name, default=default, annotation=float))
+        shown = "" if own.default is None else f", default {own.default:g}"
+        lines.append(f"{own.name} : float{shown}\n    In [{own.low:g}, {own.high:g}).")
+    if definition.cut_off in DEFAULT_K:
+        k = DEFAULT_K[definition.cut_off]
+        arguments.append(make("k", default=k, annotation=int if k else int | None))
+        end = "" if k else "; None: the whole ranking"
+        lines.append(f"k : int, default {k}\n    The cut-off, 1 or more{end}.")
+    signature = inspect.Signature(arguments, return_annotation=Table)
 
-        Examples
-        --------
-        >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.average_precision()
-        average_precision  score
-        user
-        1                    0.5
-        2                    1.0
-        """
-        return self._single(make_metric("average_precision", k))
+    def method(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs)  # raises what Python raises for wrong arguments
+        given.apply_defaults()
+        engine = given.arguments.pop("self")
+        metric = make_metric(name, **given.arguments)
+        return engine._per_user([metric], partial(single_table, metric=metric))
 
-    def ndcg(self, k: int | None = None) -> Table:
-        """
-        Return the normalised discounted cumulated gain of every user.
+    method.__name__, method.__qualname__ = name, f"RankingMethods.{name}"
+    method.__signature__ = signature  # type: ignore[attr-defined]  # every function takes one
+    if formula := inspect.getdoc(definition.formula):  # there is none under python -OO
+        method.__doc__ = _describe(formula, lines)
+    return method
 
-        The sum of gain / log2(1 + position) over relevant rows, divided by what it would be if
-        all relevant items of the user were ranked first, highest gain first. With
-        `min_relevance` a row's gain is its relevance, or 2^relevance - 1 under
-        ``gain="exponential"``; else it is 1.
 
-        Parameters
-        ----------
-        k : int, default None
-            The cut-off, 1 or more; None: the whole ranking.
+def _describe(formula: str, parameters: list[str]) -> str:
+    """Return the docstring of a formula with the sections that its method has besides."""
+    refused = "an argument is out of its range, or the" if parameters else "the"
+    sections = {
+        "Parameters": "\n".join(parameters),
+        "Returns": "DataFrame\n    Index: users, sorted. Columns: the score columns, "
+        "``columns.name`` the metric's label.",
+        "Raises": f"RecframeError\n    {refused.capitalize()} frame is refused as in "
+        "`recframe.evaluate`.",
+        "See Also": "evaluate : Several metrics at once.",
+    }
+    text = [f"{title}\n{'-' * len(title)}\n{body}" for title, body in sections.items() if body]
+    convention, _, rest = formula.partition("See Also\n--------\n")
+    whole = "\n\n".join([convention.strip(), *text]) + f"\n{rest}"
+    return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
 
-        Returns
-        -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where nothing can be gained, as where R = 0.
 
-        Raises
-        ------
-        RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
-
-        See Also
-        --------
-        average_precision : What averages precision.
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 3, 2]})
-        >>> df.rec(min_relevance=1).ndcg(k=1)
-        ndcg@1     score
-        user
-        1       0.333333
-        2       1.000000
-        """
-        return self._single(make_metric("ndcg", k))
-
-    def capped_recall(self, k: int = 10) -> Table:
-        """
-        Return capped_recall@k = hits@k / min(R, k) of every user.
-
-        A recall that is 1 where all that fits among the first k is relevant.
-
-        Parameters
-        ----------
-        k : int, default 10
-            The cut-off, 1 or more.
-
-        Returns
-        -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where R = 0.
-
-        Raises
-        ------
-        RecframeError
-            k is not an integer of 1 or more, or the frame is refused as in `recframe.evaluate`.
-
-        See Also
-        --------
-        recall : The same hits divided by R.
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 1, 1]})
-        >>> df.rec.capped_recall(k=1)
-        capped_recall@1  score
-        user
-        1                  1.0
-        2                  1.0
-        """
-        return self._single(make_metric("capped_recall", k))
-
-    def auc(self) -> Table:
-        """
-        Return the area under the ROC curve of every user.
-
-        The chance that a relevant row of the user outscores one that is not, a tie counting half.
-        Only ranked rows are compared.
-
-        Returns
-        -------
-        DataFrame
-            Index: users, sorted. Columns: the score columns, ``columns.name`` the metric's label.
-            NaN (or `zero_division`) where all or none of the user's ranked rows are relevant.
-
-        Raises
-        ------
-        RecframeError
-            The frame is refused as in `recframe.evaluate`.
-
-        See Also
-        --------
-        average_precision : What counts the first positions most.
-        evaluate : Several metrics at once.
-
-        Examples
-        --------
-        >>> import pandas as pd, recframe
-        >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.9, 0.8, 0.7], "relevant": [1, 0, 1]})
-        >>> df.rec.auc()
-        auc   score
-        user
-        1       0.5
-        """
-        return self._single(make_metric("auc"))
+for _name, _definition in DEFINITIONS.items():
+    setattr(RankingMethods, _name, _make_method(_name, _definition))

@@ -1,16 +1,21 @@
-"""Options: the column roles and the edge-case policies, with their names, defaults and choices."""
+"""Options: the column roles and the edge-case policies, with defaults, choices and meanings."""
 
+import difflib
+import inspect
 import math
 import os
-from collections.abc import Hashable
-from dataclasses import dataclass
+import re
+import textwrap
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import partial
 from numbers import Real
-from typing import Literal, get_args
+from typing import Any, Literal, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
 from recframe.errors import RecframeError
-from recframe.metrics.definitions import Policy
+from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst"]
 Short = Literal["raise", "pad", "shrink", "nan"]
@@ -18,65 +23,68 @@ Missing = Literal["raise", "unranked", "drop"]
 Absent = Literal["zero", "drop"]
 Gain = Literal["linear", "exponential"]
 TruthLike = pd.DataFrame | str | os.PathLike[str]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "ties": get_args(Ties),
-    "short": get_args(Short),
-    "missing": get_args(Missing),
-    "gain": get_args(Gain),
-    "absent": get_args(Absent),
-}
-ZERO_DIVISIONS = (math.nan, 0.0, 1.0)
 INFER = "infer"
 
-# What each option means, in a line; the command line prints it as help.
-MEANINGS = {
-    "user": "column of user ids",
-    "item": "column of item ids",
-    "score": "column to rank by; once for each model",
-    "relevant": "column of relevance",
-    "ties": "order of rows with equal scores: exact expectation over all orders, row order, "
-    "reverse row order, relevant rows first, relevant rows last",
-    "short": "a user with fewer than k ranked rows: refuse, divide by k all the same, divide "
-    "precision (and that in f1) by the rows there are, no value",
-    "missing": "a null score: refuse, leave the row out of the ranking but count its relevance, "
-    "remove rows with a null in any column used",
-    "zero_division": "value where a denominator is 0, as of all metrics but precision without "
-    "relevant items",
-    "min_relevance": "rows at or above it are relevant",
-    "gain": "what a relevant row adds to nDCG under --min-relevance: its relevance, "
-    "2^relevance - 1",
-    "min_score": "rows below it are not recommended, but count in recall's denominator",
-    "truth": "parquet file of the relevant items: relevance comes from there, and counts whether "
-    "an item is listed or not; --relevant and --min-relevance then speak of its column",
-    "truth_user": "column of user ids in truth",
-    "truth_item": "column of item ids in truth",
-    "absent": "a user of truth for whom nothing is listed: score 0, leave out",
-}
+
+def _option(default: Any, takes: Any, meaning: str) -> Any:
+    """Return the field of an option: what it takes, a text or a Literal, and what that means."""
+    return field(default=default, metadata={"takes": takes, "meaning": meaning})
 
 
 @dataclass(frozen=True)
 class Options:
     """How a frame is read and what its edge cases mean; checked when made."""
 
-    user: Hashable | None = INFER
-    item: Hashable = INFER
-    score: Hashable | list[Hashable] = INFER
-    relevant: Hashable = INFER
-    ties: Ties = "expected"
-    short: Short = "raise"
-    missing: Missing = "raise"
-    zero_division: float = math.nan
-    min_relevance: float | None = None
-    gain: Gain = "linear"
-    min_score: float | None = None
-    truth: TruthLike | None = None
-    truth_user: Hashable = INFER
-    truth_item: Hashable = INFER
-    absent: Absent = "zero"
+    user: Hashable | None = _option(INFER, "label, or None for one ranking", "column of users")
+    item: Hashable = _option(INFER, "label", "column of items")
+    score: Hashable | list[Hashable] = _option(
+        INFER, "label or list of labels", "column to rank by; several are several models"
+    )
+    relevant: Hashable = _option(INFER, "label", "column of relevance")
+    ties: Ties = _option(
+        "expected",
+        Ties,
+        "rows of equal score: exact expectation over all orders, row order, reverse row order, "
+        "relevant rows first, relevant rows last",
+    )
+    short: Short = _option(
+        "raise",
+        Short,
+        "a user with fewer than k ranked rows: refuse, divide by k all the same, divide precision "
+        "(and that in f1) by the rows there are, no value",
+    )
+    missing: Missing = _option(
+        "raise",
+        Missing,
+        "a null score: refuse, leave the row out of the ranking but count its relevance, remove "
+        "rows with a null in any column used",
+    )
+    zero_division: float = _option(
+        math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, as without relevant items"
+    )
+    min_relevance: float | None = _option(None, "float", "rows at or above it are relevant")
+    gain: Gain = _option(
+        "linear",
+        Gain,
+        "what a row adds to nDCG under `min_relevance`: its relevance, 2^relevance - 1",
+    )
+    min_score: float | None = _option(
+        None, "float", "rows below it are not recommended, but count among the relevant"
+    )
+    truth: TruthLike | None = _option(
+        None,
+        "DataFrame or path",
+        "the relevant items of every user, listed or not; `relevant` and `min_relevance` then "
+        "speak of its column",
+    )
+    truth_user: Hashable = _option(INFER, "label", "column of users in truth")
+    truth_item: Hashable = _option(INFER, "label", "column of items in truth")
+    absent: Absent = _option("zero", Absent, "users of truth without a row: score 0, leave out")
 
     def __post_init__(self) -> None:
-        """Raise `RecframeError` for a value outside an option's choices."""
+        """Raise `RecframeError` for a value that an option does not take."""
         for name, choices in CHOICES.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in choices:
@@ -85,7 +93,8 @@ class Options:
             label = getattr(self, name)
             labels = label if name == "score" and isinstance(label, list) else [label]
             if not all(isinstance(label, Hashable) for label in labels):
-                raise RecframeError(f"{name} must be {_shape(name)}, found {label!r}")
+                several = " or a list of labels" if name == "score" else ""
+                raise RecframeError(f"{name} must be a column label{several}, found {label!r}")
         number = self.zero_division
         if not _is_number(number) or not (number in (0, 1) or math.isnan(number)):
             raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {number!r}")
@@ -100,15 +109,84 @@ class Options:
             )
 
     @property
-    def policy(self) -> Policy:
-        """What the metrics need to know."""
-        absent = None if self.truth is None else self.absent
-        return Policy(self.short, float(self.zero_division), absent)
+    def has_truth(self) -> bool:
+        """Whether relevance comes from another frame."""
+        return self.truth is not None
+
+    @property
+    def tie_rule(self) -> TieRule:
+        """What `ties` means to the kernel."""
+        return TIE_RULES[self.ties]
 
 
-def _shape(role: str) -> str:
-    """Return what an option that names columns takes, as a sentence part."""
-    return "a column label or a list of labels" if role == "score" else "a column label"
+class OptionArguments(TypedDict, total=False):
+    """The options as keyword arguments, for static readers of functions that pass them on."""
+
+    user: Hashable | None
+    item: Hashable
+    score: Hashable | list[Hashable]
+    relevant: Hashable
+    ties: Ties
+    short: Short
+    missing: Missing
+    zero_division: float
+    min_relevance: float | None
+    gain: Gain
+    min_score: float | None
+    truth: TruthLike | None
+    truth_user: Hashable
+    truth_item: Hashable
+    absent: Absent
+
+
+DEFAULTS = {option.name: option.default for option in fields(Options)}
+MEANINGS = {option.name: option.metadata["meaning"] for option in fields(Options)}
+CHOICES: dict[str, tuple[str, ...]] = {
+    option.name: choices
+    for option in fields(Options)
+    if (choices := get_args(option.metadata["takes"]))
+}
+
+
+def make_options(given: Mapping[str, Any]) -> Options:
+    """Return options given by name, or raise `RecframeError` for one that is not there."""
+    for name in given:
+        if name not in DEFAULTS:
+            near = difflib.get_close_matches(name, DEFAULTS, n=1)
+            hint = f", did you mean {near[0]!r}?" if near else ""
+            raise RecframeError(f"unknown option {name!r}{hint}; options are {', '.join(DEFAULTS)}")
+    return Options(**given)
+
+
+def spell_options(function: Function) -> Function:
+    """Return a function with its ``**options`` spelled out, in its signature and its docstring.
+
+    Static readers see the types of `OptionArguments`; this is for those who ask at run time.
+    """
+    signature = inspect.signature(function)
+    own = [part for part in signature.parameters.values() if part.kind is not part.VAR_KEYWORD]
+    by_name = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+    options = [
+        by_name(option.name, default=option.default, annotation=option.type)
+        for option in fields(Options)
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]  # every function takes one
+    if function.__doc__:  # there is none under python -OO
+        function.__doc__ = re.sub(r"( *)\*\*options\n.*\n", _describe_options, function.__doc__)
+    return function
+
+
+def _describe_options(found: re.Match[str]) -> str:
+    """Return the numpydoc lines of all options, indented as what was found."""
+    lines = []
+    for option in fields(Options):
+        takes, meaning = option.metadata["takes"], option.metadata["meaning"]
+        if choices := CHOICES.get(option.name):
+            takes = f"{{{_listed(choices)}}}".replace("'", '"')
+        default = f'"{option.default}"' if isinstance(option.default, str) else option.default
+        lines.append(f"{option.name} : {takes}, default {default}")
+        lines.append(textwrap.indent(textwrap.fill(f"{meaning[0].upper()}{meaning[1:]}."), "    "))
+    return textwrap.indent("\n".join(lines), found[1]) + "\n"
 
 
 def _is_number(value: object) -> bool:
@@ -118,4 +196,4 @@ def _is_number(value: object) -> bool:
 
 def _listed(names: tuple[str, ...]) -> str:
     """Return names quoted, as a sentence part."""
-    return ", ".join(repr(name) for name in names)
+    return ", ".join(map(repr, names))

@@ -2,8 +2,6 @@
 
 import inspect
 import math
-import typing
-from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -11,49 +9,21 @@ import pytest
 
 import recframe
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.options import CHOICES, MEANINGS, Options
+from recframe.options import CHOICES
 
-BOUND = inspect.signature(recframe.RecAccessor.__call__).parameters
-FUNCTION = inspect.signature(recframe.evaluate).parameters
-METHODS = (
-    *("precision", "recall", "r_precision", "evaluate", "mean", "rank", "top"),
-    *("describe", "curve", "summary"),
-)
-ITERATOR = inspect.signature(recframe.iter_evaluate).parameters
-FILE_OPTIONS = ["memory", "tmp", "progress"]
-
-
-def shape(parameter):
-    """Return what must agree of a parameter; NaN equals itself in a repr."""
-    return parameter.kind, repr(parameter.default), parameter.annotation
-
-
-@pytest.mark.parametrize("name", [field.name for field in fields(Options)])
-def test_options_are_spelled_out_alike(name):
-    """The functions and the accessor spell every option as `Options` defines it."""
-    default = getattr(Options(), name)
-
-    assert shape(FUNCTION[name]) == shape(ITERATOR[name])
-    assert shape(FUNCTION[name]) == shape(BOUND[name])
-    assert repr(default) == repr(FUNCTION[name].default)
-    assert name in MEANINGS
-
-
-def test_there_are_no_other_options():
-    """No signature has an option that `Options` does not have, but for those on reading files."""
-    names = [field.name for field in fields(Options)]
-
-    assert ["frame", "metrics", *names, *FILE_OPTIONS] == list(FUNCTION)
-    assert ["path", "metrics", *names, *FILE_OPTIONS] == list(ITERATOR)
-    assert ["self", *names] == list(BOUND)
-    assert names == list(MEANINGS)
-
-
-def test_choices_are_the_annotated_ones():
-    """The choices checked are those of the annotations."""
-    hints = typing.get_type_hints(Options)
-
-    assert CHOICES == {name: typing.get_args(hints[name]) for name in CHOICES}
+METHODS = [
+    name
+    for name, _ in inspect.getmembers(recframe.RecAccessor, inspect.isfunction)
+    if not name.startswith("_")
+]
+# What a method needs beside its defaults, where it needs anything.
+ARGUMENTS = {
+    "compare": {"n_resamples": 9},
+    "inspect": {"user": "ann"},
+    "judge": {"truth": pd.DataFrame({"user": ["ann"], "item": [1]})},
+    "summary": {"n_resamples": 9},
+    "top": {"score": "other score"},
+}
 
 
 def test_default_metrics_agree():
@@ -204,8 +174,8 @@ def test_the_frame_is_never_changed(frame, method):
     frame["other score"] = [0.5, None, 0.1, 0.2, 0.3, 0.4, 0.5, 0.5]
     before = frame.copy(deep=True)
     for ties in CHOICES["ties"]:
-        bound = frame.rec(ties=ties, missing="unranked", short="pad", score="other score")
-        getattr(bound, method)()
+        bound = frame.rec(ties=ties, missing="unranked", short="pad")
+        getattr(bound, method)(**ARGUMENTS.get(method, {}))
 
         pd.testing.assert_frame_equal(before, frame)
 

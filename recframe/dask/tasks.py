@@ -1,101 +1,94 @@
-"""What Dask's workers run: functions of partitions of their own module, found there by name."""
+"""What Dask's workers run: functions of partitions, found there by name."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
+from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.describe import count_absent, has_duplicates, read_described, total_figures
+from recframe.analysis.describe import DUPLICATES, count_absent, count_figures, describe_figures
 from recframe.analysis.inspect import is_user
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
-from recframe.frames.graded import needs_gains
-from recframe.frames.interactions import Interactions
-from recframe.frames.per_user import measure_table
-from recframe.frames.truth import open_judge, read_part
-from recframe.frames.user_groups import order_of_ids
-from recframe.metrics.names import Metric
+from recframe.frames.interactions import read_interactions
+from recframe.frames.tables import sort_table
+from recframe.frames.truth import Judge, read_judgments
+from recframe.methods import Make, MakeTable
 from recframe.options import Options
 
 
-def evaluate_part(
-    frame: pd.DataFrame, columns: Columns, metrics: list[Metric], options: Options
+def in_one_cell(value: Any) -> pd.DataFrame:
+    """Return a frame of one cell, as which any value travels from task to task."""
+    return pd.DataFrame({"cell": pd.Series([value], dtype=object)})
+
+
+def read_truth(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
+    """Return what truth says, in one cell."""
+    return in_one_cell(read_judgments(columns, options))
+
+
+def make_part(
+    frame: pd.DataFrame, truth: pd.DataFrame | None, make: Make, columns: Columns, options: Options
 ) -> pd.DataFrame:
-    """Return metrics of every user of a partition."""
-    graded = needs_gains(metrics, options)
-    return measure_table(_read(frame, columns, options, graded=graded), metrics, options)
+    """Return what is made of the rows of a partition, judged where there is truth."""
+    interactions = read_interactions(frame, columns, options)
+    if truth is not None:
+        interactions = _open_judge(truth, options).judge(interactions)
+    return make(interactions, options)
 
 
-def evaluate_absent(
+def make_absent(
     listed: pd.DataFrame,
-    empty: Interactions,
-    columns: Columns,
-    metrics: list[Metric],
-    options: Options,
-) -> pd.DataFrame:
-    """Return metrics of the users of truth that no partition lists."""
-    judge = open_judge(columns, options, graded=needs_gains(metrics, options))
-    judge.note(pd.Index(listed["user"]))
-    return measure_table(judge.add_absent(empty), metrics, options)
-
-
-def rank_part(
-    frame: pd.DataFrame,
-    columns: Columns,
-    options: Options,
-    make_table: Callable[[pd.DataFrame, Interactions], pd.DataFrame],
-) -> pd.DataFrame:
-    """Return the table of rows that is made of a partition and its arrays."""
-    return make_table(frame, _read(frame, columns, options, graded=False))
-
-
-def refuse_other_truth(
-    listed: pd.DataFrame,
-    empty: Interactions,
-    table: pd.DataFrame,
+    truth: pd.DataFrame,
+    make: Make,
+    empty: pd.DataFrame,
     columns: Columns,
     options: Options,
 ) -> pd.DataFrame:
-    """Return a table without rows, or raise where no partition lists a user of truth."""
-    judge = open_judge(columns, options)
-    judge.note(pd.Index(listed["user"]))
-    judge.add_absent(empty)
-    return table
+    """Return what is made of the users of truth that no partition lists; raise if none is."""
+    judge = _open_judge(truth, options, listed)
+    return make(judge.judge_absent(read_interactions(empty, columns, options)), options)
+
+
+def count_part(
+    frame: pd.DataFrame, truth: pd.DataFrame | None, columns: Columns, k: int, options: Options
+) -> pd.DataFrame:
+    """Return the figures of a partition, in one cell."""
+    judge = None if truth is None else _open_judge(truth, options)
+    is_all = columns.user is None
+    return in_one_cell(count_figures(frame, columns, k, options, judge, is_all=is_all))
 
 
 def describe_parts(
     counts: pd.DataFrame,
-    listed: pd.DataFrame | None = None,
-    *,
+    listed: pd.DataFrame | None,
+    truth: pd.DataFrame | None,
     empty: pd.DataFrame,
     columns: Columns,
     k: int,
     options: Options,
 ) -> pd.DataFrame:
-    """Return the description that the counts of all partitions add up to.
+    """Return the description that the figures of all partitions add up to.
 
-    With the users whom they list, those of truth who are not among them count too.
+    With the users `listed` by them, those of truth who are not among these count too.
     """
-    if listed is not None and not has_duplicates(counts):
-        absent = count_absent(pd.Index(listed["user"]), empty, columns, k, options)
-        counts = pd.concat([counts, absent], ignore_index=True)
-    return total_figures(counts, columns.scores, k)
+    parts = counts["cell"].tolist()
+    has_duplicates = any(figures.numbers.get(DUPLICATES) for part in parts for figures in part)
+    if listed is not None and truth is not None and not has_duplicates:
+        judge = _open_judge(truth, options, listed)
+        parts.append(count_absent(empty, columns, k, options, judge))
+    return describe_figures(parts, columns.scores, k)
 
 
-def sort_users_of(
-    per_user: pd.DataFrame, make_table: Callable[[pd.DataFrame], pd.DataFrame]
-) -> pd.DataFrame:
-    """Return the table that is made of the per-user table of all partitions, users sorted.
-
-    Sums depend on the order of what is summed: in this one they are those of pandas.
-    """
-    return make_table(per_user.iloc[order_of_ids(per_user.index)])
+def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
+    """Return what is made of the per-user table of all partitions, users sorted."""
+    # Sums depend on the order of what is summed: in this one they are those of pandas.
+    return make_table(sort_table(per_user))
 
 
 def list_users(frame: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return the users of a partition; what is wrong with its rows is for others to say."""
-    return pd.DataFrame({"user": read_described(frame, columns, options)[1].groups.users})
+    interactions = read_interactions(frame, columns, options, lenient=True)
+    return pd.DataFrame({"user": interactions.groups.users})
 
 
 def rows_of_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> pd.DataFrame:
@@ -113,7 +106,9 @@ def keep_promise(table: pd.DataFrame, n_listed: int, n_users: int) -> pd.DataFra
     return table
 
 
-def _read(frame: pd.DataFrame, columns: Columns, options: Options, *, graded: bool) -> Interactions:
-    """Return the arrays of a partition, judged where there is truth."""
-    judge = None if columns.item is None else open_judge(columns, options, graded=graded)
-    return read_part(frame, columns, options, judge, graded=graded)
+def _open_judge(truth: pd.DataFrame, options: Options, listed: pd.DataFrame | None = None) -> Judge:
+    """Return the judge that holds truth, and has taken note of the users listed."""
+    judge = Judge(truth["cell"].iloc[0], options)
+    if listed is not None:
+        judge.note(pd.Index(listed["user"]))
+    return judge

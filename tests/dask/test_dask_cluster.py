@@ -13,7 +13,8 @@ from lazily import METRICS, USERS, assert_all_same, assert_same, interactions, p
 @pytest.fixture(scope="module")
 def cluster():
     """A cluster of two workers, each a process of its own."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    # Port 0 is any that is free: another cluster may have the usual one.
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options, processes=True) as cluster, Client(cluster) as client:
         yield client
 

@@ -1,0 +1,108 @@
+"""Options: told once, shown wherever they are taken, and checked when given."""
+
+import inspect
+import re
+import typing
+from dataclasses import fields
+
+import pandas as pd
+import pytest
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+
+import recframe
+from recframe.dask import DaskRecAccessor
+from recframe.options import CHOICES, DEFAULTS, MEANINGS, OptionArguments, Options
+
+FUNCTION = inspect.signature(recframe.evaluate).parameters
+DOORS = {
+    "iter_evaluate": recframe.iter_evaluate,
+    "df.rec": recframe.RecAccessor.__call__,
+    "ddf.rec": DaskRecAccessor.__call__,
+}
+OWN = {
+    "evaluate": ["frame", "metrics", "memory", "tmp", "progress"],
+    "iter_evaluate": ["path", "metrics", "memory", "tmp", "progress"],
+    "df.rec": ["self"],
+    "ddf.rec": ["self", "partitioned"],
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_options_are_spelled_alike(name, door):
+    """Every door shows an option with the kind, default and annotation that `evaluate` has."""
+    expected, actual = FUNCTION[name], inspect.signature(door).parameters[name]
+
+    assert repr(expected) == repr(actual)
+    assert repr(DEFAULTS[name]) == repr(actual.default)
+
+
+def test_there_are_no_other_options():
+    """No signature has an option that `Options` does not have, but for those of its door."""
+    for name, door in ({"evaluate": recframe.evaluate} | DOORS).items():
+        assert {*OWN[name], *DEFAULTS} == set(inspect.signature(door).parameters)
+    assert {field.name: field.type for field in fields(Options)} == typing.get_type_hints(
+        OptionArguments
+    )
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_docstrings_tell_every_option(door):
+    """The docstring of a door has a line on each option, with its choices and its default."""
+    for name, choices in CHOICES.items():
+        listed = ", ".join(f'"{choice}"' for choice in choices)
+        assert f'{name} : {{{listed}}}, default "{choices[0]}"' in door.__doc__
+    assert all(f"{name} : " in door.__doc__ for name in MEANINGS)
+    assert "**options" not in door.__doc__
+
+
+def test_choices_are_the_annotated_ones():
+    """The choices checked are those of the annotations, the default first."""
+    hints = typing.get_type_hints(Options)
+
+    assert CHOICES == {name: typing.get_args(hints[name]) for name in CHOICES}
+    assert CHOICES.keys() == {
+        name for name, hint in hints.items() if typing.get_origin(hint) is typing.Literal
+    }
+    assert all(DEFAULTS[name] == choices[0] for name, choices in CHOICES.items())
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("tie", "unknown option 'tie', did you mean 'ties'\\?; options are user, item, score,"),
+        ("Missing", "unknown option 'Missing', did you mean 'missing'"),
+        ("k", "unknown option 'k'; options are user"),
+    ],
+)
+def test_unknown_options_are_refused(option, message):
+    """An option that is not there is refused with the nearest that is."""
+    for door in (pd.DataFrame().rec, lambda **options: recframe.iter_evaluate("x", **options)):
+        with pytest.raises(recframe.RecframeError, match=message):
+            door(**{option: "worst"})
+
+
+@pytest.fixture
+def shell(frame):
+    """An IPython shell in which df is a frame."""
+    shell = InteractiveShell()
+    shell.push({"df": frame, "recframe": recframe})
+    return shell
+
+
+@pytest.mark.parametrize("call", ["df.rec(", "recframe.iter_evaluate('x', ", "recframe.evaluate("])
+def test_ipython_completes_options(call, shell):
+    """Tab completion offers the options where they are typed."""
+    with provisionalcompleter():
+        found = shell.Completer.completions(f"{call}ti", len(call) + 2)
+
+        assert "ties=" in [completion.text for completion in found]
+
+
+def test_ipython_shows_options(shell):
+    """The question mark shows every option with its choices, its default and its meaning."""
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", shell.object_inspect_text("df.rec"))
+
+    assert "ties: Literal['expected', 'first', 'last', 'best', 'worst'] = 'expected'" in shown
+    assert all(f"    {name}: " in shown and f"\n{name} : " in shown for name in DEFAULTS)

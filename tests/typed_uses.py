@@ -1,0 +1,28 @@
+"""Uses that are type-checked, not run: what mypy must accept, and what it must refuse.
+
+`mypy` reads this file with the package (see pyproject.toml). Where it must refuse a line, the
+comment says by which error; mypy complains of a comment that nothing needs.
+"""
+
+import pandas as pd
+
+import recframe
+
+frame = pd.DataFrame()
+rec = recframe.RecAccessor(frame)
+
+table: pd.DataFrame = rec(ties="worst", user=None, score=["a", "b"]).evaluate("recall@4")
+means: pd.DataFrame = rec(truth="truth.parquet", absent="drop").mean(["recall@4", "r_precision"])
+one: pd.DataFrame = rec.recall(k=4)
+evaluated: pd.DataFrame = recframe.evaluate(frame, "recall@4", short="pad", min_relevance=2)
+for block in recframe.iter_evaluate("a.parquet", ["recall@4"], memory="64MiB", ties="first"):
+    block.mean()
+
+rec(tie="worst")  # type: ignore[call-arg]  # a misspelt option
+rec(ties="worse")  # type: ignore[arg-type]  # a value it does not take
+rec(min_score="2")  # type: ignore[arg-type]  # not a number
+recframe.evaluate(frame, tie="worst")  # type: ignore[call-arg]
+recframe.evaluate(frame, ties="worse")  # type: ignore[arg-type]
+recframe.iter_evaluate("a.parquet", tie="worst")  # type: ignore[call-arg]
+recframe.iter_evaluate("a.parquet", short="cut")  # type: ignore[arg-type]
+rec.top(k="4")  # type: ignore[arg-type]
