@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "default", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-# The suite runs three times there, always with the same examples.
+# The same examples in every run there, on the newest dependencies and on the oldest.
 settings.register_profile(
     "ci", parent=settings.get_profile("default"), derandomize=True, max_examples=50
 )

@@ -14,14 +14,23 @@ from hypothesis import strategies as st
 import recframe
 
 LABELS = ["precision@5", "recall@5", "r_precision"]
-RANKING = {  # by ir_measures' names; nDCG's gains are the grades
-    "Success(rel={})@5": "hit_rate@5",
-    "RR(rel={})": "reciprocal_rank",
-    "RR(rel={})@5": "reciprocal_rank@5",
-    "AP(rel={})": "average_precision",
-    "AP(rel={})@5": "average_precision@5",
+RANKING = [
+    "hit_rate@5",
+    "reciprocal_rank",
+    "reciprocal_rank@5",
+    "average_precision",
+    "average_precision@5",
+]
+NDCG = ["ndcg", "ndcg@5"]
+IR_MEASURES = {
+    "precision": "P",
+    "recall": "R",
+    "r_precision": "Rprec",
+    "hit_rate": "Success",
+    "reciprocal_rank": "RR",
+    "average_precision": "AP",
+    "ndcg": "nDCG",
 }
-NDCG = {"nDCG": "ndcg", "nDCG@5": "ndcg@5"}
 TREC = {"short": "pad", "zero_division": 0.0}
 
 
@@ -65,15 +74,21 @@ def assert_table(expected, table):
         assert by_user == pytest.approx(table[label].to_dict(), rel=1e-6, nan_ok=True)
 
 
-def trec(recs, truth, measures):
-    """Return the values of ir_measures by trec_eval's names of metrics."""
+def trec(recs, truth, labels, grade=1):
+    """Return the values of ir_measures by label and user; grades that count are `grade` or more."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     run = recs.set_axis(["query_id", "doc_id", "score"], axis=1)
     qrels = truth.set_axis(["query_id", "doc_id", "relevance"], axis=1)
-    parsed = {ir_measures.parse_measure(text): label for text, label in measures.items()}
-    values = {label: {} for label in measures.values()}
-    for value in ir_measures.iter_calc(list(parsed), qrels, run):
-        values[parsed[value.measure]][value.query_id] = value.value
+    measures = {}
+    for label in labels:
+        name, _, k = label.partition("@")
+        measure = getattr(ir_measures, IR_MEASURES[name])
+        if name != "ndcg":  # whose gains are the grades
+            measure = measure(rel=grade)
+        measures[measure @ int(k) if k else measure] = label
+    values = {label: {} for label in labels}
+    for value in ir_measures.iter_calc(list(measures), qrels, run):
+        values[measures[value.measure]][value.query_id] = value.value
     return values
 
 
@@ -81,12 +96,10 @@ def trec(recs, truth, measures):
 def test_ir_measures(frames, grade):
     """trec_eval's code: short lists padded, no relevant item 0, absent users 0."""
     recs, truth = frames
-    measures = {f"P(rel={grade})@5": LABELS[0], f"R(rel={grade})@5": LABELS[1]}
-    measures |= {f"Rprec(rel={grade})": LABELS[2]}
-    measures |= {text.format(grade): label for text, label in RANKING.items()}
-    expected = trec(recs, truth, measures | (NDCG if grade == 1 else {}))
+    labels = LABELS + RANKING + (NDCG if grade == 1 else [])
+    expected = trec(recs, truth, labels, grade)
     table = recframe.evaluate(
-        with_truth(recs, truth), list(expected), truth=truth, min_relevance=grade, **TREC
+        with_truth(recs, truth), labels, truth=truth, min_relevance=grade, **TREC
     )
 
     assert_table(expected, table)
@@ -106,15 +119,14 @@ def test_ir_measures_breaks_ties_by_document(frames):
     """trec_eval ranks ties by name, last first; other names, other values, but not in recframe."""
     recs, truth = frames
     recs, truth = with_truth(recs, truth).assign(score=1.0), truth.assign(relevance=1)
-    label = {"P@5": "precision@5"}
     by_name = recs.sort_values("item", ascending=False)
     table = recframe.evaluate(by_name, "precision@5", truth=truth, ties="first", **TREC)
-    assert_table(trec(recs, truth, label), table)
+    assert_table(trec(recs, truth, LABELS[:1]), table)
     renamed = {item: f"{99 - int(item[1:])}" for item in truth["item"].unique()}
     renamed |= {item: f"{99 - int(item[1:])}" for item in recs["item"].unique()}
     new_recs, new_truth = (x.assign(item=x["item"].map(renamed)) for x in (recs, truth))
 
-    assert trec(recs, truth, label) != trec(new_recs, new_truth, label)
+    assert trec(recs, truth, LABELS[:1]) != trec(new_recs, new_truth, LABELS[:1])
     pd.testing.assert_frame_equal(
         recframe.evaluate(recs, "precision@5", truth=truth, **TREC),
         recframe.evaluate(new_recs, "precision@5", truth=new_truth, **TREC),
@@ -132,7 +144,7 @@ def test_ir_measures_places_null_scores_by_document():
     values = {}
     for other in ("a", "z"):
         recs, truth = one_user(["m", other], [math.nan, 1.0])
-        values[other] = trec(recs, truth, {"P@1": "precision@1"})["precision@1"]["u"]
+        values[other] = trec(recs, truth, ["precision@1"])["precision@1"]["u"]
         with pytest.raises(recframe.RecframeError, match="must not be null"):
             recs.rec(truth=truth).precision(k=1)
         assert 0.0 == recs.rec(truth=truth, missing="unranked").precision(k=1).loc["u", "score"]
@@ -144,7 +156,7 @@ def test_ir_measures_keeps_the_last_of_repeated_pairs():
     """Of a document listed twice ir_measures keeps the last row; recframe refuses."""
     recs, truth = one_user(["m", "a", "m"], [0.9, 0.5, 0.1])
 
-    assert {"precision@1": {"u": 0.0}} == trec(recs, truth, {"P@1": "precision@1"})
+    assert {"precision@1": {"u": 0.0}} == trec(recs, truth, ["precision@1"])
     with pytest.raises(recframe.RecframeError, match="1 repeated of 3 rows"):
         recs.rec(truth=truth).precision(k=1)
 
@@ -155,7 +167,7 @@ def test_ir_measures_ignores_users_without_truth(frames):
     table = recframe.evaluate(recs, LABELS, truth=truth, min_relevance=1, short="pad")["score"]
     others = set(recs["user"]) - set(truth["user"])
 
-    assert set(trec(recs, truth, {"P@5": "p"})["p"]) == set(table.index) - others
+    assert set(trec(recs, truth, ["precision@5"])["precision@5"]) == set(table.index) - others
     assert others
     assert (table.loc[list(others), "precision@5"] == 0).all()
     assert table.loc[list(others), ["recall@5", "r_precision"]].isna().all(axis=None)

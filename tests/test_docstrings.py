@@ -10,8 +10,6 @@ import pytest
 from numpydoc.validate import validate
 
 import recframe
-import recframe.metrics
-from recframe.dask import DaskRecAccessor
 
 MODULES = sorted(
     module.name for module in pkgutil.walk_packages(recframe.__path__, prefix="recframe.")
@@ -25,14 +23,11 @@ def methods(accessor):
 
 
 PUBLIC = [
-    *(f"recframe.{name}" for name in recframe.__all__),
+    *(f"recframe.{name}" for name in recframe.__all__ if name != "metrics"),
     *(f"recframe.accessor.RecAccessor.{name}" for name in methods(recframe.RecAccessor)),
     "recframe.dask.DaskRecAccessor",
-    *(f"recframe.dask.DaskRecAccessor.{name}" for name in methods(DaskRecAccessor)),
-    *(
-        f"recframe.metrics.{name}"
-        for name in ("precision_at_k", "recall", "recall_at_k", "r_precision")
-    ),
+    "recframe.dask.DaskRecAccessor.__call__",
+    *(f"recframe.metrics.{name}" for name in recframe.metrics.__all__),
 ]
 
 
