@@ -25,11 +25,6 @@ def blocks(language):
     return [text for name, text in BLOCKS if name == language]
 
 
-def test_readme_is_short():
-    """The README is at most about 120 lines."""
-    assert README.count("\n") <= 120
-
-
 def test_set_up_commands():
     """The first two shell blocks are the commands for a fresh machine, one line each."""
     assert SET_UP == [text.strip() for text in blocks("sh")]
