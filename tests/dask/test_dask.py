@@ -337,6 +337,19 @@ def test_every_table_with_truth(ties, threads):
 
 
 @pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+def test_truth_is_read_once(make, threads, tmp_path, monkeypatch):
+    """A file of truth is opened by one task, however many partitions are judged by it."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    frame.loc[::7, ["user", "item"]].to_parquet(tmp_path / "truth.parquet")
+    ours = parts(frame).rec(truth=tmp_path / "truth.parquet", ties="best", short="pad")
+    read, paths = pd.read_parquet, []
+    monkeypatch.setattr(pd, "read_parquet", lambda path: paths.append(path) or read(path))
+    make(ours).compute()
+
+    assert [tmp_path / "truth.parquet"] == paths
+
+
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
 def test_truth_of_others(make, threads):
     """Truth that has no user in common with all partitions is refused as for pandas."""
     frame = interactions().assign(item=range(400))
