@@ -580,7 +580,7 @@ class RankingMethods(ABC, Generic[Table]):
 DEFAULT_K = {"needed": 10, "optional": None}  # by Definition.cut_off
 
 
-def _make_method(name: str, definition: Definition) -> Callable[..., Any]:
+def make_method(name: str, definition: Definition) -> Callable[..., Any]:
     """Return the method of a metric, with the signature and docstring that its definition means."""
     make = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
     arguments, lines = [make("self")], []
@@ -589,18 +589,17 @@ def _make_method(name: str, definition: Definition) -> Callable[..., Any]:
         arguments.append(make(own.name, default=default, annotation=float))
         shown = "" if own.default is None else f", default {own.default:g}"
         lines.append(f"{own.name} : float{shown}\n    In [{own.low:g}, {own.high:g}).")
+    k = DEFAULT_K.get(definition.cut_off)
     if definition.cut_off in DEFAULT_K:
-        k = DEFAULT_K[definition.cut_off]
         arguments.append(make("k", default=k, annotation=int if k else int | None))
         end = "" if k else "; None: the whole ranking"
         lines.append(f"k : int, default {k}\n    The cut-off, 1 or more{end}.")
     signature = inspect.Signature(arguments, return_annotation=Table)
 
     def method(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs)  # raises what Python raises for wrong arguments
-        given.apply_defaults()
-        engine = given.arguments.pop("self")
-        metric = make_metric(name, **given.arguments)
+        given = signature.bind(*args, **kwargs).arguments  # raises what Python raises
+        engine = given.pop("self")
+        metric = make_metric(name, **{"k": k, **given})
         return engine._per_user([metric], partial(single_table, metric=metric))
 
     method.__name__, method.__qualname__ = name, f"RankingMethods.{name}"
@@ -628,4 +627,4 @@ def _describe(formula: str, parameters: list[str]) -> str:
 
 
 for _name, _definition in DEFINITIONS.items():
-    setattr(RankingMethods, _name, _make_method(_name, _definition))
+    setattr(RankingMethods, _name, make_method(_name, _definition))

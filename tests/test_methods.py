@@ -10,8 +10,9 @@ from recframe.analysis.describe import count_figures, describe_figures
 from recframe.dask import DaskRecAccessor
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import sort_table
-from recframe.methods import RankingMethods
+from recframe.methods import RankingMethods, make_method
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.registry import Definition, Parameter
 
 
 class ListRec(RankingMethods[pd.DataFrame]):
@@ -103,3 +104,39 @@ def test_every_metric_has_a_method(name, frame):
     assert (name, f"RankingMethods.{name}") == (method.__name__, method.__qualname__)
     with pytest.raises(TypeError, match="unexpected keyword argument 'kk'"):
         getattr(frame.rec, name)(kk=1)
+
+
+def test_a_metric_with_parameters(frame, monkeypatch):
+    """Its method takes them before k, tells their range, and labels what it is given."""
+
+    def weighted(statistics, k, policy, *, p, top=1.0):
+        """
+        Return weighted@k of every user.
+
+        See Also
+        --------
+        recall : Without a weight.
+
+        Examples
+        --------
+        >>> 1
+        1
+        """
+        numerator, denominator = statistics.hits(k)
+        return top * p * numerator / denominator
+
+    parameters = (Parameter("p", 0, 1), Parameter("top", 1, 9, default=1.0))
+    definition = Definition(weighted, "needed", parameters)
+    monkeypatch.setitem(DEFINITIONS, "weighted", definition)
+    method = make_method("weighted", definition)
+    table = method(frame.rec, 0.5, k=2)
+
+    assert "(self, p: float, top: float = 1.0, k: int = 10)" in str(inspect.signature(method))
+    assert "p : float\n            In [0, 1)." in method.__doc__
+    assert "top : float, default 1\n            In [1, 9)." in method.__doc__
+    assert ("weighted(p=0.5)@2", [0.75, 0.0, 0.0]) == (table.columns.name, table["score"].tolist())
+    assert "weighted(p=0.5, top=2)@10" == method(frame.rec(short="pad"), 0.5, top=2).columns.name
+    with pytest.raises(TypeError, match="missing a required argument: 'p'"):
+        method(frame.rec)
+    with pytest.raises(recframe.RecframeError, match=r"takes p, a number in \[0, 1\), found p=1"):
+        method(frame.rec, p=1)

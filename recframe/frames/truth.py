@@ -41,13 +41,6 @@ class Judgments(NamedTuple):
     relevant: Array
     find_gains: Callable[[], Gains] | None = None
 
-    def read_gains(self) -> Array:
-        """Return the gain of each pair, which means nothing where it is not relevant."""
-        if self.find_gains is None:
-            return np.ones(len(self.user))
-        with _naming_truth():
-            return self.find_gains().gain
-
 
 class Matches(NamedTuple):
     """Where the pairs of truth are in a frame, -1 where they are not.
@@ -180,15 +173,20 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     row, user = matches.row[listed], matches.user[unlisted]
     relevant = np.zeros(n_rows, bool)
     relevant[row] = True
+    n_unlisted = np.bincount(user, minlength=n_users)
+    judged = interactions._replace(relevant=relevant, n_unlisted=n_unlisted, is_judged=True)
+    find_gains = judgments.find_gains
+    if find_gains is None:
+        return judged
 
-    def find_gains() -> Gains:
-        of_pairs, of_rows = judgments.read_gains(), np.zeros(n_rows)
+    def match_gains() -> Gains:
+        with _naming_truth():
+            of_pairs = find_gains().gain
+        of_rows = np.zeros(n_rows)
         of_rows[row] = of_pairs[listed]
         return group_gains(user, of_pairs[unlisted], n_users)._replace(gain=of_rows)
 
-    n_unlisted = np.bincount(user, minlength=n_users)
-    judged = interactions._replace(relevant=relevant, n_unlisted=n_unlisted, is_judged=True)
-    return judged if judgments.find_gains is None else judged._replace(find_gains=find_gains)
+    return judged._replace(find_gains=match_gains)
 
 
 def raise_no_common(users: pd.Index[Any], truth_users: pd.Index[Any]) -> NoReturn:

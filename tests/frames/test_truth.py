@@ -514,6 +514,12 @@ def test_judge_index_levels(recs, test):
     pd.testing.assert_frame_equal(recs.rec.judge(test), frame.rec.judge(test))
 
 
+def test_judge_refuses_truth_of_others(recs, test):
+    """Truth that has no user in common with the frame judges nothing."""
+    with pytest.raises(recframe.RecframeError, match="no user is in both the frame and truth"):
+        recs.rec.judge(test.assign(user=test["user"] + "?"))
+
+
 def test_judge_needs_truth(recs):
     """Without truth there is nothing to judge by."""
     with pytest.raises(RecframeError, match="truth: judge needs it"):
