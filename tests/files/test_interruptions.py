@@ -82,7 +82,12 @@ def left(folders):
 def test_signals(folders, number, status, message, ending):
     """Ctrl-C and a request to end leave no part of a result and no temporary file."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*command(folders, ending), "slow"], **pipes) as child:
+
+    def heed():
+        # A suite in the background may have been told to ignore Ctrl-C, which a child inherits.
+        signal.signal(number, signal.SIG_DFL)
+
+    with subprocess.Popen([*command(folders, ending), "slow"], **pipes, preexec_fn=heed) as child:
         assert "written\n" == child.stdout.readline()
         assert 1 == len(left(folders))
         child.send_signal(number)
