@@ -25,7 +25,9 @@ def test_memory(memory):
     assert AMOUNTS[memory] == check_memory(memory)
 
 
-@pytest.mark.parametrize("memory", [0, -1, 1.5, True, None, "", "1", "GiB", "1 Gi", "-1GiB", "0B"])
+@pytest.mark.parametrize(
+    "memory", [0, -1, 1.5, True, None, "", "1", "GiB", "1 Gi", "5IB", "-1GiB", "0B"]
+)
 def test_no_memory(memory):
     """Anything else is refused."""
     with pytest.raises(recframe.RecframeError, match="memory must be a number of bytes above 0 or"):
