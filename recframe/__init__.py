@@ -6,7 +6,7 @@ import pandas as pd
 
 from recframe import metrics
 from recframe.accessor import RecAccessor
-from recframe.errors import MissingColumnError, RecframeError
+from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
 from recframe.frames.lists import from_lists, from_topk
 from recframe.functions import evaluate, iter_evaluate
 
@@ -14,6 +14,7 @@ __all__ = [
     "MissingColumnError",
     "RecAccessor",
     "RecframeError",
+    "RepeatedPairError",
     "evaluate",
     "from_lists",
     "from_topk",

@@ -41,3 +41,39 @@ class MissingColumnError(RecframeError, KeyError):
 
     # KeyError prints the repr of its message; a sentence must read as a sentence.
     __str__ = Exception.__str__
+
+
+class RepeatedPairError(RecframeError):
+    """
+    Raised when rows repeat the user and item of another, and `duplicates` does not say what then.
+
+    Parameters
+    ----------
+    message : str
+        What is said.
+    found : str, default ""
+        Its first part, without what to do.
+    user, item : object, default None
+        The ids of one pair.
+
+    See Also
+    --------
+    RecframeError : The base of every refusal.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> rows = {"item": ["a", "a"], "score": [0.9, 0.5], "relevant": [1, 1], "model": ["x", "y"]}
+    >>> pd.DataFrame({"user": 1, **rows}).rec.recall(k=1)
+    Traceback (most recent call last):
+    recframe.errors.RepeatedPairError: 'user' and 'item' must not be the same in two rows, found 1
+    of 2 rows that repeat another (such as user 1, item 'a'); the column 'model' tells them apart
+    (such as 'y' and 'x'): evaluate each of its values by itself, or make score columns of models
+    by a pivot; else pass duplicates='max' for the best of each pair, or 'keep' to count every row
+    """
+
+    def __init__(
+        self, message: str, found: str = "", user: object = None, item: object = None
+    ) -> None:
+        super().__init__(message)
+        self.found, self.user, self.item = found, user, item

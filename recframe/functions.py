@@ -18,6 +18,7 @@ from recframe.options import (
     DEFAULTS,
     INFER,
     Absent,
+    Duplicates,
     Gain,
     Missing,
     OptionArguments,
@@ -43,6 +44,7 @@ def evaluate(
     ties: Ties = "expected",
     short: Short = "raise",
     missing: Missing = "raise",
+    duplicates: Duplicates = "raise",
     zero_division: float = math.nan,
     min_relevance: float | None = None,
     gain: Gain = "linear",
@@ -92,6 +94,10 @@ def evaluate(
     missing : {"raise", "unranked", "drop"}, default "raise"
         A null score: an error; the row is not ranked, but counted in R; rows with a null in any
         column used are removed, for all scores alike.
+    duplicates : {"raise", "max", "first", "keep"}, default "raise"
+        Rows that repeat the user and item of another, where the frame has an item column: an
+        error; one row for the pair, in place of the first, with the best of its scores in each
+        column and its highest relevance; the first row; every row counts by itself.
     zero_division : {nan, 0.0, 1.0}, default nan
         The value where a denominator is 0: R = 0 in every metric but precision, which is 0 then;
         n = 0 in precision under ``short="shrink"``; in AUC also that all or none of the ranked

@@ -20,6 +20,7 @@ from recframe.kernel.rankings import TIE_RULES, TieRule
 Ties = Literal["expected", "first", "last", "best", "worst"]
 Short = Literal["raise", "pad", "shrink", "nan"]
 Missing = Literal["raise", "unranked", "drop"]
+Duplicates = Literal["raise", "max", "first", "keep"]
 Absent = Literal["zero", "drop"]
 Gain = Literal["linear", "exponential"]
 TruthLike = pd.DataFrame | str | os.PathLike[str]
@@ -60,6 +61,12 @@ class Options:
         Missing,
         "a null score: refuse, leave the row out of the ranking but count its relevance, remove "
         "rows with a null in any column used",
+    )
+    duplicates: Duplicates = _option(
+        "raise",
+        Duplicates,
+        "rows of one user and item, where the frame has items: refuse, make them one row with its "
+        "best scores and highest relevance, take the first, count every row",
     )
     zero_division: float = _option(
         math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, as without relevant items"
@@ -129,6 +136,7 @@ class OptionArguments(TypedDict, total=False):
     ties: Ties
     short: Short
     missing: Missing
+    duplicates: Duplicates
     zero_division: float
     min_relevance: float | None
     gain: Gain

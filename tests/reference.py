@@ -37,6 +37,34 @@ def evaluate(
     return {user: float(value(rows, metric, k, **options)) for user, rows in lists.items()}
 
 
+def fold(rows, duplicates, missing):
+    """Return rows (user, score, relevant) of rows (user, item, score, relevant).
+
+    What several rows of one user and item become, `duplicates` says.
+    """
+    if duplicates == "keep":  # items are not looked at
+        return [(user, *values) for user, _, *values in rows]
+    if missing == "drop":
+        rows = [row for row in rows if None not in row]
+    if any(None in row[:2] for row in rows):
+        raise Refused("null user or item")
+    pairs = {}
+    for user, item, score, relevant in rows:
+        pairs.setdefault((user, item), []).append((score, relevant))
+    if duplicates == "raise" and len(pairs) < len(rows):
+        raise Refused("a pair is there twice")
+    if duplicates == "first":
+        return [(user, *values[0]) for (user, _), values in pairs.items()]
+    found = []
+    for (user, _), values in pairs.items():
+        scores, flags = zip(*values, strict=True)
+        if None in flags or (missing == "raise" and None in scores):
+            raise Refused("null score or relevance")
+        scores = [score for score in scores if score is not None]
+        found.append((user, max(scores, default=None), max(flags)))
+    return found
+
+
 def complete_rows(rows, missing):
     """Return the rows to judge; "drop" leaves out rows that hold a null, else most are refused."""
     if missing == "drop":

@@ -11,8 +11,8 @@ from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.tables import policy_of
 from recframe.frames.truth import Judge
 from recframe.frames.user_groups import find_nulls, has_nulls
-from recframe.kernel.counting import TieCounts, count_repeats, count_ties
-from recframe.kernel.rankings import Rankings, split_users
+from recframe.kernel.counting import TieCounts, count_ties
+from recframe.kernel.rankings import split_users
 from recframe.kernel.threads import Array, in_threads
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
@@ -57,8 +57,8 @@ def count_figures(
         "null relevance": _count_nulls(frame, columns.relevant),
     }
     if columns.item is not None:
-        common[DUPLICATES] = _count_duplicates(interactions)
-    if judge is not None and common[DUPLICATES] == 0:
+        common[DUPLICATES] = interactions.n_repeated
+    if judge is not None and is_unique(options, common[DUPLICATES]):
         interactions = judge.judge(interactions, is_all=is_all)
     return [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
 
@@ -88,20 +88,9 @@ def _count_nulls(frame: pd.DataFrame, label: Hashable | None) -> int:
     return int(np.count_nonzero(find_nulls(column)))
 
 
-def _count_duplicates(interactions: Interactions) -> int:
-    """Return how many rows repeat the user and item of another row; a null item repeats none."""
-    frame, columns, rows, groups, *_ = interactions
-    item = get_column(frame, columns.item, rows)
-    if isinstance(item.dtype, np.dtype) and item.dtype.kind in "iu":
-        codes = item.to_numpy()
-    else:
-        codes = pd.factorize(item)[0]
-        nulls = np.flatnonzero(codes < 0)
-        codes[nulls] -= np.arange(len(nulls))
-    # Rows of a user with the same item are rows tied in a ranking by item.
-    none = np.zeros(len(codes), bool)
-    by_item = Rankings(groups.in_order(codes), none, groups.offsets, interactions.n_unlisted)
-    return sum(in_threads(lambda run, _: count_repeats(run), split_users(by_item)))
+def is_unique(options: Options, n_repeated: int) -> bool:
+    """Return whether pairs can be looked up in truth, so many rows being repeated."""
+    return n_repeated == 0 or options.duplicates != "raise"
 
 
 def _count_ranking(

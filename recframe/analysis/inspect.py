@@ -74,9 +74,13 @@ def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> A
 
 def _ranked_rows(interactions: Interactions, options: Options) -> dict[Hashable, pd.DataFrame]:
     """Return the rows in each ranked order with their positions, those not ranked behind."""
-    frame, columns, rows = interactions.frame, interactions.columns, interactions.find_rows()
+    frame, columns, (rows, place) = (
+        interactions.frame,
+        interactions.columns,
+        interactions.find_rows(),
+    )
     relevant = np.zeros(len(frame), bool)
-    relevant[rows] = interactions.relevant
+    relevant[rows] = interactions.relevant[place]
     # Arrays, as a level of the index is a column with an index of its own.
     shown = {"position": None, "relevant": relevant}
     for role, label in {"item": columns.item, "relevance": columns.relevant}.items():

@@ -34,7 +34,9 @@ def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) 
         raise_no_common(interactions.groups.users, judgments.users)
     added = _find_added(judgments, matches, options)
 
-    kept = frame if interactions.rows is None else frame.iloc[interactions.rows]
+    rows, place = interactions.find_rows()
+    in_row_order = np.argsort(rows, kind="stable")
+    kept = frame if len(rows) == len(frame) else frame.iloc[rows[in_row_order]]
     in_index = [name for name in (columns.user, columns.item) if name in frame.index.names]
     kept = kept.reset_index([name for name in in_index if name is not None])
     judged = [
@@ -42,9 +44,7 @@ def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) 
         for position, name in enumerate(kept.columns)
         if name != "relevant"
     ]
-    flags = judge_rows(interactions, judgments, matches).relevant
-    if interactions.groups.order is not None:
-        flags[interactions.groups.order] = flags.copy()
+    flags = judge_rows(interactions, judgments, matches).relevant[place][in_row_order]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
     return pd.concat(judged, axis=1)
 

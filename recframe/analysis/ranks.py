@@ -42,8 +42,8 @@ def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
     """Return the position of every row in its user's ranking, for each score column."""
     positions = np.full((len(interactions.scores), len(interactions.frame)), np.nan)
     for number, score in enumerate(interactions.scores):
-        rows, (_, mean) = _rank(interactions, score, options)
-        positions[number, rows] = mean
+        rows, place, (_, mean) = _rank(interactions, score, options)
+        positions[number, rows] = mean[place]
     labels = pd.Index(list(interactions.scores), name="score", tupleize_cols=False)
     return pd.DataFrame(positions.T, index=interactions.frame.index, columns=labels, copy=False)
 
@@ -51,20 +51,25 @@ def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
 def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFrame:
     """Return the rows of the first k positions of every user in ranked order, with their rank."""
     (score,) = interactions.scores
-    rows, (first, mean) = _rank(interactions, score, options)
+    rows, place, ranks = _rank(interactions, score, options)
+    first, mean = ranks[:, place]
     # The rows are grouped: order them by the rank of their user, then by their own.
     sorted_by = sort_users(interactions.groups)
     user_rank = np.empty(len(sorted_by), np.int64)
     user_rank[sorted_by] = np.arange(len(sorted_by))
-    user = np.repeat(user_rank, np.diff(interactions.rankings(score).offsets))
+    user = np.repeat(user_rank, np.diff(interactions.rankings(score).offsets))[place]
     kept = np.flatnonzero(first <= k)
     kept = kept[np.lexsort((rows[kept], first[kept], user[kept]))]
     return interactions.frame.iloc[rows[kept]].assign(rank=mean[kept])
 
 
-def _rank(interactions: Interactions, score: Hashable, options: Options) -> tuple[Array, Array]:
-    """Return the positions in the frame of the ranked rows, and their first and mean ranks."""
+def _rank(
+    interactions: Interactions, score: Hashable, options: Options
+) -> tuple[Array, Array, Array]:
+    """Return the positions of ranked rows in the frame, their places, and what has those places.
+
+    That is a first and a mean rank.
+    """
     runs = split_users(interactions.rankings(score))
     ranks = in_threads(lambda run, _: rank_rows(run, options.tie_rule), runs)
-    rows, is_ranked = interactions.find_rows(), interactions.scores[score][1]
-    return rows if is_ranked is None else rows[is_ranked], np.concatenate(ranks, axis=1)
+    return *interactions.find_ranked(score), np.concatenate(ranks, axis=1)

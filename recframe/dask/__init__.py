@@ -11,7 +11,7 @@ from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.dask import tasks
 from recframe.errors import RecframeError
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, other_labels
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_count
 from recframe.methods import Make, MakeTable, RankingMethods
@@ -101,6 +101,11 @@ class DaskRecAccessor(RankingMethods[Any]):
                 f"ties={bound._options.ties!r} reads the order of rows, which Dask does not keep; "
                 "pass ties='expected', 'best' or 'worst'"
             )
+        if bound._options.duplicates == "first":
+            raise RecframeError(
+                "duplicates='first' reads the order of rows, which Dask does not keep; pass "
+                "duplicates='max' or 'keep'"
+            )
         return bound
 
     @property
@@ -117,7 +122,8 @@ class DaskRecAccessor(RankingMethods[Any]):
         meta = make(empty, replace(options, short="pad"))
         truth = _open_truth(columns, options)
         roles: dict[str, Any] = {"columns": columns, "options": options}
-        made = frame.map_partitions(tasks.make_part, truth, make, **roles, meta=meta)
+        others = other_labels(self._sample, columns.labels)
+        made = frame.map_partitions(tasks.make_part, truth, make, **roles, others=others, meta=meta)
         made = self._keep_promise(made, listed)
         if truth is None or columns.user is None:
             return made

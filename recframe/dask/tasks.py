@@ -5,10 +5,17 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.describe import DUPLICATES, count_absent, count_figures, describe_figures
+from recframe.analysis.describe import (
+    DUPLICATES,
+    count_absent,
+    count_figures,
+    describe_figures,
+    is_unique,
+)
 from recframe.analysis.inspect import is_user
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns
+from recframe.frames.duplicates import advise_blindly
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import sort_table
 from recframe.frames.truth import Judge, read_judgments
@@ -27,10 +34,21 @@ def read_truth(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFr
 
 
 def make_part(
-    frame: pd.DataFrame, truth: pd.DataFrame | None, make: Make, columns: Columns, options: Options
+    frame: pd.DataFrame,
+    truth: pd.DataFrame | None,
+    make: Make,
+    columns: Columns,
+    options: Options,
+    others: list[Hashable],
 ) -> pd.DataFrame:
-    """Return what is made of the rows of a partition, judged where there is truth."""
-    interactions = read_interactions(frame, columns, options)
+    """Return what is made of the rows of a partition, judged where there is truth.
+
+    Its frame has more columns, the others, which may tell rows of one pair apart.
+    """
+    try:
+        interactions = read_interactions(frame, columns, options)
+    except RepeatedPairError as error:
+        raise RepeatedPairError(f"{error.found}; {advise_blindly(others)}") from error
     if truth is not None:
         interactions = _open_judge(truth, options).judge(interactions)
     return make(interactions, options)
@@ -72,8 +90,8 @@ def describe_parts(
     With the users `listed` by them, those of truth who are not among these count too.
     """
     parts = counts["cell"].tolist()
-    has_duplicates = any(figures.numbers.get(DUPLICATES) for part in parts for figures in part)
-    if listed is not None and truth is not None and not has_duplicates:
+    n_repeated = sum(figures.numbers.get(DUPLICATES, 0) for part in parts for figures in part)
+    if listed is not None and truth is not None and is_unique(options, n_repeated):
         judge = _open_judge(truth, options, listed)
         parts.append(count_absent(empty, columns, k, options, judge))
     return describe_figures(parts, columns.scores, k)

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 import pyarrow as pa
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, RepeatedPairError
 from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import open_files
 from recframe.files.paths import PathLike
+from recframe.files.repeated import advise_on_files
 from recframe.files.user_ids import read_user_dtype, restore_users
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import measure_table
@@ -33,10 +34,12 @@ def iter_tables(
                 interactions = judge.judge(interactions)
             return measure_table(interactions, metrics, options)
         except RecframeError as error:
-            if len(block) == files.n_rows:
-                raise
-            part = f"in a part of {len(block):,} of the {files.n_rows:,} rows"
-            raise type(error)(f"{part}: {error}") from error
+            is_all = len(block) == files.n_rows
+            part = "" if is_all else f"in a part of {len(block):,} of the {files.n_rows:,} rows: "
+            if isinstance(error, RepeatedPairError):
+                advice = advise_on_files(files, error.user, error.item)
+                raise RepeatedPairError(f"{part}{error.found}; {advice}") from error
+            raise type(error)(f"{part}{error}") from error
 
     def tables() -> Iterator[pd.DataFrame]:
         dtype = read_user_dtype(files)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -46,7 +47,8 @@ def find_columns(
 ) -> Columns:
     """Return the label of each role, given or inferred; raise where that is not unambiguous.
 
-    The item is looked for where truth needs it and, `with_item`, where the frame may have one.
+    The item is looked for where truth needs it and, `with_item` or where repeated pairs count,
+    where the frame may have one.
     """
     given = {"user": options.user, "relevant": options.relevant, "item": options.item}
     needed = ["user"]
@@ -62,9 +64,15 @@ def find_columns(
     taken = [label for label in labels.values() if label is not None]
     scores = _find_scores(frame, options.score, taken)
     _check_distinct(labels, scores)
+    with_item |= options.duplicates != "keep"
     if "item" not in labels and with_item:
         labels["item"] = _find_item(frame, [*taken, *scores])
     item = labels["item"] if with_item or "item" in needed else None
+    if item is None and options.duplicates in ("max", "first"):
+        raise MissingColumnError(
+            f"duplicates={options.duplicates!r} needs a column of items, found none; the frame has "
+            f"{shown(_labels(frame))}; pass item= the right column"
+        )
     return Columns(labels["user"], scores, labels.get("relevant"), item)
 
 
@@ -108,7 +116,15 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
         column = frame.iloc[:, position]
     else:
         column = pd.Series(frame.index.get_level_values(position - frame.shape[1]), name=label)
+    if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
+        column = column.astype(column.dtype.newbyteorder("="))  # pandas takes and hashes no other
     return column if rows is None else column.iloc[rows]
+
+
+def other_labels(frame: pd.DataFrame, taken: list[Hashable]) -> list[Hashable]:
+    """Return the labels that are not taken and name one column each."""
+    labels = _labels(frame, taken)
+    return [label for label in labels if sum(_same(label, other) for other in labels) == 1]
 
 
 def _labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
@@ -138,7 +154,7 @@ def _check_label(frame: pd.DataFrame, role: str, label: Hashable) -> None:
         if role == "score" and isinstance(label, tuple):
             hint = "; several columns are passed as a list, a tuple is one label"
         raise MissingColumnError(
-            f"{role}={label!r}: no such column; the frame has {_shown(labels)}{hint}"
+            f"{role}={label!r}: no such column; the frame has {shown(labels)}{hint}"
         )
     if n_found > 1:
         raise RecframeError(
@@ -171,10 +187,10 @@ def _infer_one(frame: pd.DataFrame, role: str) -> Hashable:
     remedy += ", or user=None for one ranking" if role == "user" else ""
     if found:
         raise RecframeError(
-            f"{role}: {len(found)} columns could be it, {_shown(found)}; {looked_for}; {remedy}"
+            f"{role}: {len(found)} columns could be it, {shown(found)}; {looked_for}; {remedy}"
         )
     raise MissingColumnError(
-        f"{role}: no column found; {looked_for}; the frame has {_shown(labels)}; {remedy}"
+        f"{role}: no column found; {looked_for}; the frame has {shown(labels)}; {remedy}"
     )
 
 
@@ -190,7 +206,7 @@ def _find_scores(frame: pd.DataFrame, given: Any, taken: list[Hashable]) -> list
             raise MissingColumnError(
                 f"score: no column found; looked for one of {', '.join(NAMES['score'])} (ignoring "
                 "case, spaces and underscores) and for numeric columns whose name ends in the "
-                f"word score or scores; the frame has {_shown(_labels(frame))}; "
+                f"word score or scores; the frame has {shown(_labels(frame))}; "
                 "pass score= the right column or a list of columns"
             )
     for label in scores:
@@ -221,7 +237,7 @@ def _plain(label: Hashable) -> str:
     return re.sub(r"[\s_]", "", label).lower() if isinstance(label, str) else ""
 
 
-def _shown(labels: list[Any]) -> str:
+def shown(labels: list[Any]) -> str:
     """Return labels for a message, the first few of many."""
-    shown = ", ".join(repr(label) for label in labels[:SHOWN]) or "no columns"
-    return shown + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")
+    first = ", ".join(repr(label) for label in labels[:SHOWN]) or "no columns"
+    return first + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")

@@ -9,8 +9,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from recframe.errors import RecframeError
-from recframe.frames.columns import Columns
-from recframe.frames.user_groups import UserGroups, null_error
+from recframe.frames.user_groups import null_error
 from recframe.kernel.pairs import find_pairs
 from recframe.kernel.threads import Array
 
@@ -84,14 +83,12 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
     return np.asarray(others.get_indexer(own))
 
 
-def find_rows(
-    item: Coded, groups: UserGroups, columns: Columns, user: Array, asked: Coded
-) -> Array:
-    """Return the row of each pair of a user and an item asked for, -1 where there is none.
+def find_rows(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array:
+    """Return a row of each pair of a user and an item asked for, -1 where there is none.
 
-    The rows and their items are in grouped order. Raise where one user has an item twice.
+    The rows and their items are in grouped order.
     """
-    rows = _find_by_low_bits(item, groups.offsets, user, asked)
+    rows = _find_by_low_bits(item, offsets, user, asked)
     if rows is not None:
         return rows
     codes, ids = item.numbered()
@@ -99,18 +96,7 @@ def find_rows(
     if len(user):
         asked_codes, asked_ids = asked.numbered()
         code = match(asked_ids, ids, "item")[asked_codes]
-    found = find_pairs(codes, groups.offsets, len(ids), user, code)
-    if found.n_repeated:
-        position = int(np.searchsorted(groups.offsets, found.example, side="right")) - 1
-        id_user = groups.users[[position]].tolist()[0]
-        id_item = ids[[codes[found.example]]].tolist()[0]
-        labels = [label for label in (columns.user, columns.item) if label is not None]
-        raise RecframeError(
-            f"a pair of user and item must be there once, found {found.n_repeated} repeated of "
-            f"{len(codes)} rows (such as user {id_user!r}, item {id_item!r}); remove them, "
-            f"for example with drop_duplicates({labels})"
-        )
-    return found.rows
+    return find_pairs(codes, offsets, len(ids), user, code).rows
 
 
 def _find_by_low_bits(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array | None:
@@ -125,7 +111,7 @@ def _find_by_low_bits(item: Coded, offsets: Array, user: Array, asked: Coded) ->
     found = find_pairs(own, offsets, n_codes, user, low_bits)
     listed = found.rows >= 0
     is_same = np.array_equal(item.codes[found.rows[listed]], asked.codes[listed])
-    return found.rows if is_same and not found.n_repeated else None
+    return found.rows if is_same and not found.has_repeats else None
 
 
 def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:

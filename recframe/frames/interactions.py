@@ -12,9 +12,17 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, get_column
+from recframe.frames.duplicates import (
+    Unfolded,
+    find_item_repeats,
+    fold_relevance,
+    fold_scores,
+    repeated_error,
+)
 from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls, null_error
 from recframe.kernel.grouping import group_offsets, sum_by_user
 from recframe.kernel.rankings import Gains, Rankings
+from recframe.kernel.repeats import Repeats
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -45,6 +53,12 @@ class Interactions(NamedTuple):
         Whether it is known which rows are relevant; where not, none is.
     find_gains : callable, default None
         Returns what the rows, in grouped order, and those items add to nDCG; None: 1 each.
+    n_repeated : int, default 0
+        How many rows of the frame repeat the user and item of one before, as far as looked for.
+    repeats : Repeats, default None
+        Those rows, in grouped order, where truth must know of them.
+    unfolded : Unfolded, default None
+        The rows before those of one pair became one, where they did.
     """
 
     frame: pd.DataFrame
@@ -56,6 +70,9 @@ class Interactions(NamedTuple):
     n_unlisted: Array
     is_judged: bool
     find_gains: Callable[[], Gains] | None = None
+    n_repeated: int = 0
+    repeats: Repeats | None = None
+    unfolded: Unfolded | None = None
 
     def rankings(self, score: Hashable, gains: Gains | None = None) -> Rankings:
         """Return the ranked rows of every user by one score column, with these gains."""
@@ -71,12 +88,34 @@ class Interactions(NamedTuple):
             None if gains is None else gains.rank(is_ranked, self.relevant, offsets),
         )
 
-    def find_rows(self) -> Array:
-        """Return the positions in the frame of the rows, in grouped order."""
+    def find_rows(self) -> tuple[Array, Array]:
+        """Return the positions in the frame of the rows read, and where each is among these.
+
+        Rows of a pair that were made one are at the same place.
+        """
+        if self.unfolded is not None:
+            return self.unfolded.rows, self.unfolded.pair
         rows, order = self.rows, self.groups.order
+        place = np.arange(len(self.relevant))
         if rows is None:
-            return np.arange(len(self.relevant)) if order is None else order
-        return rows if order is None else rows[order]
+            return place if order is None else order, place
+        return rows if order is None else rows[order], place
+
+    def find_ranked(self, score: Hashable) -> tuple[Array, Array]:
+        """Return the positions in the frame of the rows ranked by a score, and their places there.
+
+        Of a pair's rows that were made one, those with its score stand for it.
+        """
+        rows, place = self.find_rows()
+        values, is_ranked = self.scores[score]
+        stands = is_ranked
+        if self.unfolded is not None:
+            own, stands = self.unfolded.scores[score]
+            has_best = own == values[place]
+            stands = has_best if stands is None else has_best & stands
+        if stands is not None:
+            rows, place = rows[stands], place[stands]
+        return rows, place if is_ranked is None else (np.cumsum(is_ranked) - 1)[place]
 
 
 def read_interactions(
@@ -91,7 +130,7 @@ def read_interactions(
     checked = [columns.user, columns.relevant] if lenient else []
     if options.missing == "drop":
         checked = [columns.user, columns.relevant, *columns.scores]
-        checked += [columns.item] if options.has_truth else []
+        checked += [columns.item] if _reads_items(options) else []
     rows = _complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
     if columns.user is None:
@@ -107,7 +146,7 @@ def read_interactions(
         label: _read_scores(get_column(frame, label, rows), groups, options, lenient)
         for label in columns.scores
     }
-    return Interactions(
+    interactions = Interactions(
         frame,
         columns,
         rows,
@@ -118,6 +157,64 @@ def read_interactions(
         relevant is not None,
         find_gains,
     )
+    if columns.item is None or not (_reads_items(options) or lenient):
+        return interactions
+    return _settle_repeats(interactions, options, lenient=lenient)
+
+
+def _reads_items(options: Options) -> bool:
+    """Return whether items count, where a frame has them."""
+    return options.has_truth or options.duplicates != "keep"
+
+
+def _settle_repeats(interactions: Interactions, options: Options, *, lenient: bool) -> Interactions:
+    """Return what `duplicates` makes of rows that repeat the user and item of another."""
+    frame, columns, rows, groups, *_ = interactions
+    item = get_column(frame, columns.item, rows)
+    repeats = find_item_repeats(item, groups, lenient=lenient)
+    if len(repeats.rows) == 0:
+        return interactions
+    if options.duplicates == "raise" and not lenient:
+        raise repeated_error(frame, columns, interactions.find_rows()[0], repeats)
+    if options.duplicates in ("raise", "keep"):
+        return interactions._replace(n_repeated=len(repeats.rows), repeats=repeats)
+    return _fold(interactions, repeats, best=options.duplicates == "max")
+
+
+def _fold(interactions: Interactions, repeats: Repeats, *, best: bool) -> Interactions:
+    """Return interactions with one row for each pair: its first row, or with the best of all."""
+    _, _, _, groups, relevant, scores, _, _, find_gains, *_ = interactions
+    is_first = np.ones(len(relevant), bool)
+    is_first[repeats.rows] = False
+    first = np.flatnonzero(is_first)
+    folded = interactions._replace(
+        groups=groups._replace(
+            order=first if groups.order is None else groups.order[first],
+            offsets=np.searchsorted(first, groups.offsets),
+        ),
+        n_repeated=len(repeats.rows),
+    )
+    if best:
+        place = np.cumsum(is_first) - 1
+        place[repeats.rows] = place[repeats.first]
+        unfolded = Unfolded(interactions.find_rows()[0], place, scores)
+        scores = {label: fold_scores(*values, repeats) for label, values in scores.items()}
+        folded = folded._replace(unfolded=unfolded)
+        relevant, find_gains = fold_relevance(relevant, find_gains, repeats)
+
+    return folded._replace(
+        relevant=relevant[first],
+        scores={
+            label: (values[first], None if is_ranked is None else is_ranked[first])
+            for label, (values, is_ranked) in scores.items()
+        },
+        find_gains=None if find_gains is None else lambda: _of_rows(find_gains(), first),
+    )
+
+
+def _of_rows(gains: Gains, rows: Array) -> Gains:
+    """Return the gains of some of the rows."""
+    return gains._replace(gain=gains.gain[rows])
 
 
 def _complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.ids import Coded, append, encode, find_rows, match, shown
 from recframe.frames.interactions import Interactions, read_interactions
@@ -45,7 +45,8 @@ class Judgments(NamedTuple):
 class Matches(NamedTuple):
     """Where the pairs of truth are in a frame, -1 where they are not.
 
-    `user` is the user of each pair among the groups of the frame, `row` its row in grouped order.
+    `user` is the user of each pair among the groups of the frame, `row` its row in grouped order,
+    the first where there are several.
     """
 
     user: Array
@@ -124,13 +125,17 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass relevant= its label"
             )
-        rows = read_interactions(truth, columns, options)
+        try:
+            rows = read_interactions(truth, columns, replace(options, duplicates="raise"))
+        except RepeatedPairError as error:
+            labels = [label for label in (columns.user, columns.item) if label is not None]
+            how = "max()" if columns.relevant is not None else "first()"
+            remedy = f"make them one, as truth.groupby({labels}, as_index=False).{how} does"
+            raise RecframeError(f"{error.found}; {remedy}") from None
         users, offsets = rows.groups.users, rows.groups.offsets
         if offsets[-1] == 0:
             raise RecframeError("there are no rows, so no item is relevant to anyone")
         item = _read_items(rows)
-        none = np.empty(0, np.int64)
-        find_rows(item, rows.groups, columns, none, item._replace(codes=none))  # no pair is twice
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)
     return Judgments(users, user, item, relevant, rows.find_gains)
@@ -159,10 +164,12 @@ def _naming_truth() -> Iterator[None]:
 
 def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
     """Return where the pairs are; raise for ids that never match, and for pairs there twice."""
-    groups, columns = interactions.groups, interactions.columns
+    groups = interactions.groups
     user = match(judgments.users, groups.users, "user")[judgments.user]
     item = _read_items(interactions)
-    return Matches(user, find_rows(item, groups, columns, user, judgments.item))
+    row = find_rows(item, groups.offsets, user, judgments.item)
+    repeats = interactions.repeats
+    return Matches(user, row if repeats is None else repeats.first_of(row))
 
 
 def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matches) -> Interactions:
@@ -175,6 +182,8 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     relevant[row] = True
     n_unlisted = np.bincount(user, minlength=n_users)
     judged = interactions._replace(relevant=relevant, n_unlisted=n_unlisted, is_judged=True)
+    if (repeats := interactions.repeats) is not None:
+        relevant[repeats.rows] = relevant[repeats.first]
     find_gains = judgments.find_gains
     if find_gains is None:
         return judged
@@ -184,6 +193,8 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
             of_pairs = find_gains().gain
         of_rows = np.zeros(n_rows)
         of_rows[row] = of_pairs[listed]
+        if repeats is not None:
+            of_rows[repeats.rows] = of_rows[repeats.first]
         return group_gains(user, of_pairs[unlisted], n_users)._replace(gain=of_rows)
 
     return judged._replace(find_gains=match_gains)

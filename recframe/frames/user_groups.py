@@ -55,18 +55,16 @@ class UserGroups(NamedTuple):
 
 def group_users(user: pd.Series) -> UserGroups:
     """Return the rows of each user, or raise where an id is null."""
-    if isinstance(user.dtype, np.dtype) and not user.dtype.isnative:
-        user = user.astype(user.dtype.newbyteorder("="))  # pandas hashes no other
     if has_nulls(user):
         raise null_error(f"user={user.name!r}: ids", find_nulls(user))
-    keys = _find_keys(user)
+    keys = find_keys(user)
     bounds = None if keys is None else _find_runs(keys)
     if bounds is None:
         order, begins, are_sorted = _sort_ids(user, keys)
         offsets = np.append(np.flatnonzero(begins), len(user))
     else:
         heads = _take_ids(user, bounds[:-1])
-        order, begins, are_sorted = _sort_ids(heads, _find_keys(heads))
+        order, begins, are_sorted = _sort_ids(heads, find_keys(heads))
         if begins.all():
             # Each user is one run: the rows stay as they are.
             return UserGroups(heads, None, bounds, order if are_sorted else None)
@@ -105,7 +103,7 @@ def _take_ids(user: pd.Series, rows: Array) -> pd.Index[Any]:
     return ids
 
 
-def _find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
+def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
     """Return the keys of ids, or None where these are neither numbers nor text."""
     dtype = user.dtype
     if isinstance(dtype, pd.CategoricalDtype):

@@ -187,13 +187,6 @@ def count_ties(rankings: Rankings, k: int) -> TieCounts:
     return TieCounts(n_relevant, n_tied, is_cut, most_hits, fewest_hits)
 
 
-def count_repeats(rankings: Rankings) -> int:
-    """Return how many rows repeat the score of another row of their user; all are not relevant."""
-    blocks = sorted_blocks(rankings, TIE_RULES["best"])
-    flags = (block.is_tied_with_next for block in blocks)
-    return sum(int(np.count_nonzero(is_tied)) for is_tied in flags if is_tied is not None)
-
-
 def _at_stake(keys: Array, is_relevant: Array, k: int) -> Array:
     """Return the hits that the order of the group across the cut decides, for each user."""
     in_group = keys == keys[:, k - 1 : k]

@@ -16,19 +16,18 @@ class Match(NamedTuple):
     ----------
     rows : ndarray of shape (n_pairs,), int
         The row of each pair, -1 where there is none.
-    n_repeated, example : int
-        How many rows have a pair that a row before them has, and one of them (-1: none).
+    has_repeats : bool
+        Whether any row has a pair that a row before it has.
     """
 
     rows: Array
-    n_repeated: int
-    example: int
+    has_repeats: bool
 
 
 def find_pairs(
     codes: Array, offsets: Array, n_codes: int, user: Array, code: Array, at_once: int = 1 << 17
 ) -> Match:
-    """Return the rows that hold pairs of a user and a code, and how many rows repeat a pair.
+    """Return the rows that hold pairs of a user and a code, and whether rows repeat a pair.
 
     User and code make one integer; so do the pairs to find. Sorting both together, for a chunk of
     whole users at a time, brings equal pairs side by side; about so many at once stay in the cache.
@@ -41,7 +40,7 @@ def find_pairs(
     keys = (user * n_codes + code)[asked]
     rows = np.full(len(user), -1)
 
-    def find(first: int, stop: int) -> Match:
+    def find(first: int, stop: int) -> bool:
         chunk = slice(offsets[first], offsets[stop])
         pairs = slice(bounds[first], bounds[stop])
         sizes = np.diff(offsets[first : stop + 1])
@@ -49,13 +48,10 @@ def find_pairs(
         row_keys += codes[chunk]
         found = _find_keys(row_keys, keys[pairs] - first * n_codes)
         rows[asked[pairs]] = np.where(found.rows < 0, -1, found.rows + chunk.start)
-        return found._replace(example=found.example + chunk.start)
+        return found.has_repeats
 
     # A user has a key for each of its rows and each pair asked for.
-    matches = in_threads(find, pairwise(_run_bounds(offsets + bounds, at_once)))
-    repeated = [match for match in matches if match.n_repeated]
-    n_repeated = sum(match.n_repeated for match in repeated)
-    return Match(rows, n_repeated, repeated[0].example if repeated else -1)
+    return Match(rows, any(in_threads(find, pairwise(_run_bounds(offsets + bounds, at_once)))))
 
 
 def _run_bounds(offsets: Array, at_once: int) -> Array:
@@ -75,5 +71,4 @@ def _find_keys(keys: Array, asked: Array) -> Match:
     is_asked = (following >= n_rows) & (before < n_rows)
     rows = np.full(len(asked), -1)
     rows[following[is_asked] - n_rows] = before[is_asked]
-    repeated = following[following < n_rows]
-    return Match(rows, len(repeated), int(repeated[0]) if len(repeated) else -1)
+    return Match(rows, bool((following < n_rows).any()))

@@ -1,0 +1,66 @@
+"""Rows of files that repeat a pair: what the columns that are not read say about them."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from recframe.files.footers import Files, RowGroup, naming_file, open_file
+from recframe.frames.duplicates import advise, find_telling
+
+AT_ONCE = 1 << 16  # rows, of all columns
+
+
+def advise_on_files(files: Files, user: Any, item: Any) -> str:
+    """Return what to do about the rows of one pair, looked up with all their columns."""
+    ids = {str(files.columns.item): item}
+    if files.user is not None:
+        ids[files.user] = user
+    found: list[pd.DataFrame] = []
+    paths: list[str] = []
+    for row_group in files.row_groups:
+        if _may_have(row_group, user):
+            for part in _find_rows(row_group, ids):
+                found.append(part)
+                paths += [row_group.path] * len(part)
+        if len(paths) > 1:
+            break
+    if not found:
+        return advise(None)
+    frame = pd.concat(found, ignore_index=True)
+    rows = np.arange(len(frame))
+    told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
+    if told is None and len(set(paths)) > 1:
+        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None)}"
+    return advise(told)
+
+
+def _may_have(row_group: RowGroup, user: Any) -> bool:
+    """Return whether the statistics of a row group leave room for a user."""
+    try:
+        return row_group.low is None or bool(row_group.low <= user <= row_group.high)
+    except TypeError:
+        return True  # ids that pandas has as something else than the file
+
+
+def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a row group that have these ids, with all columns."""
+    said = {name: value.as_py() for name, value in row_group.partitions.items()}
+    stored = [name for name in ids if name not in said]
+    if not all(said[name] == ids[name] for name in ids if name in said):
+        return
+    with naming_file(row_group.path), open_file(row_group.path) as file:
+        read = partial(file.iter_batches, AT_ONCE, [row_group.index_in_file])
+        is_own = [
+            np.logical_and.reduce([batch[name].to_pandas().isin([ids[name]]) for name in stored])
+            for batch in read(columns=stored)
+        ]
+        rows = np.flatnonzero(np.concatenate(is_own))
+        n_before = 0
+        for batch in read() if len(rows) else ():
+            own = rows[(rows >= n_before) & (rows < n_before + batch.num_rows)] - n_before
+            yield batch.take(pa.array(own)).to_pandas().assign(**said)
+            n_before += batch.num_rows

@@ -1,0 +1,179 @@
+"""Duplicates: rows that repeat the user and item of another, which are found, refused or folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from recframe.errors import RepeatedPairError
+from recframe.frames.columns import Columns, get_column, other_labels, shown
+from recframe.frames.user_groups import UserGroups, find_keys, find_nulls, has_nulls, null_error
+from recframe.kernel.rankings import Gains
+from recframe.kernel.repeats import Repeats, find_repeats, text_keys
+from recframe.kernel.threads import Array
+
+N_EXAMPLES = 1_000  # repeated rows in which a column that tells them apart is looked for
+APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
+REMEDY = "pass duplicates='max' for the best of each pair, or 'keep' to count every row"
+
+
+class Unfolded(NamedTuple):
+    """The rows before those of one pair became one, in grouped order.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows,), int
+        Their positions in the frame.
+    pair : ndarray of shape (n_rows,), int
+        The position of each one's pair among the pairs.
+    scores : dict
+        As those of `Interactions`, of these rows.
+    """
+
+    rows: Array
+    pair: Array
+    scores: dict[Hashable, tuple[Array, Array | None]]
+
+
+def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = False) -> Repeats:
+    """Return the rows, counted in grouped order, that repeat the item of their user.
+
+    A null item is refused; where reading is lenient, it repeats none.
+    """
+    if has_nulls(item):
+        nulls = find_nulls(item)
+        if not lenient:
+            raise null_error(f"item={item.name!r}: ids", nulls)
+        codes = pd.factorize(item)[0]
+        codes[nulls] = -1 - np.arange(nulls.sum())
+        return find_repeats(codes, groups.offsets, groups.order)
+    keys, are_ids = _make_keys(item)
+    found = find_repeats(keys, groups.offsets, groups.order)
+    if are_ids or len(found.rows) == 0:
+        return found
+    # Different ids can have one key: those of the rows found are compared themselves.
+    rows = np.unique(np.concatenate([found.rows, found.first]))
+    codes = pd.factorize(item.iloc[rows if groups.order is None else groups.order[rows]])[0]
+    exact = find_repeats(codes, np.searchsorted(rows, groups.offsets))
+    return Repeats(rows[exact.rows], rows[exact.first])
+
+
+def _make_keys(item: pd.Series) -> tuple[Array, bool]:
+    """Return an integer for each id that is equal where ids are, and whether only there."""
+    keys = find_keys(item)
+    if keys is None and item.dtype == object:
+        keys = _read_text(item)
+    if isinstance(keys, np.ndarray):
+        if keys.dtype.kind != "f":
+            return keys, True
+        keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
+        return keys.view(f"i{keys.itemsize}"), True
+    if keys is None:
+        return pd.factorize(item)[0], True
+    _, offsets, data = keys.buffers()
+    width = np.int32 if pa.types.is_string(keys.type) else np.int64
+    bounds = np.frombuffer(offsets, width)[keys.offset : keys.offset + len(keys) + 1]
+    return text_keys(bounds, np.frombuffer(data or b"", np.uint8)), False
+
+
+def _read_text(item: pd.Series) -> pa.Array | None:
+    """Return Python's texts as Arrow's, None where there are others."""
+    try:
+        text = pa.array(item.array, from_pandas=True)
+    except (pa.ArrowException, UnicodeError):
+        return None  # objects of several kinds, or text that is none
+    if isinstance(text, pa.ChunkedArray):
+        text = text.combine_chunks()
+    return text if text.type in (pa.string(), pa.large_string()) else None
+
+
+def repeated_error(
+    frame: pd.DataFrame, columns: Columns, rows: Array, repeats: Repeats
+) -> RepeatedPairError:
+    """Return the refusal of repeated rows; `rows` are the positions of all in the frame."""
+    repeated, first = rows[repeats.rows[:N_EXAMPLES]], rows[repeats.first[:N_EXAMPLES]]
+    roles = {"user": columns.user, "item": columns.item}
+    ids = {
+        role: get_column(frame, label, repeated[:1]).tolist()[0]
+        for role, label in roles.items()
+        if label is not None
+    }
+    labels = " and ".join(repr(label) for label in roles.values() if label is not None)
+    shown = ", ".join(f"{role} {own!r}" for role, own in ids.items())
+    found = (
+        f"{labels} must not be the same in two rows, found {len(repeats.rows):,} of {len(rows):,} "
+        f"rows that repeat another (such as {shown})"
+    )
+    told = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
+    return RepeatedPairError(f"{found}; {advise(told)}", found, ids.get("user"), ids["item"])
+
+
+def find_telling(
+    frame: pd.DataFrame, columns: Columns, rows: Array, pair: Array
+) -> tuple[Hashable, list[Any]] | None:
+    """Return the column that tells rows of the same pair apart, and its values; None for none."""
+    told: dict[Hashable, list[Any]] = {}
+    for label in other_labels(frame, columns.labels):
+        try:
+            codes, values = pd.factorize(get_column(frame, label, rows), use_na_sentinel=False)
+        except TypeError:
+            continue  # lists and the like, which cannot be compared
+        cells = pd.DataFrame({"pair": pair, "row": rows, "code": codes}).drop_duplicates("row")
+        if not cells.duplicated(["pair", "code"]).any():
+            told[label] = pd.Index(values).tolist()
+    # Of several columns that with fewest values: rather a model or a day than a time of day.
+    return min(told.items(), key=lambda column: len(column[1]), default=None)
+
+
+def advise(told: tuple[Hashable, list[Any]] | None) -> str:
+    """Return what to do about repeated rows, given the column that tells them apart."""
+    if told is None:
+        return REMEDY
+    label, (one, other, *_) = told
+    shown_values = f"such as {one!r} and {other!r}"
+    return f"the column {label!r} tells them apart ({shown_values}): {APART}; else {REMEDY}"
+
+
+def advise_blindly(labels: list[Hashable]) -> str:
+    """Return what to do about repeated rows, given columns that may tell them apart."""
+    if not labels:
+        return REMEDY
+    return f"if one of the columns {shown(labels)} tells them apart, {APART}; else {REMEDY}"
+
+
+def fold_scores(
+    values: Array, is_ranked: Array | None, repeats: Repeats
+) -> tuple[Array, Array | None]:
+    """Return scores of rows, and which are ranked, where a first row has the best of its pair."""
+    rows, first = repeats
+    values = values.copy()
+    if is_ranked is not None:
+        is_ranked = is_ranked.copy()
+        # What is not ranked must not be the best: it becomes the lowest value there is.
+        values[~is_ranked] = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+        is_ranked[first[is_ranked[rows]]] = True
+    np.maximum.at(values, first, values[rows])
+    return values, is_ranked
+
+
+def fold_relevance(
+    relevant: Array, find_gains: Callable[[], Gains] | None, repeats: Repeats
+) -> tuple[Array, Callable[[], Gains] | None]:
+    """Return which rows are relevant and their gains, a first row as the best of its pair."""
+    rows, first = repeats
+    folded = relevant.copy()
+    folded[first[relevant[rows]]] = True
+    if find_gains is None:
+        return folded, None
+
+    def find_best() -> Gains:
+        gains = find_gains()
+        gain = np.where(relevant, gains.gain, 0)
+        np.maximum.at(gain, first, gain[rows])
+        return gains._replace(gain=gain)
+
+    return folded, find_best

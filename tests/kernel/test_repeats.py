@@ -1,0 +1,92 @@
+"""Repeats: rows of a user with a key that a row before them has."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recframe.kernel import repeats, threads
+from recframe.kernel.repeats import find_repeats, text_keys
+
+KEYS = st.sampled_from([0, 1, 2, -1, 2**32, 2**63 - 1, -(2**63)]) | st.integers(-(2**63), 2**63 - 1)
+
+
+def expected_repeats(users, keys):
+    """Return each row that repeats a pair, and the first row of the pair."""
+    firsts = {}
+    for row, pair in enumerate(zip(users, keys, strict=True)):
+        firsts.setdefault(pair, row)
+    pairs = [firsts[pair] for pair in zip(users, keys, strict=True)]
+    return [(row, first) for row, first in enumerate(pairs) if row != first]
+
+
+@pytest.mark.parametrize("at_once", [2, 16, 1 << 15])
+@pytest.mark.parametrize("is_grouped", [True, False])
+@given(rows=st.lists(st.tuples(st.integers(0, 4), KEYS), max_size=40), seed=st.integers(0, 99))
+def test_repeats_are_those_of_a_dictionary(at_once, is_grouped, rows, seed):
+    """Every repeated row is found with the first of its pair, however rows are cut."""
+    rows = sorted(rows, key=lambda row: row[0])
+    users, keys = [user for user, _ in rows], [key for _, key in rows]
+    offsets = np.searchsorted(users, np.arange(6))
+    stored = np.array(keys, np.int64)
+    order = None
+    if not is_grouped:
+        order = np.random.default_rng(seed).permutation(len(rows))
+        stored[order] = keys
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repeats, "AT_ONCE", at_once)
+        found = find_repeats(stored, offsets, order)
+
+    assert expected_repeats(users, keys) == list(zip(*map(np.ndarray.tolist, found), strict=True))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64, bool])
+def test_every_kind_of_integer(dtype):
+    """Keys are compared as they are, in every type."""
+    keys = np.array([0, 1, 1, 0, 1], dtype)
+    found = find_repeats(keys, np.array([0, 2, 5]))
+
+    assert [4] == found.rows.tolist()
+    assert [2] == found.first.tolist()
+
+
+@pytest.mark.parametrize("n_users", [1, 700])
+def test_many_rows(n_users, monkeypatch):
+    """A user of more rows than a table has, and many users over several threads."""
+    monkeypatch.setattr(threads, "ROWS_PER_CHUNK", 20_000)
+    rng = np.random.default_rng(1)
+    users = np.sort(rng.integers(0, n_users, 150_000))
+    keys = rng.integers(0, 2**40, 150_000)
+    keys[rng.integers(0, 150_000, 500)] = 7
+    found = find_repeats(keys, np.searchsorted(users, np.arange(n_users + 1)))
+
+    expected = expected_repeats(users.tolist(), keys.tolist())
+    assert len(expected) > 10
+    assert expected == list(zip(*map(np.ndarray.tolist, found), strict=True))
+
+
+def test_the_first_of_rows():
+    """Rows that repeat none are their own first."""
+    found = find_repeats(np.array([5, 6, 5, 6, 5]), np.array([0, 5]))
+
+    assert [0, 1, 0, 1, 0] == found.first_of(np.arange(5)).tolist()
+    assert [0, 1] == find_repeats(np.arange(2), np.array([0, 2])).first_of(np.arange(2)).tolist()
+
+
+@given(st.lists(st.sampled_from(["", "a", "ab", "é", "12345678", "x12345678", "\0", "a\0"])))
+def test_equal_texts_have_equal_keys(texts):
+    """A text's key depends on nothing but the text, wherever it stands among others."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)])
+    keys = text_keys(offsets, np.frombuffer(b"".join(encoded), np.uint8)).tolist()
+
+    found = {}
+    for text, key in zip(texts, keys, strict=True):
+        assert key == found.setdefault(text, key)
+    short = {text: key for text, key in found.items() if len(text.encode()) <= 8}
+    assert len(short) == len(set(short.values()))
+
+
+def test_no_texts():
+    """Without texts there are no keys."""
+    assert 0 == len(text_keys(np.array([0]), np.empty(0, np.uint8)))

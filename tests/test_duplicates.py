@@ -1,0 +1,447 @@
+"""duplicates=: rows that repeat the user and item of another, on every door."""
+
+import re
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dask
+import recframe
+import recframe.dask
+import reference
+import strategies
+from recframe import RecframeError, RepeatedPairError
+from recframe.cli import main
+from recframe.metrics.names import make_metric
+
+DUPLICATES = ("raise", "max", "first", "keep")
+ITEMS = {
+    "int": ([0, 1, 2**40, -3], "int64", "Int64"),
+    "uint8": ([0, 1, 255], "uint8", "UInt8"),
+    "float": ([0.0, -0.0, 1.0, 2.0], "float64", "Float64"),
+    "str": (["a", "b", "", "x12345678", "y12345678"], "str", "str"),
+    "object": (["a", "b", "x12345678", "y12345678"], object, object),
+    "category": (["a", "b"], "category", "category"),
+    "date": (pd.to_datetime(["2026-01-01", "2026-01-02"]).tolist(), "datetime64[us]", None),
+}
+LABELS = [make_metric(*asked).label for asked in strategies.every_metric(2)]
+IN_BLOCKS = {"memory": 2_000}  # some ten rows at a time
+
+
+@st.composite
+def repeated_rows(draw, users="int", relevance="binary", nulls=("score",)):
+    """Return the kind of items and rows (user, item, score, relevant), many of one pair."""
+    kind = draw(st.sampled_from(sorted(ITEMS)))
+    cells = {
+        "user": st.sampled_from([0, 3, 2**53]),
+        "item": st.sampled_from(ITEMS[kind][0]),
+        "score": st.sampled_from([-1.5, 0.0, 0.5, 1.0, 2.0]),
+        "relevant": strategies.RELEVANCE[relevance].cells,
+    }
+    cells = {name: own | st.none() if name in nulls else own for name, own in cells.items()}
+    return kind, draw(st.lists(st.tuples(*cells.values()), max_size=12))
+
+
+def make_frame(kind, rows):
+    """Return rows as a frame with items of this kind."""
+    columns = dict(
+        zip(("user", "item", "score", "relevant"), zip(*rows, strict=True), strict=False)
+    )
+    _, dtype, nullable = ITEMS[kind]
+    dtypes = {"user": "int64", "item": dtype, "score": "float64", "relevant": "float64"}
+    item = columns.get("item", [])
+    dtypes["item"] = nullable if None in item and nullable else dtype
+    return pd.DataFrame(
+        {name: pd.Series(list(columns.get(name, [])), dtype=own) for name, own in dtypes.items()}
+    )
+
+
+def expected_table(rows, options):
+    """Return the reference's values of every user, for each label; raise `Refused` as it does."""
+    duplicates = options["duplicates"]
+    rest = {name: value for name, value in options.items() if name != "duplicates"}
+    folded = reference.fold(rows, duplicates, options["missing"])
+    return {
+        make_metric(name, k).label: reference.evaluate(folded, name, k, **rest)
+        for name, k in strategies.every_metric(2)
+    }
+
+
+def assert_table(expected, table):
+    """Assert that a table has the reference's values."""
+    for (name, _), label in zip(strategies.every_metric(2), LABELS, strict=True):
+        actual = table["score", label]
+        assert set(expected[label]) == set(actual.index)
+        for user, value in actual.items():
+            strategies.assert_value(expected[label][user], value, name)
+
+
+def ask_every_door(frame, folder, options, truth=None):
+    """Return the tables of a frame's files, in one block and in many, and of Dask's partitions."""
+    path = folder / "run.parquet"
+    frame.to_parquet(path, row_group_size=3, index=False)
+    yield recframe.evaluate(path, LABELS, truth=truth, **options)
+    yield recframe.evaluate(path, LABELS, truth=truth, **options, **IN_BLOCKS)
+    if options["ties"] in ("first", "last") or options["duplicates"] == "first":
+        return
+    ddf = dd.from_pandas(frame, npartitions=2, sort=False)
+    with dask.config.set({"dataframe.convert-string": False}):
+        yield (
+            ddf.rec(truth=truth, **options).evaluate(LABELS).compute(scheduler="sync").sort_index()
+        )
+
+
+@given(
+    repeated_rows(relevance="graded", nulls=("item", "score")),
+    strategies.options(),
+    st.sampled_from(DUPLICATES),
+)
+def test_frames_equal_the_reference(kind_and_rows, options, duplicates):
+    """Every value is that of the reference, or both refuse, under every option."""
+    kind, rows = kind_and_rows
+    options["duplicates"] = duplicates
+    frame = make_frame(kind, rows)
+    try:
+        expected = expected_table(rows, options)
+    except reference.Refused:
+        with pytest.raises(RecframeError):
+            recframe.evaluate(frame, LABELS, **options)
+        return
+    assert_table(expected, recframe.evaluate(frame, LABELS, **options))
+
+
+@settings(max_examples=30)
+@given(
+    repeated_rows(nulls=()),
+    strategies.options(short="pad", missing="raise", min_relevance=None),
+    st.sampled_from(DUPLICATES),
+)
+def test_every_door_is_that_of_frames(tmp_path_factory, kind_and_rows, options, duplicates):
+    """Files and Dask give what the frame gives, bit for bit, or refuse what it refuses."""
+    kind, rows = kind_and_rows
+    options["duplicates"] = duplicates
+    frame = make_frame(kind, rows or [(0, ITEMS[kind][0][0], 1.0, 1)])
+    doors = ask_every_door(frame, tmp_path_factory.mktemp("door"), options)
+    try:
+        expected = recframe.evaluate(frame, LABELS, **options)
+    except RepeatedPairError:
+        assert "raise" == duplicates
+        with pytest.raises(RepeatedPairError):
+            list(doors)
+        return
+    for table in doors:
+        pd.testing.assert_frame_equal(expected, table, check_exact=True)
+
+
+@settings(max_examples=30)
+@given(
+    repeated_rows(nulls=()),
+    strategies.options(short="pad", missing="raise", zero_division=0.0, min_score=None),
+    st.sampled_from(DUPLICATES),
+    st.lists(st.integers(0, 11), max_size=4),
+    st.booleans(),
+)
+def test_truth_with_repeated_rows(tmp_path_factory, kind_and_rows, options, duplicates, own, drop):
+    """With truth a pair's rows have its grade, as if it stood beside each, on every door."""
+    kind, rows = kind_and_rows
+    rows = rows or [(0, ITEMS[kind][0][0], 1.0, 1)]
+    options["min_relevance"] = 1
+    pairs = {row[:2]: 1.0 + number % 3 for number, row in enumerate(rows) if number in own}
+    pairs.setdefault(rows[0][:2], 2.0)
+    listed = [(*row[:3], pairs.get(row[:2], 0.0)) for row in rows]
+    frame, truth = (
+        make_frame(kind, listed),
+        make_frame(kind, [(*p, 0, g) for p, g in pairs.items()]),
+    )
+    truth = truth.drop(columns="score")
+    options |= {"duplicates": duplicates, "absent": "drop" if drop else "zero"}
+    try:
+        expected = recframe.evaluate(frame, LABELS, **options | {"absent": "zero"})
+    except RepeatedPairError:
+        with pytest.raises(RepeatedPairError):
+            recframe.evaluate(frame, LABELS, truth=truth, **options)
+        return
+    recs = frame.drop(columns="relevant")
+    pd.testing.assert_frame_equal(expected, recframe.evaluate(recs, LABELS, truth=truth, **options))
+    for table in ask_every_door(recs, tmp_path_factory.mktemp("door"), options, truth):
+        pd.testing.assert_frame_equal(expected, table, check_exact=True)
+
+
+@pytest.fixture
+def passages():
+    """Two documents of two passages each and one of one, of two users, in two score columns."""
+    return pd.DataFrame(
+        {
+            "query": [1, 1, 1, 1, 1, 2, 2],
+            "doc": ["a", "b", "a", "c", "b", "a", "a"],
+            "score": [0.1, 0.5, 0.9, 0.7, 0.5, 0.3, 0.3],
+            "other_score": [9, 1, 2, 3, 4, 5, 6],
+            "relevant": [0, 0, 1, 0, 0, 1, 0],
+        }
+    )
+
+
+def test_a_pair_is_one_row_with_the_best_of_its_rows(passages):
+    """The pairs' highest values give what "max" gives, their first rows what "first" gives."""
+    labels = ["query", "doc"]
+    pairs = {
+        "max": passages.groupby(labels, as_index=False, sort=False).max(),
+        "first": passages.drop_duplicates(labels),
+    }
+    for duplicates, frame in pairs.items():
+        expected = frame.rec(short="pad").evaluate(LABELS)
+        actual = passages.rec(short="pad", duplicates=duplicates).evaluate(LABELS)
+        pd.testing.assert_frame_equal(expected, actual)
+
+
+def test_the_rows_that_stand_for_a_pair(passages):
+    """Under "max" the rows with the pair's score have its position, and others none."""
+    bound = passages.rec(duplicates="max")
+    nan = np.nan
+
+    assert [nan, 3, 1, 2, 3, 1, 1] == pytest.approx(bound.rank()["score"].tolist(), nan_ok=True)
+    expected = [1, nan, nan, 3, 2, nan, 1]
+    assert expected == pytest.approx(bound.rank()["other_score"].tolist(), nan_ok=True)
+    assert [2, 3, 5, 6] == bound.top(k=2, score="score").index.tolist()
+    assert [0, 4, 6] == bound.top(k=2, score="other_score").index.tolist()
+    shown = bound.inspect(1, k=1).tables["score"]
+    assert [2, 3, 1, 4, 0] == shown.index.tolist()
+    assert [True, False, False, False, True] == shown["relevant"].tolist()
+
+
+def test_the_first_row_stands_for_its_pair(passages):
+    """Under "first" only the first row has a position."""
+    positions = passages.rec(duplicates="first").rank()["score"]
+
+    expected = [3, 2, np.nan, 1, np.nan, 1, np.nan]
+    assert expected == pytest.approx(positions.tolist(), nan_ok=True)
+
+
+@pytest.mark.parametrize("duplicates", ["max", "first", "keep"])
+def test_a_judged_frame_evaluates_alike(passages, duplicates):
+    """The judged frame, under the same option, gives what truth= gives."""
+    truth = pd.DataFrame({"query": [1, 1, 2, 3], "doc": ["b", "z", "a", "a"]})
+    recs = passages.drop(columns="relevant")
+    options = {"duplicates": duplicates, "short": "pad", "missing": "unranked"}
+    judged = recs.rec(**options).judge(truth)
+
+    assert {"max": 9, "keep": 9, "first": 6}[duplicates] == len(judged)
+    labels = [label for label in LABELS if label != "auc"]  # 0 for an empty list, else undefined
+    pd.testing.assert_frame_equal(
+        recs.rec(truth=truth, **options).evaluate(labels), judged.rec(**options).evaluate(labels)
+    )
+
+
+def test_describe_counts_and_folds(passages):
+    """Repeated rows are counted under every rule, and folded where the rule says so."""
+    for duplicates, longest in {"raise": 5, "keep": 5, "max": 3, "first": 3}.items():
+        described = passages.rec(duplicates=duplicates).describe(k=1)["score"]
+        assert 3 == described["duplicate pairs"]
+        assert 7 == described["rows"]
+        assert longest == described["longest ranking"]
+
+
+def test_describe_with_truth(passages):
+    """With truth the relevance of repeated rows is known once `duplicates` says what they are."""
+    truth = pd.DataFrame({"query": [1, 2], "doc": ["b", "a"]})
+    recs = passages.drop(columns="relevant")
+    for duplicates, is_known in {"raise": False, "keep": True, "max": True}.items():
+        for rec in (recs.rec, dd.from_pandas(recs, npartitions=2).rec):
+            described = rec(truth=truth, duplicates=duplicates, short="pad").describe(k=1)
+            described = described if isinstance(described, pd.DataFrame) else described.compute()
+            assert is_known == described.loc["precision@1, best"].notna().all()
+
+
+@pytest.fixture
+def days():
+    """Two days of the same users and items, of one model."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"user": np.repeat(range(30), 4), "item": list("abcd") * 30})
+    frame["relevant"] = rng.random(120) < 0.5
+    both = [frame.assign(day=day, score=rng.random(120)) for day in ("2026-01-01", "2026-01-02")]
+    return pd.concat(both, ignore_index=True)
+
+
+FOUND = r"'user' and 'item' must not be the same in two rows, found 120 of 240 rows that repeat "
+FOUND += r"another \(such as user \d+, item '[abcd]'\); "
+TOLD = r"the column 'day' tells them apart \(such as '2026-01-0\d' and '2026-01-0\d'\): evaluate "
+REMEDY = r"pass duplicates='max' for the best of each pair, or 'keep' to count every row$"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda rec: rec.recall(k=2),
+        lambda rec: rec.mean("recall@2"),
+        lambda rec: rec.rank(),
+        lambda rec: rec.top(k=2),
+        lambda rec: rec.curve(k=[1, 2]),
+    ],
+)
+def test_frames_name_the_column_that_tells_rows_apart(days, ask):
+    """The refusal counts, shows one pair, and names what differs."""
+    with pytest.raises(RepeatedPairError, match=f"^{FOUND}{TOLD}.*; else {REMEDY}"):
+        ask(days.rec)
+
+
+def test_the_column_with_fewest_values_is_named(days):
+    """Rather a day than a time, a column of lists is left alone, and nulls are values too."""
+    days["time"] = np.arange(240.0)
+    days["tags"] = [["x"]] * 240
+    with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
+        days.rec.recall(k=2)
+    days["day"] = days["day"].where(days["day"] == "2026-01-01")
+    with pytest.raises(RepeatedPairError, match=r"'day' tells them apart \(such as .*nan"):
+        days.rec.recall(k=2)
+    with pytest.raises(RepeatedPairError, match=FOUND + REMEDY):
+        days.drop(columns=["day", "time"]).rec.recall(k=2)
+
+
+def test_with_truth_the_remedy_does_not_delete_a_model(days):
+    """What tells rows apart is named with truth too."""
+    truth = days[days["relevant"]][["user", "item"]].drop_duplicates()
+    with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
+        days.rec(truth=truth).recall(k=2)
+    twice = pd.concat([truth, truth])
+    message = r"truth: 'user' and 'item' .* make them one, as truth.groupby\(\['user', 'item'\]"
+    with pytest.raises(RecframeError, match=message):
+        days[:120].rec(truth=twice).recall(k=2)
+
+
+@pytest.mark.parametrize("memory", ["1GiB", 4_000])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_files_name_the_folder_that_tells_rows_apart(days, tmp_path, memory, grouped):
+    """Daily partitions are refused, and the key that no role uses is named."""
+    for day, rows in days.groupby("day"):
+        (tmp_path / f"day={day}").mkdir()
+        rows = rows if grouped else rows.sample(frac=1, random_state=3)
+        rows.drop(columns="day").to_parquet(tmp_path / f"day={day}/0.parquet", row_group_size=16)
+    with pytest.raises(RepeatedPairError, match=TOLD) as refusal:
+        recframe.evaluate(tmp_path, ["recall@2"], memory=memory)
+    assert (memory == "1GiB") == bool(re.match(FOUND, str(refusal.value)))
+    assert ["recall@2"] == recframe.evaluate(
+        tmp_path / "day=2026-01-02", ["recall@2"], memory=memory
+    ).columns.unique("metric").tolist()
+
+
+def test_files_name_a_column_that_is_not_read(days, tmp_path):
+    """A column of the file tells rows apart as a column of the frame does."""
+    days.sample(frac=1, random_state=3).to_parquet(tmp_path / "0.parquet", row_group_size=16)
+    with pytest.raises(RepeatedPairError, match=TOLD):
+        recframe.evaluate(tmp_path, ["recall@2"], memory=4_000)
+
+
+def test_files_name_two_files(days, tmp_path):
+    """The same rows in two files are no two models."""
+    for name in ("a", "b"):
+        days[:120].to_parquet(tmp_path / f"{name}.parquet")
+    message = r"one is in \S*a.parquet, another in \S*b.parquet; pass duplicates='max'"
+    with pytest.raises(RepeatedPairError, match=message):
+        recframe.evaluate(tmp_path, ["recall@2"])
+
+
+def test_users_in_folders(days, tmp_path):
+    """Where the user is a folder's, and with one ranking, the rows are found too."""
+    for user, rows in days.groupby("user"):
+        (tmp_path / f"user={user}").mkdir()
+        rows.drop(columns="user").to_parquet(tmp_path / f"user={user}/0.parquet")
+    with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
+        recframe.evaluate(tmp_path, ["recall@2"])
+    with pytest.raises(RepeatedPairError, match="'day' tells them apart"):
+        recframe.evaluate(tmp_path / "user=7", ["recall@2"], user=None)
+
+
+def test_dask_names_the_columns_that_may_tell_rows_apart(days):
+    """Other columns are not there when rows are compared; they are named as possible reasons."""
+    lazy = dd.from_pandas(days, npartitions=3).rec.recall(k=2)
+    message = r"if one of the columns 'day' tells them apart, evaluate .*; else pass duplicates="
+    with pytest.raises(RepeatedPairError, match=message):
+        lazy.compute(scheduler="sync")
+    with pytest.raises(RepeatedPairError, match=r"rows that repeat another .*\); pass duplicates="):
+        dd.from_pandas(days.drop(columns="day")).rec.recall(k=2).compute(scheduler="sync")
+
+
+def test_dask_keeps_no_first_row(days):
+    """Dask has no order of rows, so there is no first."""
+    with pytest.raises(RecframeError, match="duplicates='first' reads the order of rows, which"):
+        dd.from_pandas(days).rec(duplicates="first")
+
+
+def test_the_command_line(days, tmp_path, capsys):
+    """The command refuses with the same words, and takes the option."""
+    path = str(tmp_path / "days.parquet")
+    days.to_parquet(path)
+    asked = ["evaluate", path, "--metric", "recall@2", "--format", "csv"]
+
+    assert 1 == main(asked)
+    assert re.search(FOUND + TOLD, capsys.readouterr().err)
+    for duplicates in ("max", "first", "keep"):
+        expected = days.rec(duplicates=duplicates).mean("recall@2").to_csv()
+        assert 0 == main([*asked, "--duplicates", duplicates])
+        assert expected.splitlines()[1:] == capsys.readouterr().out.splitlines()[1:]
+
+
+def test_without_items_there_is_nothing_to_compare(days):
+    """Frames without items are as they are; what needs items is refused."""
+    without = days.drop(columns="item")
+
+    assert 30 == len(without.rec.recall(k=2))
+    for duplicates in ("max", "first"):
+        with pytest.raises(recframe.MissingColumnError, match=f"duplicates='{duplicates}' needs"):
+            without.rec(duplicates=duplicates).recall(k=2)
+
+
+def test_items_given_by_name(days):
+    """An item column that is named is looked at; of two that could be it, one must be."""
+    renamed = days.rename(columns={"item": "movie"})
+
+    assert 30 == len(renamed.rec.recall(k=2))
+    with pytest.raises(RepeatedPairError, match="'user' and 'movie' must not be the same"):
+        renamed.rec(item="movie").recall(k=2)
+    with pytest.raises(RecframeError, match="item: 2 columns could be it, 'item', 'doc'"):
+        days.assign(doc=range(240)).rec.recall(k=2)
+    assert 30 == len(days.assign(doc=range(240)).rec(item="doc").recall(k=2))
+
+
+def test_null_items(days):
+    """A null item is refused, or dropped; "keep" does not look at items."""
+    days = days[:120].astype({"item": object})
+    days.loc[[3, 5], "item"] = None
+    with pytest.raises(RecframeError, match=r"item='item': ids must not be null, found 2 null of"):
+        days.rec.recall(k=2)
+    expected = days.dropna().rec.recall(k=2)
+    pd.testing.assert_frame_equal(expected, days.rec(missing="drop").recall(k=2))
+    assert 30 == len(days.rec(duplicates="keep").recall(k=2))
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        pd.array(["ends alike " + "x" * 20, "is long, ends alike " + "x" * 20] * 2, dtype="str"),
+        np.array(["a" * 30, b"a" * 30, 1.5, (1, 2)], dtype=object),
+        pd.array([1, 2, 2**63, 2**64 - 1], dtype="UInt64"),
+        pd.array([True, False, True, False]),
+        pd.timedelta_range("1h", periods=4),
+        pd.array(["1", "2", "3", "4"], dtype="string[python]"),
+        pd.Categorical([3, 1, 2, 4]),
+        np.array([1, 2, 3, 4], ">i4"),
+        np.array([1.5, -0.0, 3.5, np.inf], ">f4"),
+    ],
+    ids=lambda items: str(items.dtype),
+)
+def test_every_kind_of_item(items):
+    """Ids are compared by value, whatever holds them."""
+    frame = pd.DataFrame({"user": [1, 1, 2, 2], "item": items, "score": 0.5, "relevant": 1})
+    again = [items[position] for position in (0, 1, 2, 3, 3)]
+    kept = items.dtype if isinstance(items, np.ndarray) else None
+    twice = pd.DataFrame({"user": [1, 1, 2, 2, 2], "item": pd.Series(again, dtype=kept)})
+    twice = twice.assign(score=0.5, relevant=1)
+
+    assert 2 == len(frame.rec.recall(k=1))
+    with pytest.raises(RepeatedPairError, match="found 1 of 5 rows"):
+        twice.rec.recall(k=1)
+    assert [1.5] * 5 == twice.rec(duplicates="max").rank()["score"].tolist()
