@@ -47,6 +47,8 @@ class RepeatedPairError(RecframeError):
     """
     Raised when rows repeat the user and item of another, and `duplicates` does not say what then.
 
+    Such a frame may hold several models, days or sessions, of which each has a ranking of its own.
+
     Parameters
     ----------
     message : str

@@ -89,13 +89,15 @@ def test_table_shapes(frame):
 
 
 def test_one_ranking(frame):
-    """user=None ranks the whole frame, labelled all."""
-    table = frame.rec(user=None).recall(k=3)
+    """user=None ranks the whole frame, labelled all; items of several users are no one's list."""
+    table = frame.rec(user=None, duplicates="keep").recall(k=3)
 
     assert ["all"] == table.index.tolist()
     assert 3 == sum(frame["relevant"])
     # 0.9, 0.9, 0.8: one of the three relevant rows.
     assert [1 / 3] == table["score"].tolist()
+    with pytest.raises(recframe.RepeatedPairError, match="^'item' must not be .*'user' tells them"):
+        frame.rec(user=None).recall(k=3)
 
 
 def test_options_do_not_add_up(frame):

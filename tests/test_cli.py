@@ -34,7 +34,7 @@ COMMANDS = {
         *["--metric", "ndcg@10", "--metric", "auc", "--metric", "hit_rate@1"],
         *["--metric", "average_precision", "--min-relevance", "1", "--gain", "exponential"],
     ],
-    "one_ranking": ["--no-user", "--metric", "r_precision"],
+    "one_ranking": ["--no-user", "--duplicates", "keep", "--metric", "r_precision"],
     "no_value": ["--min-relevance", "2", "--metric", "recall@4", "--format", "json"],
 }
 
@@ -164,7 +164,8 @@ def test_no_progress_on_a_terminal(large):
 def test_per_user_of_one_ranking(tmp_path):
     """Without a user column the one ranking is named in a column called user."""
     path = tmp_path / "users.csv"
-    main(["evaluate", str(EXAMPLE), "--no-user", "--metric", "recall@1", "--per-user", str(path)])
+    asked = ["--no-user", "--duplicates", "keep", "--metric", "recall@1", "--per-user", str(path)]
+    main(["evaluate", str(EXAMPLE), *asked])
 
     assert ["user", "score", "recall@1"] == list(pd.read_csv(path).columns)
     assert ["all", "all"] == pd.read_csv(path)["user"].tolist()

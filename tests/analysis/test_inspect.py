@@ -284,6 +284,7 @@ def test_the_frame_is_never_changed(frame):
 
 def test_one_ranking(frame):
     """user=None has one ranking, which needs no name."""
+    frame["item"] = range(8)
     assert str(frame.rec(user=None).inspect(k=2)).startswith("all: 8 rows, 3 relevant")
     with pytest.raises(recframe.RecframeError, match="user='ann': with user=None there is one"):
         frame.rec(user=None).inspect("ann")

@@ -24,10 +24,12 @@ def test_a_path_gives_the_table_of_its_frame(frame, tmp_path, as_type):
 
 
 def test_only_the_columns_used_are_read(frame, tmp_path):
-    """Columns without a role stay unread."""
+    """Columns without a role stay unread, and items where they may repeat."""
     path = save_frame(frame.assign(extra="x"), tmp_path / "run.parquet")
 
-    assert ["user", "relevant", "score"] == list(open_files(path, Options()).types)
+    assert ["user", "item", "relevant", "score"] == list(open_files(path, Options()).types)
+    kept = Options(duplicates="keep")
+    assert ["user", "relevant", "score"] == list(open_files(path, kept).types)
 
 
 def test_index_levels_of_a_file(frame, tmp_path):
@@ -51,7 +53,7 @@ def test_categorical_users_of_a_file(frame, tmp_path):
 
 def test_one_ranking_of_a_file(frame, tmp_path):
     """user=None needs no user column in the file."""
-    path = save_frame(frame.drop(columns="user"), tmp_path / "run.parquet")
+    path = save_frame(frame.drop(columns=["user", "item"]), tmp_path / "run.parquet")
 
     assert ["all"] == recframe.evaluate(path, ["recall@1"], user=None).index.tolist()
 

@@ -116,7 +116,7 @@ def test_grades_without_truth(tmp_path):
     frame = recs.merge(truth, how="left").fillna({"relevance": 0}).astype({"relevance": "Float64"})
     frame.to_parquet(tmp_path / "run.parquet", row_group_size=50)
     for user in ("user", None):
-        options = OPTIONS | {"user": user}
+        options = OPTIONS | {"user": user, "duplicates": "keep"}
         expected = recframe.evaluate(frame, LABELS, **options)
         actual = recframe.evaluate(tmp_path, LABELS, memory=1, **options)
         pd.testing.assert_frame_equal(expected, actual, check_exact=True)
