@@ -5,12 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recframe.kernel.grouping import find_flags
 from recframe.kernel.threads import Array, in_slices, in_threads, user_bounds
 
 AT_ONCE = 1 << 15  # rows whose table stays in the cache
+PLACES = 8  # in that table for each row; the more, the fewer meet by chance
 # Odd, so that products of all integers differ; the bits of the golden ratio, as Knuth has it.
 ODD = np.uint64(0x9E3779B97F4A7C15)
 OTHER_ODD = np.uint64(0xD6E8FEB86659FD93)
+NUMBERS = np.arange(1 << 16).astype(np.uint16)
 
 
 class Repeats(NamedTuple):
@@ -41,15 +44,27 @@ def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Rep
     """
 
     def find(first: int, stop: int) -> list[tuple[Array, Array]]:
-        table = np.empty(16 * AT_ONCE, np.uint16)
+        table = np.empty(PLACES * AT_ONCE, np.uint16)
         found = []
-        marks = np.arange(offsets[first], offsets[stop], AT_ONCE)
-        firsts = first + np.searchsorted(offsets[first:stop], marks)
-        for user, end in pairwise(np.unique([*firsts, stop]).tolist()):
-            rows = slice(offsets[user], offsets[end])
+        lost = [(np.empty(0, np.int64), keys[:0], np.empty(0, np.uint64))]
+        for user, end in pairwise(_cut_users(offsets, first, stop)):
+            rows, sizes = slice(offsets[user], offsets[end]), np.diff(offsets[user : end + 1])
             own = keys[rows] if order is None else keys.take(order[rows], mode="clip")
-            pairs = _find_in_run(own.astype(np.uint64), offsets[user : end + 1], table)
-            found += [(row + rows.start, last + rows.start) for row, last in pairs]
+            mixed = np.repeat(np.arange(user, end, dtype=np.uint64) * OTHER_ODD, sizes)
+            mixed += own.astype(np.uint64, copy=False)  # wraps around: another name of the key
+            mixed *= ODD
+            row, last, rest = _meet(own, mixed, table)
+            if len(row):
+                found.append((row + rows.start, last + rows.start))
+            lost.append((rest + rows.start, own[rest], mixed[rest]))
+        # Those who met others by chance go on among themselves, at other places; with the key
+        # once more, so that no two pairs meet for ever.
+        at, own, mixed = map(np.concatenate, zip(*lost, strict=True))
+        while len(at):
+            mixed = mixed * ODD + own.astype(np.uint64)
+            row, last, rest = _meet(own, mixed, table[:0])
+            found.append((at[row], at[last]))
+            at, own, mixed = at[rest], own[rest], mixed[rest]
         return found
 
     none = [(np.empty(0, np.int64), np.empty(0, np.int64))]
@@ -58,38 +73,34 @@ def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Rep
     return _by_first(row, last)
 
 
-def _find_in_run(keys: Array, offsets: Array, table: Array) -> list[tuple[Array, Array]]:
-    """Return rows of a run of users, each with the last row that has its user and key.
+def _cut_users(offsets: Array, first: int, stop: int) -> list[int]:
+    """Return the bounds of runs of users from one to another, each of about `AT_ONCE` rows."""
+    marks = np.arange(offsets[first], offsets[stop], AT_ONCE)
+    users = first + np.searchsorted(offsets[first:stop], marks)
+    bounds: list[int] = np.unique([*users, stop]).tolist()
+    return bounds
 
-    Every row writes its number into a table, at a place that its user and key decide. Whoever
-    finds another's there has either the same pair or met it by chance; those of the latter kind
-    go on among themselves, at other places.
+
+def _meet(keys: Array, mixed: Array, table: Array) -> tuple[Array, Array, Array]:
+    """Return rows, each with the last row of its pair, and the rows that are not sure of theirs.
+
+    Every row writes its number into a table, at a place that its user and key, mixed, decide.
+    Whoever finds another's there has either the same pair or met it by chance.
     """
-    found = []
-    user = np.arange(len(offsets) - 1, dtype=np.uint64) * OTHER_ODD
-    mixed = (keys + np.repeat(user, np.diff(offsets))) * ODD
-    rows = None
-    while len(keys) > 1:
-        n_bits = (4 * len(keys)).bit_length()
-        if len(keys) > 1 << 16 or len(table) < 1 << n_bits:
-            n_bits = len(keys).bit_length()
-            table = np.empty(1 << n_bits, np.int64)
-        number = np.arange(len(keys)).astype(table.dtype)
-        place = (mixed >> np.uint64(64 - n_bits)).view(np.int64)
-        table[place] = number
-        last = table.take(place, mode="clip")
-        lost = np.flatnonzero(last != number)
-        last = last[lost].astype(np.int64)
-        is_same = (keys[lost] == keys[last]) & (mixed[lost] == mixed[last])
-        if is_same.any():
-            row, same = lost[is_same], last[is_same]
-            found.append((row, same) if rows is None else (rows[row], rows[same]))
-            lost = lost[~is_same]
-        rows = lost if rows is None else rows[lost]
-        keys = keys[lost]
-        # With the key once more: pairs that were mixed alike are so no longer.
-        mixed = mixed[lost] * ODD + keys
-    return found
+    n_bits = (PLACES * len(mixed) - 1).bit_length()
+    if len(mixed) > len(NUMBERS) or len(table) < 1 << n_bits:
+        n_bits = len(mixed).bit_length()
+        table = np.empty(1 << n_bits, np.uint32 if len(mixed) < 1 << 32 else np.int64)
+    number = NUMBERS[: len(mixed)] if table.itemsize == 2 else np.arange(len(mixed))
+    place = (mixed >> np.uint64(64 - n_bits)).view(np.int64)
+    table[place] = number
+    last = table.take(place, mode="clip")
+    lost = find_flags(last != number)
+    last = last[lost].astype(np.int64)
+    is_same = (keys[lost] == keys[last]) & (mixed[lost] == mixed[last])
+    if not is_same.any():
+        return lost[:0], lost[:0], lost
+    return lost[is_same], last[is_same], lost[~is_same]
 
 
 def _by_first(row: Array, last: Array) -> Repeats:

@@ -19,7 +19,7 @@ def make(
     shuffled=False,
     score_columns=1,
 ):
-    """Return a frame of columns user, item, score (b_score, ...), relevant.
+    """Return a frame of columns user, item, score (b_score, ...), relevant; no pair is twice.
 
     Users are grouped but not sorted, unless rows are shuffled. `relevant` is the share of relevant
     rows, or "one" for one relevant row per user.
@@ -29,7 +29,7 @@ def make(
     per_user = user_sizes(rng, rows, users, sizes)
     columns = {
         "user": user_column(rng, per_user, ids),
-        "item": (users * rng.random(rows) ** 3).astype(np.int32),
+        "item": item_column(rng, per_user),
     }
     for name in score_names(score_columns):
         columns[name] = score_column(rng, rows, scores)
@@ -62,6 +62,14 @@ def user_column(rng, per_user, ids):
     if ids == "str":
         return names.take(codes)
     return pd.Categorical.from_codes(codes, categories=names)
+
+
+def item_column(rng, per_user):
+    """Return the item of every row, int32: long-tailed over all users, different for each."""
+    size = np.repeat(per_user, per_user)
+    place = np.arange(len(size)) - np.repeat(per_user.cumsum() - per_user, per_user)
+    popular = len(per_user) * ((place + rng.random(len(size))) / size) ** 3
+    return (popular.astype(np.int64) + place).astype(np.int32)
 
 
 def score_column(rng, rows, scores):

@@ -40,8 +40,12 @@ def cut_offs(n_cut_offs):
 
 
 def recframe_call(frame, metrics=METRICS, **options):
-    """Return recframe's call, DataFrame in and per-user table out."""
-    return lambda: recframe.evaluate(frame, metrics, short="pad", **options)
+    """Return recframe's call, DataFrame in and per-user table out.
+
+    Like its peers it does not look at items, unless told to.
+    """
+    options = {"short": "pad", "duplicates": "keep"} | options
+    return lambda: recframe.evaluate(frame, metrics, **options)
 
 
 def read_call(frame):

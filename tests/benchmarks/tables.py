@@ -23,6 +23,9 @@ def print_peers(options):
     calls = {
         "one-pass read": read_call(frame),
         "recframe": recframe_call(frame, engines.cut_offs(options.cutoffs)),
+        "recframe, pairs checked": recframe_call(
+            frame, engines.cut_offs(options.cutoffs), duplicates="raise"
+        ),
         "Polars": engines.polars_call(frame),
         "Polars streaming": engines.polars_call(frame, "streaming"),
         **engines.duckdb_calls(frame, options.threads),
@@ -32,6 +35,7 @@ def print_peers(options):
     notes = {
         "one-pass read": "NumPy sum of user, score, relevant; one thread",
         "recframe": "precision, recall, R-precision; exact with ties",
+        "recframe, pairs checked": "the same, with repeated pairs refused, as is the default",
         "groupby.apply": f"recall@4 only, {slice_of}",
     }
     times = medians(calls, options.repeat)
