@@ -58,8 +58,8 @@ def print_means(arguments: argparse.Namespace) -> None:
     names = (*MEANINGS, "memory", "tmp")
     options = {name: value for name in names if (value := getattr(arguments, name)) is not None}
     options["progress"] = sys.stderr.isatty() and not arguments.no_progress
-    if len(options.get("ascending", ())) == 1:
-        (options["ascending"],) = options["ascending"]
+    if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
+        (options["ascending"],) = options["ascending"]  # else it could be of the last score only
     options |= {name: None for name in ("user", "relevant") if getattr(arguments, f"no_{name}")}
     output = nullcontext() if arguments.per_user is None else whole_file(arguments.per_user)
     with output as path:
@@ -140,7 +140,7 @@ def _describe_flag(name: str, meaning: str) -> dict[str, Any]:
     default = DEFAULTS[name]
     flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
     if name == "ascending":
-        each = "; once for all scores, or --ascending or --no-ascending for each in their order"
+        each = "; with several scores --ascending or --no-ascending for each, in their order"
         return {"help": meaning + each, "action": "append_const", "const": True}
     if name in CHOICES:
         return {**flag, "choices": CHOICES[name]}

@@ -140,7 +140,7 @@ def test_truth(frame, negated):
     ],
 )
 def test_command_line(flags, ascending, frame, tmp_path, capsys):
-    """A flag is of all scores, several are of the scores in their order."""
+    """A flag is of all scores found, several are of the scores in their order."""
     path = tmp_path / "run.parquet"
     frame.to_parquet(path)
     options = {"ascending": ascending}
@@ -152,6 +152,16 @@ def test_command_line(flags, ascending, frame, tmp_path, capsys):
         ["evaluate", str(path), "--metric", "recall@4", "--short", "pad", "--format", "csv", *flags]
     )
     assert expected == capsys.readouterr().out
+
+
+def test_a_flag_of_one_score_of_several(frame, tmp_path, capsys):
+    """A flag behind several scores could be of the last only: it is given for each."""
+    path = tmp_path / "run.parquet"
+    frame.to_parquet(path)
+    flags = ["--score", "knn_score", "--score", "other_score", "--ascending"]
+
+    assert 1 == main(["evaluate", str(path), *flags])
+    assert "ascending must have an entry for each score column, found 1" in capsys.readouterr().err
 
 
 LESS = ["rank", "Rank_2", "positions", "L2Distance", "cosine dist", "val_loss", "losses", "costs"]

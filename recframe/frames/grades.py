@@ -42,15 +42,16 @@ def _find_grades(column: pd.Series) -> list[str]:
     """Return the distinct numbers of a column that looks like grades; none of another."""
     if not any(is_kind(column.dtype) for is_kind in KINDS):
         return []
-    for part in (column.iloc[:FIRST_ROWS], column):
+    first = [column.iloc[:FIRST_ROWS]] if len(column) > FIRST_ROWS else []
+    for part in (*first, column):
         try:
-            values = part.drop_duplicates()
-            numbers = pd.to_numeric(values.dropna().astype(object)).to_numpy(float)
+            values = part.unique()
+            if len(values) > MAX_GRADES or (len(values) < 2 and part is column):
+                return []
+            numbers = pd.to_numeric(pd.Series(values, dtype=object).dropna()).to_numpy(float)
         except (TypeError, ValueError):  # text that is no number; lists
             return []
-        if len(values) > MAX_GRADES:
-            return []
-    if len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
+    if len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
         return []
     nulls = ["null"] if len(numbers) < len(values) else []
     return [f"{number:g}" for number in np.sort(numbers)] + nulls
