@@ -58,8 +58,9 @@ def print_means(arguments: argparse.Namespace) -> None:
     names = (*MEANINGS, "memory", "tmp")
     options = {name: value for name in names if (value := getattr(arguments, name)) is not None}
     options["progress"] = sys.stderr.isatty() and not arguments.no_progress
-    if arguments.no_user:
-        options["user"] = None
+    if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
+        (options["ascending"],) = options["ascending"]  # else it could be of the last score only
+    options |= {name: None for name in ("user", "relevant") if getattr(arguments, f"no_{name}")}
     output = nullcontext() if arguments.per_user is None else whole_file(arguments.per_user)
     with output as path:
         tables = iter_evaluate(arguments.paths, arguments.metrics or DEFAULT_METRICS, **options)
@@ -101,7 +102,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     for name, meaning in MEANINGS.items():
         add(f"--{name.replace('_', '-')}", **_describe_flag(name, meaning))
+    add(
+        "--no-ascending",
+        dest="ascending",
+        action="append_const",
+        const=False,
+        help="the highest score is the best, whatever its name",
+    )
     add("--no-user", action="store_true", help="all rows are one ranking")
+    add("--no-relevant", action="store_true", help="every pair of truth is relevant")
     add(
         "--per-user",
         type=_usage(_table_path),
@@ -130,6 +139,9 @@ def _describe_flag(name: str, meaning: str) -> dict[str, Any]:
     """Return the arguments of the flag of one option; default and choices are its own."""
     default = DEFAULTS[name]
     flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
+    if name == "ascending":
+        each = "; with several scores --ascending or --no-ascending for each, in their order"
+        return {"help": meaning + each, "action": "append_const", "const": True}
     if name in CHOICES:
         return {**flag, "choices": CHOICES[name]}
     if name == "truth":

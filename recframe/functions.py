@@ -40,7 +40,8 @@ def evaluate(
     user: Hashable | None = INFER,
     item: Hashable = INFER,
     score: Hashable | list[Hashable] = INFER,
-    relevant: Hashable = INFER,
+    ascending: bool | list[bool] | None = None,
+    relevant: Hashable | None = INFER,
     ties: Ties = "expected",
     short: Short = "raise",
     missing: Missing = "raise",
@@ -60,9 +61,9 @@ def evaluate(
     """
     Return the metrics of every user, for each score column.
 
-    A user's rows are ordered by a score column, highest first. The metrics are those of
-    `recframe.RecAccessor`'s methods, which define them. The result depends on the values only,
-    never on the order of rows.
+    A user's rows are ordered by a score column, highest first (with `ascending` lowest). The
+    metrics are those of `recframe.RecAccessor`'s methods, which define them. The result depends
+    on the values only, never on the order of rows.
 
     Parameters
     ----------
@@ -80,10 +81,16 @@ def evaluate(
     score : label or list of labels, default "infer"
         The score columns, each ranked by itself. "infer" takes all that are named score, scores,
         prediction, predictions or pred, and all numeric ones whose name ends in the word score
-        or scores.
-    relevant : label, default "infer"
+        or scores; where several are found and one of them, as credit_score or z_scores, may be
+        no model, they must be named.
+    ascending : bool, list of bool, or None, default None
+        True ranks the lowest score first, as for distances and ranks; a list has an entry for
+        each score column. None is False, but refuses a score column whose last word says that
+        less is better: rank, ranking, position, distance, dist, loss, error or cost.
+    relevant : label or None, default "infer"
         The column of relevance, boolean or 0/1 unless `min_relevance` is given: relevant,
-        relevance, target or label.
+        relevance, isrelevant, rel, target, label, ytrue, groundtruth, grade, rating, click,
+        clicked, purchased, bought or liked. None: every pair of `truth` is relevant.
     ties : {"expected", "first", "last", "best", "worst"}, default "expected"
         Rows of equal score: the exact expectation over all their orders; row order; reverse row
         order; relevant rows first; relevant rows last.
@@ -108,12 +115,15 @@ def evaluate(
         What a relevant row adds to nDCG where `min_relevance` is given: its relevance, or
         2^relevance - 1. Without `min_relevance` it adds 1.
     min_score : float, default None
-        Rows below it are not recommended: not ranked, their relevance counts in R.
+        Rows below it are not recommended: not ranked, their relevance counts in R. Not with
+        `ascending` True.
     truth : DataFrame or path, default None
         The relevant items of every user, each pair of user and item once; or a parquet file of
         them, read whole. A row is relevant where its pair is in truth, and R counts the items of
         truth whether the frame lists them or not. Its relevance column is read as `relevant` and
-        `min_relevance` say, without one every pair is relevant; the frame's own is ignored.
+        `min_relevance` say, without one every pair is relevant; the frame's own is ignored. A
+        column of 2 to 20 distinct numbers, not named as one of times, may be relevance by another
+        name: truth is refused until `relevant` says.
     truth_user, truth_item : label, default "infer"
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
         else looks for the names above. Ids are compared by value, whatever their dtypes.

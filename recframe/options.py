@@ -43,7 +43,15 @@ class Options:
     score: Hashable | list[Hashable] = _option(
         INFER, "label or list of labels", "column to rank by; several are several models"
     )
-    relevant: Hashable = _option(INFER, "label", "column of relevance")
+    ascending: bool | list[bool] | None = _option(
+        None,
+        "bool, list of bool, or None",
+        "the lowest score is the best, as of distances; without it the highest is, and a score "
+        "whose name says that less is better is refused",
+    )
+    relevant: Hashable | None = _option(
+        INFER, "label, or None where every pair of truth is relevant", "column of relevance"
+    )
     ties: Ties = _option(
         "expected",
         Ties,
@@ -102,6 +110,18 @@ class Options:
             if not all(isinstance(label, Hashable) for label in labels):
                 several = " or a list of labels" if name == "score" else ""
                 raise RecframeError(f"{name} must be a column label{several}, found {label!r}")
+        directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
+        is_given = self.ascending is not None
+        if is_given and not all(isinstance(direction, bool) for direction in directions):
+            raise RecframeError(
+                f"ascending must be True, False or a list of these, found {self.ascending!r}"
+            )
+        if any(directions) and self.min_score is not None:
+            raise RecframeError(
+                f"min_score={self.min_score!r} with ascending={self.ascending!r} could mean either "
+                "side; set the scores that are not recommended to null and pass "
+                "missing='unranked', or negate the column"
+            )
         number = self.zero_division
         if not _is_number(number) or not (number in (0, 1) or math.isnan(number)):
             raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {number!r}")
@@ -132,7 +152,8 @@ class OptionArguments(TypedDict, total=False):
     user: Hashable | None
     item: Hashable
     score: Hashable | list[Hashable]
-    relevant: Hashable
+    ascending: bool | list[bool] | None
+    relevant: Hashable | None
     ties: Ties
     short: Short
     missing: Missing

@@ -25,10 +25,13 @@ def evaluate(
     min_relevance,
     min_score,
     gain="linear",
+    ascending=None,
 ):
     """Return a metric of each user, by its name and its cut-off or None, as a dictionary."""
     lists = {}
     for user, score, relevance in complete_rows(rows, missing):
+        if ascending and score is not None:
+            score = -score
         ranked = score is not None and (min_score is None or score >= min_score)
         relevant = is_relevant(relevance, min_relevance)
         gained = gain_of(relevance, min_relevance, gain) if relevant else 0
@@ -247,11 +250,13 @@ def order(ranked, ties):
     return sorted(range(len(ranked)), key=lambda i: (-ranked[i][0], among_tied(i)))
 
 
-def ranks(rows, ties):
+def ranks(rows, ties, ascending=None):
     """Return each row's position in its user's ranking, 1 = best, None where unranked.
 
     Relevance, which "best" and "worst" read, must be 0 or 1.
     """
+    if ascending:
+        rows = [(user, None if score is None else -score, flag) for user, score, flag in rows]
     result = [None] * len(rows)
     for user in {row[0] for row in rows}:
         places = [i for i, row in enumerate(rows) if row[0] == user and row[1] is not None]

@@ -122,8 +122,10 @@ def options(**fixed):
         "min_relevance": st.sampled_from([None, 1, 2.0]),
         "min_score": st.sampled_from([None, 0, 1.0]),
         "gain": st.sampled_from(["linear", "exponential"]),
+        "ascending": st.sampled_from([None, False, True]),
     }
-    return st.fixed_dictionaries(choices | {name: st.just(value) for name, value in fixed.items()})
+    drawn = st.fixed_dictionaries(choices | {name: st.just(value) for name, value in fixed.items()})
+    return drawn.filter(lambda found: found["min_score"] is None or not found["ascending"])
 
 
 def metrics():

@@ -76,15 +76,16 @@ def test_rank_equals_the_reference(data):
     kinds = data.draw(strategies.kinds()) | {"relevance": "binary"}
     rows = data.draw(strategies.rows(**kinds, nulls={"score"}))
     ties = data.draw(st.sampled_from(strategies.TIES))
+    ascending = data.draw(st.booleans())
     frame = strategies.frame(rows, **kinds)
-    positions = reference.ranks(rows, ties)
+    positions = reference.ranks(rows, ties, ascending)
     if ties in ("best", "worst"):
         groups = pd.DataFrame(rows, columns=["user", "score", "relevant"], dtype=object)
         groups["position"] = [math.nan if p is None else float(p) for p in positions]
         positions = groups.groupby(["user", "score", "relevant"], dropna=False)["position"]
         positions = positions.transform("mean").tolist() if rows else []
 
-    actual = frame.rec(ties=ties, missing="unranked").rank()["score"]
+    actual = frame.rec(ties=ties, missing="unranked", ascending=ascending).rank()["score"]
 
     expected = [math.nan if position is None else float(position) for position in positions]
     pd.testing.assert_series_equal(

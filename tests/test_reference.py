@@ -20,6 +20,7 @@ DEFAULTS = {
     "min_relevance": None,
     "min_score": None,
     "gain": "linear",
+    "ascending": None,
 }
 RANKED = st.lists(st.tuples(st.integers(1, 3), st.booleans()), max_size=6)
 GRADED = st.lists(

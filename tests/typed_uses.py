@@ -14,6 +14,7 @@ rec = recframe.RecAccessor(frame)
 table: pd.DataFrame = rec(ties="worst", user=None, score=["a", "b"]).evaluate("recall@4")
 means: pd.DataFrame = rec(truth="truth.parquet", absent="drop").mean(["recall@4", "r_precision"])
 one: pd.DataFrame = rec.recall(k=4)
+ranks: pd.DataFrame = rec(score=["a", "dist"], ascending=[False, True], relevant=None).rank()
 evaluated: pd.DataFrame = recframe.evaluate(frame, "recall@4", short="pad", min_relevance=2)
 for block in recframe.iter_evaluate("a.parquet", ["recall@4"], memory="64MiB", ties="first"):
     block.mean()
@@ -21,6 +22,7 @@ for block in recframe.iter_evaluate("a.parquet", ["recall@4"], memory="64MiB", t
 rec(tie="worst")  # type: ignore[call-arg]  # a misspelt option
 rec(ties="worse")  # type: ignore[arg-type]  # a value it does not take
 rec(min_score="2")  # type: ignore[arg-type]  # not a number
+rec(ascending="yes")  # type: ignore[arg-type]  # neither true nor false
 recframe.evaluate(frame, tie="worst")  # type: ignore[call-arg]
 recframe.evaluate(frame, ties="worse")  # type: ignore[arg-type]
 recframe.iter_evaluate("a.parquet", tie="worst")  # type: ignore[call-arg]

@@ -9,16 +9,19 @@ import pandas as pd
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import Interactions
+from recframe.frames.labels import is_same
 from recframe.frames.user_groups import sort_users
 from recframe.kernel.counting import rank_rows
 from recframe.kernel.rankings import split_users
 from recframe.kernel.threads import Array, in_threads
-from recframe.options import Options
+from recframe.options import INFER, Options
 
 
 def rank_options(options: Options) -> Options:
     """Return the options, without truth where the tie rule does not read relevance."""
-    return replace(options, truth=None) if options.tie_rule.relevant_first is None else options
+    if options.has_truth and options.tie_rule.relevant_first is None:
+        return replace(options, truth=None, relevant=INFER)  # which names a column of truth
+    return options
 
 
 def rank_columns(frame: pd.DataFrame, options: Options) -> Columns:
@@ -30,12 +33,29 @@ def top_columns(frame: pd.DataFrame, score: Hashable | None, options: Options) -
     """Return the label of each role with one score, or raise where there are several."""
     if "rank" in frame.columns:
         raise RecframeError("top adds a column 'rank', which the frame has; rename that column")
-    columns = rank_columns(frame, options if score is None else replace(options, score=score))
+    if score is not None:
+        ascending = _ascending_of(frame, score, options)
+        options = replace(options, score=score, ascending=ascending)
+    columns = rank_columns(frame, options)
     if len(columns.scores) > 1:
         raise RecframeError(
             f"top takes one score column, found {columns.scores}; pass score= one of them"
         )
     return columns
+
+
+def _ascending_of(frame: pd.DataFrame, score: Hashable, options: Options) -> bool | None:
+    """Return what `ascending` says of one score; a list says it of all the score columns."""
+    if not isinstance(options.ascending, list):
+        return options.ascending
+    columns = rank_columns(frame, options)
+    for label, is_ascending in zip(columns.scores, columns.ascending, strict=True):
+        if is_same(label, score):
+            return is_ascending
+    raise RecframeError(
+        f"ascending={options.ascending} is of the score columns {columns.scores}, found "
+        f"score={score!r}; pass ascending=True or False"
+    )
 
 
 def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:

@@ -11,8 +11,9 @@ from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.dask import tasks
 from recframe.errors import RecframeError
-from recframe.frames.columns import Columns, other_labels
+from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
+from recframe.frames.labels import other_labels
 from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_count
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, spell_options

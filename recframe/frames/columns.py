@@ -1,8 +1,6 @@
 """Which column plays which role: inference of labels, and a label's column or index level."""
 
-import difflib
-import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,30 +8,39 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import MissingColumnError, RecframeError
+from recframe.frames.labels import (
+    check_distinct,
+    check_label,
+    is_infer,
+    is_same,
+    leave_out,
+    list_labels,
+    shown,
+)
+from recframe.frames.names import (
+    NAMES,
+    ends_in_score,
+    has_role_name,
+    is_no_model,
+    less_is_better,
+)
 from recframe.kernel.threads import Array
-from recframe.options import INFER, Options
-
-# Names are compared lower-cased, without spaces and underscores.
-NAMES = {
-    "user": ("user", "userid", "object", "objectid", "query", "queryid", "qid"),
-    "item": ("item", "itemid", "doc", "docid", "docno"),
-    "relevant": ("relevant", "relevance", "target", "label"),
-    "score": ("score", "scores", "prediction", "predictions", "pred"),
-}
-SHOWN = 12
+from recframe.options import Options
 
 
 class Columns(NamedTuple):
     """The labels of the columns in their roles.
 
     `user` is None for one ranking, `relevant` where relevance is not read or every row is
-    relevant, `item` where items are not read.
+    relevant, `item` where items are not read. `ascending` says of each score whether the lowest
+    is the best.
     """
 
     user: Hashable | None
     scores: list[Hashable]
     relevant: Hashable | None
     item: Hashable | None = None
+    ascending: Sequence[bool] = ()
 
     @property
     def labels(self) -> list[Hashable]:
@@ -56,14 +63,22 @@ def find_columns(
         needed.append("item" if options.has_truth else "relevant")
     if options.has_truth:
         del given["relevant"]  # it names a column of truth
-    labels = {role: label for role, label in given.items() if not _is_infer(label)}
+    labels = {role: label for role, label in given.items() if not is_infer(label)}
     for role, label in labels.items():
+        if label is None and role == "relevant":
+            raise RecframeError(
+                "relevant=None says that every pair of truth is relevant, found no truth; pass "
+                "truth=, or relevant= the column of relevance"
+            )
         if label is not None or role != "user":
-            _check_label(frame, role, label)
-    labels |= {role: _infer_one(frame, role) for role in needed if role not in labels}
+            check_label(frame, role, label)
+    taken = [label for label in labels.values() if label is not None]
+    if not is_infer(options.score):
+        taken += _listed(options.score)
+    labels |= {role: _infer_one(frame, role, taken) for role in needed if role not in labels}
     taken = [label for label in labels.values() if label is not None]
     scores = _find_scores(frame, options.score, taken)
-    _check_distinct(labels, scores)
+    check_distinct(labels, scores)
     with_item |= options.duplicates != "keep"
     if "item" not in labels and with_item:
         labels["item"] = _find_item(frame, [*taken, *scores])
@@ -71,14 +86,15 @@ def find_columns(
     if item is None and options.duplicates in ("max", "first"):
         raise MissingColumnError(
             f"duplicates={options.duplicates!r} needs a column of items, found none; the frame has "
-            f"{shown(_labels(frame))}; pass item= the right column"
+            f"{shown(list_labels(frame))}; pass item= the right column"
         )
-    return Columns(labels["user"], scores, labels.get("relevant"), item)
+    ascending = _find_directions(scores, options.ascending)
+    return Columns(labels["user"], scores, labels.get("relevant"), item, ascending)
 
 
 def _find_item(frame: pd.DataFrame, taken: list[Hashable]) -> Hashable | None:
     """Return the label of the item column among those not taken; None where there is none."""
-    found = [label for label in _labels(frame, taken) if _plain(label) in NAMES["item"]]
+    found = [label for label in list_labels(frame, taken) if has_role_name(label, "item")]
     return _infer_one(frame, "item") if len(found) > 1 else next(iter(found), None)
 
 
@@ -88,30 +104,34 @@ def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) 
     if user is not None:
         user = _find_in_truth(truth, "truth_user", options.truth_user, user)
     item = _find_in_truth(truth, "truth_item", options.truth_item, columns.item)
-    relevant = None
-    is_named = any(_plain(label) in NAMES["relevant"] for label in _labels(truth))
-    if is_named or not _is_infer(options.relevant):
-        relevant = _find_in_truth(truth, "relevant", options.relevant)
-    _check_distinct({"truth_user": user, "truth_item": item, "relevant": relevant}, [])
+    relevant, taken = None, [user, item]
+    names = [has_role_name(label, "relevant") for label in list_labels(truth, taken)]
+    if any(names) if is_infer(options.relevant) else options.relevant is not None:
+        relevant = _find_in_truth(truth, "relevant", options.relevant, taken=taken)
+    check_distinct({"truth_user": user, "truth_item": item, "relevant": relevant}, [])
     return Columns(user, [], relevant, item)
 
 
 def _find_in_truth(
-    truth: pd.DataFrame, role: str, given: Hashable, own: Hashable | None = None
+    truth: pd.DataFrame,
+    role: str,
+    given: Hashable,
+    own: Hashable | None = None,
+    taken: Sequence[Hashable] = (),
 ) -> Hashable:
     """Return the label of a role in truth, where `own` is the one that it has in the frame."""
-    if _is_infer(given):
-        if own is None or not any(_same(own, label) for label in _labels(truth)):
-            return _infer_one(truth, role)
+    if is_infer(given):
+        if own is None or not any(is_same(own, label) for label in list_labels(truth)):
+            return _infer_one(truth, role, taken)
         given = own
-    _check_label(truth, role, given)
+    check_label(truth, role, given)
     return given
 
 
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
     """Return the column, or index level, of a label that has been checked; of these rows only."""
     names = [*frame.columns, *frame.index.names]
-    position = next(number for number, name in enumerate(names) if _same(name, label))
+    position = next(number for number, name in enumerate(names) if is_same(name, label))
     if position < frame.shape[1]:
         column = frame.iloc[:, position]
     else:
@@ -121,65 +141,15 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
     return column if rows is None else column.iloc[rows]
 
 
-def other_labels(frame: pd.DataFrame, taken: list[Hashable]) -> list[Hashable]:
-    """Return the labels that are not taken and name one column each."""
-    labels = _labels(frame, taken)
-    return [label for label in labels if sum(_same(label, other) for other in labels) == 1]
+def _infer_one(frame: pd.DataFrame, role: str, taken: Sequence[Hashable] = ()) -> Hashable:
+    """Return the one label whose name means this role; one that is taken only where no other is.
 
-
-def _labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
-    """Return the labels of all columns and of the named index levels that are not taken."""
-    labels = [*frame.columns, *(name for name in frame.index.names if name is not None)]
-    return [label for label in labels if not any(_same(label, other) for other in taken)]
-
-
-def _same(name: Any, label: Any) -> bool:
-    """Return whether two labels are one."""
-    return name is label or (name is not pd.NA and label is not pd.NA and bool(name == label))
-
-
-def _is_infer(label: object) -> bool:
-    """Return whether a label asks for inference."""
-    return isinstance(label, str) and label == INFER
-
-
-def _check_label(frame: pd.DataFrame, role: str, label: Hashable) -> None:
-    """Raise unless the label given for a role names exactly one column."""
-    labels = _labels(frame)
-    n_found = sum(_same(name, label) for name in labels)
-    if n_found == 0:
-        names = [name for name in labels if isinstance(name, str)]
-        near = difflib.get_close_matches(label, names, n=1) if isinstance(label, str) else []
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        if role == "score" and isinstance(label, tuple):
-            hint = "; several columns are passed as a list, a tuple is one label"
-        raise MissingColumnError(
-            f"{role}={label!r}: no such column; the frame has {shown(labels)}{hint}"
-        )
-    if n_found > 1:
-        raise RecframeError(
-            f"{role}={label!r}: {n_found} columns (or index levels) have that name; rename them"
-        )
-
-
-def _check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
-    """Raise where one column was given two roles."""
-    roles = [(role, label) for role, label in labels.items() if label is not None]
-    roles += [("score", label) for label in scores]
-    for number, (role, label) in enumerate(roles):
-        for other_role, other in roles[:number]:
-            if _same(label, other):
-                raise RecframeError(
-                    f"{other_role} and {role} are the same column, {label!r}; "
-                    f"pass {other_role}= and {role}= as different columns"
-                )
-
-
-def _infer_one(frame: pd.DataFrame, role: str) -> Hashable:
-    """Return the one label whose name means this role."""
-    labels = _labels(frame)
-    names = NAMES[role.removeprefix("truth_")]
-    found = [label for label in labels if _plain(label) in names]
+    That one is then refused as the same column in two roles.
+    """
+    labels, meant = list_labels(frame), role.removeprefix("truth_")
+    names = NAMES[meant]
+    named = [label for label in labels if has_role_name(label, meant)]
+    found = leave_out(named, taken) or named
     if len(found) == 1:
         return found[0]
     looked_for = f"looked for one of {', '.join(names)} (ignoring case, spaces and underscores)"
@@ -196,48 +166,70 @@ def _infer_one(frame: pd.DataFrame, role: str) -> Hashable:
 
 def _find_scores(frame: pd.DataFrame, given: Any, taken: list[Hashable]) -> list[Hashable]:
     """Return the labels given for scores, or all that name scores, in column order."""
-    if not _is_infer(given):
-        scores = list(given) if isinstance(given, list) else [given]
+    if not is_infer(given):
+        scores = _listed(given)
         if not scores:
             raise RecframeError("score must name at least one column, found an empty list")
     else:
-        scores = [label for label in _labels(frame, taken) if _is_score(frame, label)]
-        if not scores:
-            raise MissingColumnError(
-                f"score: no column found; looked for one of {', '.join(NAMES['score'])} (ignoring "
-                "case, spaces and underscores) and for numeric columns whose name ends in the "
-                f"word score or scores; the frame has {shown(_labels(frame))}; "
-                "pass score= the right column or a list of columns"
-            )
+        scores = _infer_scores(frame, list_labels(frame, taken))
     for label in scores:
-        _check_label(frame, "score", label)
-        if sum(_same(label, other) for other in scores) > 1:
+        check_label(frame, "score", label)
+        if sum(is_same(label, other) for other in scores) > 1:
             raise RecframeError(f"score must name different columns, found {label!r} twice")
+    return scores
+
+
+def _infer_scores(frame: pd.DataFrame, labels: list[Hashable]) -> list[Hashable]:
+    """Return all labels whose names mean scores; raise where that need not be models."""
+    scores = [label for label in labels if _is_score(frame, label)]
+    if not scores:
+        low = [label for label in labels if less_is_better(label)]
+        example = f", as score={low[0]!r}, ascending=True" if low else ""
+        raise MissingColumnError(
+            f"score: no column found; looked for one of {', '.join(NAMES['score'])} (ignoring "
+            "case, spaces and underscores) and for numeric columns whose name ends in the "
+            f"word score or scores; the frame has {shown(list_labels(frame))}; "
+            f"pass score= the right column or a list of columns{example}"
+        )
+    doubtful = [label for label in scores if is_no_model(label)]
+    if doubtful and len(scores) > 1:
+        raise RecframeError(
+            f"score: {len(scores)} columns are named as scores, {shown(scores)}, but "
+            f"{doubtful[0]!r} may be no model to evaluate; pass score= the column or the list of "
+            "columns to rank by"
+        )
     return scores
 
 
 def _is_score(frame: pd.DataFrame, label: Hashable) -> bool:
     """Return whether a label names a score column."""
-    if _plain(label) in NAMES["score"]:
+    if has_role_name(label, "score"):
         return True
-    if not isinstance(label, str) or not _ends_in_score(label):
+    if not ends_in_score(label):
         return False
     dtype = get_column(frame, label).dtype
     return is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
 
 
-def _ends_in_score(name: str) -> bool:
-    """Return whether the last word of a name is score or scores."""
-    words = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name.strip())
-    return re.split(r"[\W_]+", words)[-1].lower() in ("score", "scores")
+def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None) -> list[bool]:
+    """Return of each score whether the lowest is the best; raise where that is not known."""
+    if isinstance(ascending, list):
+        if len(ascending) != len(scores):
+            raise RecframeError(
+                f"ascending must have an entry for each score column, found {len(ascending)} for "
+                f"{shown(scores)}; pass as many, or True or False for all"
+            )
+        return ascending
+    is_low = [less_is_better(label) for label in scores]
+    if ascending is None and any(is_low):
+        label, rule = scores[is_low.index(True)], is_low if len(scores) > 1 else True
+        raise RecframeError(
+            f"score={label!r}: by its name less is better; pass ascending={rule} to rank the "
+            "lowest first, or ascending=False where the highest is the best"
+        )
+    return [bool(ascending)] * len(scores)
 
 
-def _plain(label: Hashable) -> str:
-    """Return a name as inference compares it; labels that are not text match nothing."""
-    return re.sub(r"[\s_]", "", label).lower() if isinstance(label, str) else ""
-
-
-def shown(labels: list[Any]) -> str:
-    """Return labels for a message, the first few of many."""
-    first = ", ".join(repr(label) for label in labels[:SHOWN]) or "no columns"
-    return first + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")
+def _listed(given: Any) -> list[Hashable]:
+    """Return one label, or a list of labels, as a list."""
+    return list(given) if isinstance(given, list) else [given]

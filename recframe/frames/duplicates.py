@@ -10,7 +10,8 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import RepeatedPairError
-from recframe.frames.columns import Columns, get_column, other_labels, shown
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.labels import other_labels, shown
 from recframe.frames.user_groups import UserGroups, find_keys, find_nulls, has_nulls, null_error
 from recframe.kernel.rankings import Gains
 from recframe.kernel.repeats import Repeats, find_repeats, text_keys

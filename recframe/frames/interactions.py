@@ -45,8 +45,9 @@ class Interactions(NamedTuple):
     relevant : ndarray of shape (n_rows,), bool
         Whether each row is relevant, in grouped order.
     scores : dict
-        Label of each score column: (values, is_ranked), in grouped order; the latter is a boolean
-        array, or None where every row is ranked.
+        Label of each score column: (values, is_ranked), in grouped order. The highest value is
+        the best: those of ascending scores are turned round. `is_ranked` is a boolean array, or
+        None where every row is ranked.
     n_unlisted : ndarray of shape (n_users,), int
         Relevant items of each user that have no row.
     is_judged : bool
@@ -143,8 +144,8 @@ def read_interactions(
         with suppress(RecframeError) if lenient else nullcontext():
             relevant, find_gains = _read_relevance(relevance, groups, options)
     scores = {
-        label: _read_scores(get_column(frame, label, rows), groups, options, lenient)
-        for label in columns.scores
+        label: _read_scores(get_column(frame, label, rows), groups, options, lenient, is_low_best)
+        for label, is_low_best in zip(columns.scores, columns.ascending, strict=True)
     }
     interactions = Interactions(
         frame,
@@ -292,9 +293,12 @@ def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> No
 
 
 def _read_scores(
-    score: pd.Series, groups: UserGroups, options: Options, lenient: bool
+    score: pd.Series, groups: UserGroups, options: Options, lenient: bool, is_low_best: bool
 ) -> tuple[Array, Array | None]:
-    """Return the values of a score column in grouped order and which of them are ranked."""
+    """Return the values of a score column in grouped order and which of them are ranked.
+
+    Where the lowest score is the best, the values are turned round.
+    """
     is_ranked = None
     if has_nulls(score):
         nulls = find_nulls(score)
@@ -313,6 +317,9 @@ def _read_scores(
     if options.min_score is not None:
         recommended = values >= options.min_score
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
+    if is_low_best:
+        # Every integer has its complement, not every one its negative.
+        values = ~values if values.dtype.kind in "iu" else -values
     return groups.in_order(values), None if is_ranked is None else groups.in_order(is_ranked)
 
 

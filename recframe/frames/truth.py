@@ -12,8 +12,10 @@ import pandas as pd
 
 from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns, find_truth_columns, get_column
+from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import Coded, append, encode, find_rows, match, shown
 from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.labels import is_infer
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, group_gains
 from recframe.kernel.threads import Array
@@ -121,6 +123,8 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
     truth = _load_truth(options.truth)
     with _naming_truth():
         columns = find_truth_columns(truth, columns, options)
+        if columns.relevant is None and is_infer(options.relevant):
+            check_no_grades(truth, columns)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass relevant= its label"

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.frames.columns import NAMES, find_columns
+from recframe.frames.columns import find_columns
+from recframe.frames.names import NAMES
 from recframe.options import Options
 
 
@@ -32,7 +33,9 @@ def test_relevant_names(name):
     assert name == found(one_row("user", "score", name)).relevant
 
 
-@pytest.mark.parametrize("name", [*NAMES["score"], "Random scores", "knn_score", "KnnScore"])
+@pytest.mark.parametrize(
+    "name", [*NAMES["score"], "Random scores", "knn_score", "KnnScore", "KNNScore", "credit_score"]
+)
 def test_score_names(name):
     """Every name of the score role is found, and names that end in the word."""
     assert [name] == found(one_row("user", name, "relevant")).scores
@@ -47,11 +50,11 @@ def test_no_score_names(name):
 
 def test_all_scores_in_column_order():
     """Several scores are all taken, in the order of the columns; texts and booleans are not."""
-    frame = one_row("z_score", "user", "prediction", "relevant", "a score").assign(
+    frame = one_row("b_score", "user", "prediction", "relevant", "a score").assign(
         name_score="x", has_score=True
     )
 
-    assert ["z_score", "prediction", "a score"] == found(frame).scores
+    assert ["b_score", "prediction", "a score"] == found(frame).scores
 
 
 def test_given_columns_are_not_inferred_again():
@@ -59,6 +62,22 @@ def test_given_columns_are_not_inferred_again():
     frame = one_row("user", "knn_score", "relevance_score")
 
     assert ["knn_score"] == found(frame, relevant="relevance_score").scores
+
+
+def test_scores_given_are_no_relevance():
+    """What is given as a score is not also a candidate for relevance, nor what is given as ids."""
+    frame = one_row("user", "label", "rating", "clicked")
+
+    assert "clicked" == found(frame, score="rating", user="label").relevant
+    assert "rating" == found(frame, score=["clicked", "label"]).relevant
+
+
+def test_scores_of_no_model_are_taken_where_they_are_named():
+    """Named, or alone, any score is one; "relevance" before it is of the item, not of a model."""
+    frame = one_row("user", "relevant", "score", "relevance_score")
+
+    assert ["score", "relevance_score"] == found(frame, score=["score", "relevance_score"]).scores
+    assert ["relevance_score"] == found(frame.drop(columns="score")).scores
 
 
 def test_index_levels_are_columns():
@@ -101,6 +120,27 @@ REFUSED = {
     ),
     "no relevant": (["user", "score"], {}, "relevant: no column found"),
     "two relevant": (["user", "score", "target", "label"], {}, "relevant: 2 columns could be it"),
+    "relevance and ratings": (
+        ["user", "score", "relevant", "Rating"],
+        {},
+        "relevant: 2 columns could be it, 'relevant', 'Rating'; .*pass relevant= the right column",
+    ),
+    "no relevance that is free": (
+        ["user", "rating", "label"],
+        {"score": ["rating", "label"]},
+        "relevant: 2 columns could be it, 'rating', 'label'",
+    ),
+    "every row relevant": (
+        ["user", "score", "relevant"],
+        {"relevant": None},
+        "relevant=None says that every pair of truth is relevant, found no truth; pass truth=, or",
+    ),
+    "no model among scores": (
+        ["user", "relevant", "score", "credit_score", "z_scores"],
+        {},
+        "score: 3 columns are named as scores, 'score', 'credit_score', 'z_scores', but "
+        "'credit_score' may be no model to evaluate; pass score= the column or the list of columns",
+    ),
     "no score": (["user", "relevant"], {}, "score: no column found"),
     "wrong user": (
         ["user", "score", "relevant"],

@@ -147,7 +147,7 @@ def test_relevance_column_of_truth(recs, test):
     expected = recs.rec(truth=test.iloc[[0, 2, 4]], short="pad").evaluate(LABELS)
     expected.loc["bob"] = [0.0, math.nan, math.nan]
 
-    for options in ({}, {"relevant": "rating", "min_relevance": 4}):
+    for options in ({"relevant": "relevant"}, {"relevant": "rating", "min_relevance": 4}):
         for frame in (recs, recs.assign(relevant="no")):
             table = frame.rec(truth=rated, short="pad", **options).evaluate(LABELS)
             pd.testing.assert_frame_equal(expected, table)

@@ -1,0 +1,77 @@
+"""Labels: of the columns and index levels that a frame has, and checks of those given."""
+
+import difflib
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import pandas as pd
+
+from recframe.errors import MissingColumnError, RecframeError
+from recframe.options import INFER
+
+SHOWN = 12
+
+
+def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
+    """Return the labels of all columns and of the named index levels that are not taken."""
+    labels = [*frame.columns, *(name for name in frame.index.names if name is not None)]
+    return leave_out(labels, taken)
+
+
+def other_labels(frame: pd.DataFrame, taken: Iterable[Hashable]) -> list[Hashable]:
+    """Return the labels that are not taken and name one column each."""
+    labels = list_labels(frame, taken)
+    return [label for label in labels if sum(is_same(label, other) for other in labels) == 1]
+
+
+def leave_out(labels: list[Hashable], taken: Iterable[Hashable]) -> list[Hashable]:
+    """Return the labels that are not taken."""
+    return [label for label in labels if not any(is_same(label, other) for other in taken)]
+
+
+def is_same(name: Any, label: Any) -> bool:
+    """Return whether two labels are one."""
+    return name is label or (name is not pd.NA and label is not pd.NA and bool(name == label))
+
+
+def is_infer(label: object) -> bool:
+    """Return whether a label asks for inference."""
+    return isinstance(label, str) and label == INFER
+
+
+def check_label(frame: pd.DataFrame, role: str, label: Hashable) -> None:
+    """Raise unless the label given for a role names exactly one column."""
+    labels = list_labels(frame)
+    n_found = sum(is_same(name, label) for name in labels)
+    if n_found == 0:
+        names = [name for name in labels if isinstance(name, str)]
+        near = difflib.get_close_matches(label, names, n=1) if isinstance(label, str) else []
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        if role == "score" and isinstance(label, tuple):
+            hint = "; several columns are passed as a list, a tuple is one label"
+        raise MissingColumnError(
+            f"{role}={label!r}: no such column; the frame has {shown(labels)}{hint}"
+        )
+    if n_found > 1:
+        raise RecframeError(
+            f"{role}={label!r}: {n_found} columns (or index levels) have that name; rename them"
+        )
+
+
+def check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
+    """Raise where one column was given two roles."""
+    roles = [(role, label) for role, label in labels.items() if label is not None]
+    roles += [("score", label) for label in scores]
+    for number, (role, label) in enumerate(roles):
+        for other_role, other in roles[:number]:
+            if is_same(label, other):
+                raise RecframeError(
+                    f"{other_role} and {role} are the same column, {label!r}; "
+                    f"pass {other_role}= and {role}= as different columns"
+                )
+
+
+def shown(labels: list[Any]) -> str:
+    """Return labels for a message, the first few of many."""
+    shown = ", ".join(repr(label) for label in labels[:SHOWN]) or "no columns"
+    return shown + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")

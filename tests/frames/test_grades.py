@@ -1,0 +1,200 @@
+"""Truth's relevance: found by its name, or asked for where a column looks like grades."""
+
+from datetime import date
+from decimal import Decimal
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+import recframe.dask  # registers ddf.rec
+from recframe.cli import main
+from recframe.frames.names import NAMES
+
+ALL, FIRST = 2 / 4, 1 / 1  # recall@2 where every pair of truth is relevant, or the first only
+
+
+@pytest.fixture
+def recs():
+    """One list of two, both of them in truth."""
+    return pd.DataFrame({"user": 1, "item": [1, 2], "score": [0.9, 0.8]})
+
+
+@pytest.fixture
+def truth():
+    """Four items, none of them graded."""
+    return pd.DataFrame({"user": 1, "item": [1, 2, 3, 4]})
+
+
+def recall(recs, truth, **options):
+    """Return recall@2 of the only user."""
+    return recs.rec(truth=truth, **options).recall(k=2).iloc[0, 0]
+
+
+@pytest.mark.parametrize("name", NAMES["relevant"])
+def test_relevance_by_every_name(name, recs, truth):
+    """A column of truth that is named as relevance is read."""
+    assert FIRST == recall(recs, truth.assign(**{name.upper(): [1, 0, 0, 0]}))
+
+
+def test_ratings_still_need_a_threshold(recs, truth):
+    """Ratings say what is relevant only from a value on."""
+    rated = truth.assign(rating=[5, 3, 2, 1])
+    with pytest.raises(recframe.RecframeError, match="found values from 1 to 5; pass min_relevan"):
+        recall(recs, rated)
+
+    assert FIRST == recall(recs, rated, min_relevance=4)
+    assert ALL == recall(recs, rated, relevant=None)
+
+
+def test_two_names_are_ambiguous(recs, truth):
+    """Of two columns that may be relevance none is taken."""
+    with pytest.raises(
+        recframe.RecframeError, match="truth: relevant: 2 columns could be it, 'lab"
+    ):
+        recall(recs, truth.assign(label=1, clicked=[1, 0, 0, 0]))
+
+
+def test_ids_are_no_relevance(recs, truth):
+    """A column given as ids is not relevance, whatever its name."""
+    named = truth.rename(columns={"item": "label"})
+
+    assert ALL == recall(recs, named, truth_item="label")
+    assert FIRST == recall(recs, named.assign(rel=[1, 0, 0, 0]), truth_item="label")
+
+
+GRADES = {
+    "whole": [5, 3, 3, 1],
+    "floats": [0.5, 1.0, 4.5, np.nan],
+    "booleans": [True, False, False, False],
+    "nullable": pd.array([1, None, None, None], dtype="Int8"),
+    "one or null": [1.0, np.nan, 1.0, 1.0],
+    "categories": pd.Categorical([2, 1, 0, 0]),
+    "objects": pd.Series([True, None, False, False], dtype=object),
+    "decimals": [Decimal(1), Decimal(0), Decimal(0), Decimal(0)],
+    "text": ["1", "0", "0", "0"],
+    "negative": [-1, 0, 1, 2],
+}
+
+
+@pytest.mark.parametrize("kind", GRADES)
+def test_what_looks_like_grades_is_refused(kind, recs, truth):
+    """Few distinct numbers in a column without a role: it may say what is relevant."""
+    graded = truth.assign(stars=GRADES[kind])
+    with pytest.raises(
+        recframe.RecframeError,
+        match=r"truth: relevant: no column found by its name, but 'stars' holds few distinct "
+        r"numbers \(.*1.*\), as relevance does; pass relevant='stars' if it says which pairs are "
+        "relevant, or relevant=None where all are",
+    ):
+        recall(recs, graded)
+
+    assert ALL == recall(recs, graded, relevant=None)
+
+
+def test_what_is_found_is_shown(recs, truth):
+    """The message shows the numbers of the first column and names the others."""
+    graded = truth.assign(stars=[2.5, 1.0, np.nan, 1.0], score=[0, 1, 0, 0], flag=True)
+    with pytest.raises(
+        recframe.RecframeError,
+        match=r"but 'stars' holds few distinct numbers \(1, 2.5, null\), as relevance does "
+        r"\(likewise 'score'\); pass",
+    ):
+        recall(recs, graded)
+
+
+LEFT_ALONE = {
+    "iter": [0, 0, 0, 0],
+    "stamp": [881250949, 891717742, 891717742, 881250949],
+    "timestamp": [1, 2, 3, 4],
+    "review_date": [20, 21, 22, 20],
+    "createdAt": [1, 2, 3, 4],
+    "yyyymmdd": [20240101, 20240102, 20240102, 20240102],
+    "when": pd.to_datetime(["2020-01-01", "2020-01-02"] * 2),
+    "on": [date(2020, 1, 1), date(2020, 1, 2)] * 2,
+    "duration": pd.to_timedelta([1, 2, 3, 4], unit="s"),
+    "title": ["one", "two", "3", "4"],
+    "genres": [["a"], ["b"], ["a"], []],
+    "query": [1, 2, 3, 4],
+    "nothing": [None] * 4,
+    "same": [5, 5, 5, 5],
+}
+
+
+@pytest.mark.parametrize("name", LEFT_ALONE)
+def test_what_does_not_is_left_alone(name, recs, truth):
+    """Times, constants, text and other ids are no grades: every pair is relevant."""
+    assert ALL == recall(recs, truth.assign(**{name: LEFT_ALONE[name]}), truth_user="user")
+
+
+@pytest.mark.parametrize(("n_values", "is_refused"), [(20, True), (21, False)])
+@pytest.mark.parametrize("n_rows", [21, 5000])
+def test_few_are_up_to_20(n_values, is_refused, n_rows, recs):
+    """Ten stars in halves are 20 values; what has more is a count or a price."""
+    values = np.minimum(np.arange(n_rows), n_values - 1) / 2  # the last ones behind many rows
+    truth = pd.DataFrame({"user": 1, "item": np.arange(n_rows), "number": values})
+    if is_refused:
+        with pytest.raises(recframe.RecframeError, match="'number' holds few distinct numbers"):
+            recall(recs, truth)
+    else:
+        assert 2 / n_rows == recall(recs, truth)
+
+
+def test_values_that_come_late_count(recs):
+    """A column that begins constant, or with few values, is looked at to its end."""
+    truth = pd.DataFrame({"user": 1, "item": np.arange(3000), "number": 0})
+    truth.loc[2999, "number"] = 1
+    with pytest.raises(recframe.RecframeError, match=r"'number' holds few .* \(0, 1\)"):
+        recall(recs, truth)
+
+    truth.loc[2000:, "number"] = np.arange(1000)
+    assert 2 / 3000 == recall(recs, truth)
+
+
+def test_every_door_asks(recs, truth, tmp_path, capsys):
+    """Frames, files, Dask and the command line refuse, and take relevant=None."""
+    path, truth_path = tmp_path / "recs.parquet", tmp_path / "truth.parquet"
+    recs.to_parquet(path)
+    truth.assign(stars=[1, 0, 0, 0]).to_parquet(truth_path)
+    doors = {
+        "evaluate": lambda **options: recframe.evaluate(recs, "recall@2", **options),
+        "files": lambda **options: recframe.evaluate(path, "recall@2", **options),
+        "blocks": lambda **options: pd.concat(recframe.iter_evaluate(path, "recall@2", **options)),
+        "judge": lambda **options: (
+            recs.rec(**options).judge().tail(4).assign(relevant=ALL)[["relevant"]]
+        ),
+        "describe": lambda **options: recs.rec(**options, short="pad").describe(k=4).tail(1),
+        "inspect": lambda **options: recs.rec(**options).inspect(1, k=2).metrics[["recall@2"]],
+        "Dask": lambda **options: (
+            dd.from_pandas(recs, npartitions=1).rec(**options).evaluate("recall@2").compute()
+        ),
+    }
+    for door in doors.values():
+        with pytest.raises(recframe.RecframeError, match="truth: relevant: no column found by its"):
+            door(truth=truth_path)
+        assert ALL == door(truth=truth_path, relevant=None).iloc[0, 0]
+
+    command = ["evaluate", str(path), "--truth", str(truth_path), "--metric", "recall@2"]
+    assert 1 == main(command)
+    assert "truth: relevant: no column found by its name" in capsys.readouterr().err
+    assert 0 == main([*command, "--no-relevant", "--format", "csv"])
+    assert f"score,{ALL}" in capsys.readouterr().out
+
+
+def test_relevance_of_truth_is_nothing_to_ranks(recs, truth):
+    """Ranks need no truth, so what is said of its columns is not asked of the frame."""
+    graded = truth.assign(stars=[1, 0, 0, 0])
+    for relevant in ("stars", None):
+        bound = recs.rec(truth=graded, relevant=relevant)
+
+        assert [1.0, 2.0] == bound.rank()["score"].tolist()
+        assert [1.0, 2.0] == bound.top(2)["rank"].tolist()
+
+
+def test_a_threshold_needs_a_column(recs, truth):
+    """min_relevance has nothing to speak of where every pair is relevant."""
+    for options in ({}, {"relevant": None}):
+        with pytest.raises(recframe.RecframeError, match="min_relevance needs a column of relevan"):
+            recall(recs, truth, min_relevance=2, **options)

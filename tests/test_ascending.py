@@ -1,0 +1,286 @@
+"""ascending=: the lowest score first, on every door and in every table."""
+
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe
+import recframe.dask  # registers ddf.rec
+import strategies
+from lazily import LAZY, METRICS, assert_all_same, interactions, parts
+from recframe.cli import main
+from recframe.frames.names import LESS_IS_BETTER
+
+ASCENDING = {"knn_score": True, "other_score": False}
+MIXED = {"ascending": list(ASCENDING.values())}
+
+
+@pytest.fixture
+def frame():
+    """Rows of many users with ties, the first score a distance."""
+    return interactions()
+
+
+@pytest.fixture
+def negated(frame):
+    """The same rows, the first score negated by hand."""
+    return frame.assign(knn_score=-frame["knn_score"])
+
+
+@pytest.fixture
+def ranked():
+    """One list in order of its ranks: the first of its four rows is the relevant one."""
+    return pd.DataFrame(
+        {"user": 1, "item": list("abcd"), "rank": range(4), "relevant": [1, 0, 0, 0]}
+    )
+
+
+@given(st.data())
+def test_lowest_first_is_highest_first_of_what_is_turned_round(data):
+    """Whatever the dtype, the extremes, ties and nulls, only the order of scores counts."""
+    kinds = data.draw(strategies.kinds()) | {"relevance": "binary"}
+    rows = data.draw(strategies.rows(**kinds, nulls={"score"}, min_rows=1))
+    options = data.draw(strategies.options(missing="unranked", short="pad", min_score=None))
+    values = sorted({score for _, score, _ in rows if score is not None}, reverse=True)
+    turned = [
+        (user, None if score is None else values.index(score), flag) for user, score, flag in rows
+    ]
+    expected = strategies.frame(turned, **kinds | {"scores": "ratings"})
+    actual = strategies.frame(rows, **kinds)
+
+    for make in (
+        lambda rec: rec.evaluate(METRICS),
+        lambda rec: rec.rank(),
+        lambda rec: rec.describe(k=3),
+        lambda rec: rec.top(2)[["user", "relevant", "rank"]],
+    ):
+        pd.testing.assert_frame_equal(
+            make(expected.rec(**options | {"ascending": False})),
+            make(actual.rec(**options | {"ascending": True})),
+            check_exact=True,
+        )
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_list_goes_with_the_scores(name, frame, negated):
+    """Each score has its own direction, in every table of every method."""
+    expected = LAZY[name](negated.rec(short="pad"))
+    actual = LAZY[name](frame.rec(short="pad", **MIXED))
+
+    if name == "top":
+        expected["knn_score"] = -expected["knn_score"]
+    pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+
+
+@pytest.mark.parametrize("score", ASCENDING)
+def test_one_score_of_several_keeps_its_direction(score, frame, negated):
+    """A list says of the score that `top` takes what it says of it among all."""
+    expected = negated.rec.top(2, score)
+    for options in ({}, {"score": list(ASCENDING)}):
+        actual = frame.rec(**MIXED, **options).top(2, score)
+
+        pd.testing.assert_index_equal(expected.index, actual.index)
+        assert expected["rank"].tolist() == actual["rank"].tolist()
+
+
+def test_inspect_shows_the_scores_that_are_there(frame, negated):
+    """The rows are in ranked order, with the values of the frame."""
+    user = frame["user"].iloc[0]
+    expected = negated.rec(short="pad").inspect(user).tables["knn_score"]
+    actual = frame.rec(short="pad", **MIXED).inspect(user).tables["knn_score"]
+
+    pd.testing.assert_frame_equal(expected.assign(score=-expected["score"]), actual)
+    assert actual["score"].is_monotonic_increasing
+
+
+@pytest.mark.parametrize("memory", [1, "1GiB"])
+def test_files(frame, negated, tmp_path, memory):
+    """Files give what the frame gives, bit for bit."""
+    path = tmp_path / "run.parquet"
+    frame.to_parquet(path, row_group_size=50)
+    expected = negated.rec(short="pad").evaluate(METRICS)
+    options = {"short": "pad", "memory": memory, **MIXED}
+
+    pd.testing.assert_frame_equal(expected, recframe.evaluate(path, METRICS, **options))
+    blocks = recframe.iter_evaluate(path, METRICS, **options)
+    pd.testing.assert_frame_equal(expected, pd.concat(blocks).sort_index())
+
+
+def test_dask(frame):
+    """Dask gives what pandas gives, in every table."""
+    assert_all_same(frame, parts(frame), **MIXED)
+    assert_all_same(frame, parts(frame), ascending=True)
+
+
+def test_truth(frame, negated):
+    """Scores are turned round with truth too, and the judged frame keeps them as they are."""
+    items = {"item": range(len(frame))}
+    truth = frame.assign(**items).loc[::7, ["user", "item"]]
+    frame, negated = (rows.drop(columns="relevant").assign(**items) for rows in (frame, negated))
+    options = {"truth": truth, "short": "pad"}
+
+    pd.testing.assert_frame_equal(
+        negated.rec(**options).evaluate(METRICS), frame.rec(**options, **MIXED).evaluate(METRICS)
+    )
+    pd.testing.assert_frame_equal(
+        negated.rec(**options).judge()[["user", "relevant"]],
+        frame.rec(**options, **MIXED).judge()[["user", "relevant"]],
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "ascending"),
+    [
+        (["--ascending"], True),
+        (["--no-ascending"], False),
+        (["--no-ascending", "--ascending"], [False, True]),
+        (["--score", "other_score", "--ascending", "--score", "knn_score", "--no-ascending"], None),
+    ],
+)
+def test_command_line(flags, ascending, frame, tmp_path, capsys):
+    """A flag is of all scores found, several are of the scores in their order."""
+    path = tmp_path / "run.parquet"
+    frame.to_parquet(path)
+    options = {"ascending": ascending}
+    if ascending is None:
+        options = {"ascending": [True, False], "score": ["other_score", "knn_score"]}
+    expected = frame.rec(short="pad", **options).mean("recall@4").to_csv()
+
+    assert 0 == main(
+        ["evaluate", str(path), "--metric", "recall@4", "--short", "pad", "--format", "csv", *flags]
+    )
+    assert expected == capsys.readouterr().out
+
+
+def test_a_flag_of_one_score_of_several(frame, tmp_path, capsys):
+    """A flag behind several scores could be of the last only: it is given for each."""
+    path = tmp_path / "run.parquet"
+    frame.to_parquet(path)
+    flags = ["--score", "knn_score", "--score", "other_score", "--ascending"]
+
+    assert 1 == main(["evaluate", str(path), *flags])
+    assert "ascending must have an entry for each score column, found 1" in capsys.readouterr().err
+
+
+LESS = ["rank", "Rank_2", "positions", "L2Distance", "cosine dist", "val_loss", "losses", "costs"]
+MORE = ["ranker", "rank_score", "error rate", "distant", "position_bias", "blossom"]
+
+
+@pytest.mark.parametrize("name", [*LESS_IS_BETTER, *LESS, ("knn", "distance")])
+def test_names_that_mean_less_is_better(name, ranked):
+    """A score whose name says that less is better is refused until `ascending` is given."""
+    labels = [name if label == "rank" else label for label in ranked]
+    frame = ranked.set_axis(pd.Index(labels, tupleize_cols=False), axis=1)
+    with pytest.raises(
+        recframe.RecframeError,
+        match="by its name less is better; pass ascending=True to rank the lowest first, or "
+        "ascending=False where the highest is the best",
+    ):
+        frame.rec(score=name).recall(k=1)
+
+    assert 1.0 == frame.rec(score=name, ascending=True).recall(k=1).iloc[0, 0]
+    assert 0.0 == frame.rec(score=name, ascending=False).recall(k=1).iloc[0, 0]
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_names_that_do_not(name, ranked):
+    """Other names say nothing of less."""
+    assert 0.0 == ranked.rename(columns={"rank": name}).rec(score=name).recall(k=1).iloc[0, 0]
+
+
+METHODS = {
+    **LAZY,
+    "recall": lambda rec: rec.recall(k=1),
+    "rank": lambda rec: rec.rank(),
+    "top": lambda rec: rec.top(2),
+    "top of one": lambda rec: rec(score="score").top(2, "distance"),
+    "inspect": lambda rec: rec.inspect(1),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("door", ["pandas", "Dask"])
+def test_every_method_refuses_them(method, door, ranked):
+    """A distance is no score to any method until it is said which end is the best."""
+    frame = ranked.rename(columns={"rank": "distance"}).assign(score=1.0)
+    data = frame if door == "pandas" else dd.from_pandas(frame, npartitions=1)
+    with pytest.raises(recframe.RecframeError, match="score='distance': by its name less is"):
+        METHODS[method](data.rec(score="distance"))
+
+
+def test_files_and_the_command_line_refuse_them(ranked, tmp_path, capsys):
+    """Files are refused before a row is read, with truth or without."""
+    path, truth = tmp_path / "run.parquet", ranked.loc[:0, ["user", "item"]]
+    ranked.to_parquet(path)
+    message = "score='rank': by its name less is better"
+    for options in ({}, {"truth": truth}):
+        for evaluate in (recframe.evaluate, recframe.iter_evaluate):
+            with pytest.raises(recframe.RecframeError, match=message):
+                evaluate(path, "recall@1", score="rank", **options)
+
+    assert 1 == main(["evaluate", str(path), "--score", "rank"])
+    assert message in capsys.readouterr().err
+
+
+def test_of_several_scores_the_remedy_is_a_list(ranked):
+    """Beside a score that is highest first, the list to pass is spelled out."""
+    with pytest.raises(recframe.RecframeError, match=r"pass ascending=\[False, True\] to rank"):
+        ranked.assign(model=1).rec(score=["model", "rank"]).recall(k=1)
+
+
+def test_a_rank_that_may_be_the_score_is_named(ranked):
+    """Where no score is found, a rank that is there is what may be meant."""
+    with pytest.raises(
+        recframe.MissingColumnError, match="or a list of columns, as score='rank', ascending=True"
+    ):
+        ranked.rec.recall(k=1)
+
+
+REFUSED = {
+    "text": ({"ascending": "yes"}, "ascending must be True, False or a list of these, found 'yes'"),
+    "number": ({"ascending": 1}, "ascending must be True, False or a list of these, found 1"),
+    "none in a list": ({"ascending": [None]}, r"or a list of these, found \[None\]"),
+    "too few": (
+        {"ascending": [True]},
+        "must have an entry for each score column, found 1 for 'knn_score', 'other_score'; pass",
+    ),
+    "too many": (
+        {"ascending": [True, False], "score": "knn_score"},
+        "found 2 for 'knn_score'; pass as many, or True or False for all",
+    ),
+    "min_score": (
+        {"ascending": True, "min_score": 0.5},
+        "min_score=0.5 with ascending=True could mean either side; set .* missing='unranked'",
+    ),
+    "min_score of one": (
+        {**MIXED, "min_score": 2},
+        r"min_score=2 with ascending=\[True, False\] could mean either side",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_values(case, frame):
+    """A value that says nothing, or not of these columns, is refused."""
+    options, message = REFUSED[case]
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec(short="pad", **options).recall(k=1)
+
+
+def test_min_score_with_highest_first(frame):
+    """A threshold goes with scores of which it is said that the highest is the best."""
+    expected = frame.rec(short="pad", min_score=0.5).recall(k=1)
+    actual = frame.rec(short="pad", min_score=0.5, ascending=[False, False]).recall(k=1)
+
+    pd.testing.assert_frame_equal(expected, actual)
+
+
+def test_top_of_a_score_of_which_nothing_is_said(frame):
+    """A list of directions is of the scores of the options only."""
+    with pytest.raises(
+        recframe.RecframeError,
+        match=r"ascending=\[True, False\] is of the score columns .* found score='user'",
+    ):
+        frame.rec(**MIXED).top(2, "user")
