@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -17,6 +18,7 @@ from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, group_gains
 from recframe.kernel.threads import Array
+from recframe.lakehouse import find_delta, open_delta
 from recframe.options import Options
 
 
@@ -140,6 +142,10 @@ def _load_truth(truth: Any) -> pd.DataFrame:
     """Return truth as a frame, or raise where its file cannot be read."""
     if isinstance(truth, pd.DataFrame):
         return truth
+    with _naming_truth():
+        root = find_delta(Path(truth), {}) if Path(truth).is_dir() else None
+        if root is not None:
+            return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
     try:
         return pd.read_parquet(truth)
     except (OSError, ValueError) as error:
