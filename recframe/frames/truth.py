@@ -148,7 +148,7 @@ def _load_truth(truth: Any) -> pd.DataFrame:
             return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
     try:
         return pd.read_parquet(truth)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         is_missing = isinstance(error, FileNotFoundError)
         reason = "no such file" if is_missing else str(error).splitlines()[0].rstrip(".")
         raise RecframeError(f"truth: cannot read {truth}: {reason}") from error

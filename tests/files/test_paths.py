@@ -148,9 +148,9 @@ def test_a_file_named_twice_without_inodes(frame, tmp_path, monkeypatch):
     """Where files have no number, their real path is what they are."""
     path = save_frame(frame, tmp_path / "run.parquet")
     (tmp_path / "link.parquet").symlink_to(path)
-    stat = Path.stat
+    stat = os.stat
     no_inode = lambda *args, **kwargs: os.stat_result((*stat(*args, **kwargs)[:1], 0, *[0] * 8))  # noqa: E731
-    monkeypatch.setattr(Path, "stat", no_inode)
+    monkeypatch.setattr(os, "stat", no_inode)
     with pytest.raises(recframe.RecframeError, match=r"run.parquet is named twice, first as .*lin"):
         recframe.evaluate(tmp_path)
 
@@ -207,7 +207,7 @@ def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch, where):
 
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(
-        recframe.RecframeError, match=r"cannot read .*/a: Permission denied; without it rows would"
+        recframe.RecframeError, match=r"cannot read .*/a: Permission denied; its rows would be mis"
     ):
         recframe.evaluate(tmp_path / where)
 
