@@ -69,7 +69,8 @@ def evaluate(
     ----------
     frame : DataFrame, path, or list of paths
         One row for each user and item; or parquet files of any size that hold such rows: a file,
-        a folder, a glob pattern, or a list of them. It is not modified.
+        a folder, a glob pattern, or a list of them; or the folder of a Delta table. Names that
+        begin with _ or . are left out. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision".
     user : label or None, default "infer"

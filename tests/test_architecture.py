@@ -16,9 +16,10 @@ ALLOWED = {
     "kernel": set(),
     "metrics": {"errors", "kernel"},
     "options": {"errors", "kernel"},
-    "frames": {"errors", "kernel", "metrics", "options"},
+    "lakehouse": {"errors"},
+    "frames": {"errors", "kernel", "lakehouse", "metrics", "options"},
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
-    "files": {"errors", "frames", "kernel", "metrics", "options"},
+    "files": {"errors", "frames", "kernel", "lakehouse", "metrics", "options"},
     "functions": {"errors", "files", "frames", "metrics", "options"},
     "methods": {"analysis", "errors", "frames", "metrics", "options"},
     "accessor": {"analysis", "frames", "methods", "metrics", "options"},
@@ -27,7 +28,10 @@ ALLOWED = {
     "__main__": {"cli"},
     "__init__": {"accessor", "errors", "frames", "functions", "metrics"},
 }
-OPTIONAL = ("dask", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch", "tqdm")
+OPTIONAL = (
+    *("dask", "deltalake", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch"),
+    "tqdm",
+)
 PACKAGE = Path(str(files(recframe)))
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

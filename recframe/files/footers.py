@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError
-from recframe.files.paths import PartitionValues, PathLike, find_files
+from recframe.files.paths import Found, PartitionValues, PathLike, find_files
 from recframe.frames.columns import Columns, find_columns
 from recframe.options import Options
 
@@ -22,7 +23,7 @@ class RowGroup(NamedTuple):
     index_overall: int  # ascends in the order of rows
     path: str
     index_in_file: int
-    partitions: PartitionValues  # of the columns that only the folders of its file name
+    partitions: PartitionValues  # of the columns that are not read from its file
     n_rows: int
     n_bytes: int  # of the columns used, as they are encoded
     low: Any  # no user is lower; None where the file does not say
@@ -30,12 +31,13 @@ class RowGroup(NamedTuple):
 
 
 class File(NamedTuple):
-    """A file as its footer and the names of its folders describe it."""
+    """A file as its footer and what is known beside it describe it."""
 
     path: str
-    schema: pa.Schema  # with the columns that only folders name
+    schema: pa.Schema  # with the columns that are not in it
     metadata: pq.FileMetaData
-    partitions: PartitionValues  # of the columns that only folders name
+    partitions: PartitionValues  # of the columns that are not read from it
+    said_too: PartitionValues  # by the names of its folders, of columns that are in it
 
 
 class Files(NamedTuple):
@@ -48,6 +50,7 @@ class Files(NamedTuple):
     user: str | None  # the name of the column in the files; None for one ranking
     text_user: str | None  # the same where the ids are text (or bytes), else None
     drop_nulls: bool  # rows without a user are left out; else they are refused
+    unused_keys: dict[str, list[Any]]  # what folders say of no column used, if it differs
 
     @property
     def n_rows(self) -> int:
@@ -59,18 +62,24 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
     """Return the files that paths name, as their footers describe them; no data is read."""
     found = find_files(paths)
     # The schema alone tells which columns play which role.
-    schema = _read_footer(*next(iter(found.items()))).schema
+    schema = _read_footer(found[0]).schema
     columns = find_columns(schema.empty_table().to_pandas(), options)
     names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
-    for file in map(_read_footer, found, found.values()):
+    unused: dict[str, dict[Any, None]] = {}
+    for file in map(_read_footer, found):
         for name in names:
             if name not in file.schema.names:
                 has = ", ".join(map(repr, file.schema.names))
                 raise MissingColumnError(f"{name!r}: no such column in {file.path}; it has {has}")
             types[name][file.path] = file.schema.field(name).type
+            if name in file.said_too:
+                _check_as_said(file, name)
+        for name, value in file.partitions.items():
+            if name not in types:
+                unused.setdefault(name, {})[value.as_py()] = None
         row_groups += _row_groups(file, names, user, len(row_groups))
     for name in names:
         field = pa.field(name, _common_type(name, types[name]))
@@ -79,17 +88,64 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
     plain = {name: plain_type(schema.field(name).type) for name in names}
     row_groups = [row_group for row_group in row_groups if row_group.n_rows]
     text_user = user if user in plain and plain[user] in (pa.string(), pa.binary()) else None
-    return Files(columns, sample, plain, row_groups, user, text_user, options.missing == "drop")
+    keys = {name: list(values) for name, values in unused.items() if len(values) > 1}
+    drop_nulls = options.missing == "drop"
+    return Files(columns, sample, plain, row_groups, user, text_user, drop_nulls, keys)
 
 
-def _read_footer(path: str, values: PartitionValues) -> File:
-    """Return a file whose folders say these values."""
+def _read_footer(found: Found) -> File:
+    """Return a file that was found."""
+    path, values, table_schema = found
     with naming_file(path), open_file(path) as opened:
         schema, metadata = opened.schema_arrow, opened.metadata
-    values = {name: value for name, value in values.items() if name not in schema.names}
+    if table_schema is not None:
+        # Columns added later are null in the files that were there before.
+        added = [field for field in table_schema if field.name not in schema.names]
+        values = {field.name: pa.scalar(None, field.type) for field in added} | values
+        return File(path, table_schema, metadata, values, {})
+    said_too = {name: value for name, value in values.items() if name in schema.names}
+    values = {name: value for name, value in values.items() if name not in said_too}
     for name, value in values.items():
         schema = schema.append(pa.field(name, value.type))
-    return File(path, schema, metadata, values)
+    return File(path, schema, metadata, values, said_too)
+
+
+def _check_as_said(file: File, name: str) -> None:
+    """Raise where a column of a file has a value other than the one that its folder says."""
+    said = file.said_too[name]
+    text = pa.scalar(str(said) if said.is_valid else None, pa.string())
+    try:
+        wanted = text.cast(plain_type(file.schema.field(name).type))
+    except pa.ArrowException:  # the file's values are no such thing
+        wanted = text
+    with naming_file(file.path), open_file(file.path) as opened:
+        for index in range(file.metadata.num_row_groups):
+            if (
+                wanted.is_valid
+                and _only_value(file.metadata.row_group(index), name) == wanted.as_py()
+            ):
+                continue
+            for batch in opened.iter_batches(row_groups=[index], columns=[name]):
+                values = batch[name].cast(wanted.type)
+                if wanted.is_valid:
+                    others = pc.fill_null(pc.not_equal(values, wanted), True)
+                else:
+                    others = pc.is_valid(values)
+                if others.true_count:
+                    other = values.filter(others)[0].as_py()
+                    raise RecframeError(
+                        f"{name!r} is {other!r} in {file.path}, but {said.as_py()!r} by the name "
+                        "of its folder; rename the one that is not meant"
+                    )
+
+
+def _only_value(row_group: pq.RowGroupMetaData, name: str) -> Any:
+    """Return the one value of a column; None where statistics do not say that there is one."""
+    columns = map(row_group.column, range(row_group.num_columns))
+    found = next((column.statistics for column in columns if column.path_in_schema == name), None)
+    if found is None or not found.has_min_max or not found.has_null_count or found.null_count:
+        return None
+    return found.min if found.min == found.max else None
 
 
 def open_file(path: str, as_codes: Sequence[str] = ()) -> pq.ParquetFile:

@@ -2,15 +2,17 @@
 
 import os
 import re
-from collections import Counter
-from collections.abc import Sequence
-from glob import glob
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
+from glob import has_magic
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from recframe.errors import RecframeError
+from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 
 PathLike = str | os.PathLike[str]
 PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
@@ -18,48 +20,182 @@ NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
 
 
-def find_files(paths: PathLike | Sequence[PathLike]) -> dict[str, PartitionValues]:
-    """Return the files that paths name, in order, each with what its folders say."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found = [file for path in given for file in _expand(os.fspath(path))]
+class Found(NamedTuple):
+    """A file, and what is known of its columns beside it."""
+
+    path: str
+    partitions: PartitionValues  # what its folders say, or the log of its table
+    table_schema: pa.Schema | None = None  # of the Delta table whose log names it
+
+
+def find_files(paths: PathLike | Sequence[PathLike]) -> list[Found]:
+    """Return the files that paths name, in order, each with what is known of its columns."""
+    listed = [paths] if isinstance(paths, str | os.PathLike) else paths
+    given = [os.fspath(path) for path in listed]
+    tables: dict[Path, Table | None] = {}
+    found = [file for path in given for file in _expand(path, tables)]
     if not found:
         raise RecframeError("path: no file named, found an empty list")
-    twice = [path for path, n in Counter(path for path, _ in found).items() if n > 1]
-    if twice:
-        raise RecframeError(f"path: {twice[0]} is named twice; its rows would count twice")
-    return _typed(dict(found))
+    _check_named_once([file.path for file in found])
+    of_no_log = [file.path for file in found if file.table_schema is None]
+    _check_no_part(of_no_log, set(given), tables)
+    return _typed(found)
 
 
-def _expand(path: str) -> list[tuple[str, dict[str, str | None]]]:
-    """Return the files that one path names, each with what its folders say."""
-    found = Path(path)
-    if found.is_dir():
-        inside = [file.relative_to(path) for file in sorted(found.rglob("*")) if file.is_file()]
-        # Names that begin so are the notes of a writer, nowhere read as data.
-        inside = [name for name in inside if not any(step[0] in "_." for step in name.parts)]
-        if not inside:
+def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
+    """Return the files that one path names."""
+    if os.path.isdir(path):  # noqa: PTH112 - it raises nothing
+        root = find_delta(Path(path), tables)
+        if root is not None:
+            return _read_log(root)
+        files = [Found(entry.path, {}) for entry in _walk(path) if entry.is_file()]
+        if not files:
             raise RecframeError(f"cannot read {path}: no parquet file in that folder")
-        return [(os.fspath(found / name), _partition_texts(name)) for name in inside]
-    files = [path] if found.exists() else sorted(glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute
-    if not files:
+        return files
+    if os.path.exists(path) or not has_magic(path):  # noqa: PTH110 - it raises nothing
+        return [Found(path, {})]
+    steps = Path(path).parts
+    n_plain = next(number for number, step in enumerate(steps) if has_magic(step))
+    matches = sorted(set(_match(os.fspath(Path(*steps[:n_plain])), steps[n_plain:])))
+    if not matches:
         raise RecframeError(f"cannot read {path}: no such file")
-    return [(file, _partition_texts(Path(file))) for file in files]
+    # A pattern may match a folder and what is in it.
+    found = {file.path: file for match in matches for file in _expand(match, tables)}
+    return list(found.values())
 
 
-def _partition_texts(path: Path) -> dict[str, str | None]:
-    """Return what the folders of a path say, as text; None for a null."""
-    pairs = [folder.split("=", 1) for folder in path.parent.parts if "=" in folder]
-    return {name: None if text == NULL_VALUE else unquote(text) for name, text in pairs}
+def _walk(folder: str, *above: object) -> Iterator[os.DirEntry[str]]:
+    """Yield the files and folders below a folder; a link to a folder above is not followed."""
+    above = (*above, _identify(folder))
+    for entry in _list(folder):
+        if entry.is_file():
+            yield entry
+        elif entry.is_dir() and _identify(entry.path) not in above:
+            yield entry
+            yield from _walk(entry.path, *above)
 
 
-def _typed(texts: dict[str, dict[str, str | None]]) -> dict[str, PartitionValues]:
-    """Return texts as numbers where they are whole numbers in every file, else as they are."""
-    pairs = [pair for of_file in texts.values() for pair in of_file.items()]
-    types = {name: pa.int64() for name, _ in pairs}
-    for name, text in pairs:
+def _match(folder: str, steps: Sequence[str]) -> Iterator[str]:
+    """Yield the paths below a folder that the steps of a pattern match."""
+    step, *rest = steps
+    if step == "**" and rest:
+        below = [entry.path for entry in _walk(folder) if entry.is_dir()]
+        for path in (folder, *below):
+            yield from _match(path, rest)
+        return
+    for entry in _list(folder, step):
+        if not rest:
+            yield entry.path
+        elif entry.is_dir():
+            yield from _match(entry.path, rest)
+
+
+def _list(folder: str, pattern: str = "*") -> list[os.DirEntry[str]]:
+    """Return what a folder has under names that match, in order of names."""
+    # Names that begin so are the notes of a writer, nowhere read as data.
+    skipped = "" if pattern[0] in "_." else "_."
+    try:
+        with os.scandir(folder) as entries:
+            found = [entry for entry in entries if fnmatch(entry.name, pattern)]
+    except OSError as error:
+        raise RecframeError(
+            f"cannot read {folder}: {_reason(error)}; its rows would be missing"
+        ) from error
+    found = [entry for entry in found if entry.name[0] not in skipped]
+    for entry in found:
+        if entry.is_symlink() and not os.path.exists(entry.path):  # noqa: PTH110 - as above
+            raise RecframeError(
+                f"cannot read {entry.path}: it is a symbolic link to "
+                f"{Path(entry.path).readlink()}, which is not there; remove it"
+            )
+    return sorted(found, key=lambda entry: entry.name)
+
+
+def _identify(path: str) -> object:
+    """Return what tells a file or folder from all others, whatever it is called."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - of many files it takes half the time
+    except OSError as error:
+        raise RecframeError(f"cannot read {path}: {_reason(error)}") from error
+    return (found.st_dev, found.st_ino) if found.st_ino else Path(path).resolve()
+
+
+def _reason(error: OSError) -> str:
+    """Return why a file or folder cannot be read."""
+    return "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
+
+
+def _check_named_once(paths: list[str]) -> None:
+    """Raise where two paths are one file."""
+    seen: dict[object, str] = {}
+    for path in paths:
+        identity = _identify(path)
+        if identity in seen:
+            also = "" if seen[identity] == path else f", first as {seen[identity]}"
+            raise RecframeError(f"path: {path} is named twice{also}; its rows would count twice")
+        seen[identity] = path
+
+
+def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table | None]) -> None:
+    """Raise where files are those on disk of a table whose log knows which of them are live.
+
+    One file that is given is what was meant; several may be what a shell made of a pattern.
+    """
+    folders: dict[str, Table | None] = {}
+    first: dict[Table, str] = {}
+    for path in paths:
+        folder = _folder(path)
+        if folder not in folders:
+            folders[folder] = find_table(Path(folder), tables)
+        table = folders[folder]
+        if table and (path not in given or first.setdefault(table, path) != path):
+            raise_part(path, table)
+
+
+def _read_log(root: Path) -> list[Found]:
+    """Return the live files of a Delta table, with the values of what it is partitioned by."""
+    import pyarrow.dataset as ds  # only Delta tables need it
+
+    dataset, keys = open_delta(root)
+    found = []
+    for fragment in dataset.get_fragments():
+        values = ds.get_partition_keys(fragment.partition_expression)
+        partitions = {key: pa.scalar(values[key], dataset.schema.field(key).type) for key in keys}
+        found.append(Found(os.fspath(root / fragment.path), partitions, dataset.schema))
+    if not found:
+        raise RecframeError(f"cannot read {root}: the Delta table has no file")
+    return found
+
+
+def _typed(found: list[Found]) -> list[Found]:
+    """Return files with what folders say: numbers where all are whole numbers, else texts."""
+    folders = [None if file.table_schema else _folder(file.path) for file in found]
+    texts = {
+        folder: _partition_texts(folder) for folder in dict.fromkeys(folders) if folder is not None
+    }
+    types: dict[str, pa.DataType] = {}
+    for name, text in (pair for of_folder in texts.values() for pair in of_folder.items()):
+        types.setdefault(name, pa.int64())
         if text is not None and not WHOLE_NUMBER.fullmatch(text):
             types[name] = pa.string()
-    return {
-        path: {name: pa.scalar(text, pa.string()).cast(types[name]) for name, text in found.items()}
-        for path, found in texts.items()
+    values = {
+        folder: {
+            name: pa.scalar(text, pa.string()).cast(types[name]) for name, text in said.items()
+        }
+        for folder, said in texts.items()
     }
+    return [
+        file if folder is None else file._replace(partitions=values[folder])
+        for file, folder in zip(found, folders, strict=True)
+    ]
+
+
+def _folder(path: str) -> str:
+    """Return the folder of a file."""
+    return os.path.dirname(path)  # noqa: PTH120 - of many files it takes a tenth of the time
+
+
+def _partition_texts(folder: str) -> dict[str, str | None]:
+    """Return what the names of a folder and those above say, as text; None for a null."""
+    pairs = [name.split("=", 1) for name in Path(folder).parts if "=" in name]
+    return {name: None if text == NULL_VALUE else unquote(text) for name, text in pairs}

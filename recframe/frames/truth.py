@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -19,6 +20,7 @@ from recframe.frames.labels import is_infer
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, group_gains
 from recframe.kernel.threads import Array
+from recframe.lakehouse import find_delta, open_delta
 from recframe.options import Options
 
 
@@ -149,9 +151,13 @@ def _load_truth(truth: Any) -> pd.DataFrame:
     """Return truth as a frame, or raise where its file cannot be read."""
     if isinstance(truth, pd.DataFrame):
         return truth
+    with _naming_truth():
+        root = find_delta(Path(truth), {}) if Path(truth).is_dir() else None
+        if root is not None:
+            return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
     try:
         return pd.read_parquet(truth)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         is_missing = isinstance(error, FileNotFoundError)
         reason = "no such file" if is_missing else str(error).splitlines()[0].rstrip(".")
         raise RecframeError(f"truth: cannot read {truth}: {reason}") from error

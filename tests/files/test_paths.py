@@ -1,5 +1,12 @@
 """What a path may name: files, folders, patterns, lists of them, and folders that are columns."""
 
+import datetime
+import errno
+import os
+import re
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -45,9 +52,43 @@ def test_a_null_user_named_by_a_folder(tmp_path):
     assert [1] == recframe.evaluate(tmp_path, ["recall@1"], missing="drop").index.tolist()
 
 
-def test_the_column_of_a_file_goes_before_its_folder(tmp_path):
-    """A folder says nothing about a column that the file has."""
-    path = save_user(tmp_path / "user=1" / "score=x" / "0.parquet", "ann")
+def test_a_file_may_have_the_column_of_its_folder(tmp_path):
+    """A column that is in the file too says what its folder says, in the type of the file."""
+    day = datetime.date(2024, 1, 1)
+    users = {"7": np.int8(7), "ann": "ann", "a%2Fb": "a/b", "2024-01-01": day, "0.5": 0.5}
+    for text, user in users.items():
+        path = save_user(tmp_path / text / f"user={text}" / "0.parquet", user)
+
+        assert [user] == recframe.evaluate(path, ["recall@1"]).index.tolist()
+
+
+@pytest.mark.parametrize("memory", [1, "1GiB"])
+@pytest.mark.parametrize("write_statistics", [True, False])
+@pytest.mark.parametrize(
+    ("folder", "users", "message"),
+    [
+        ("user=1", ["ann", "ann"], "'user' is 'ann' in .*0.parquet, but 1 by the name of its fol"),
+        ("user=ann", ["ann", "bob"], "'user' is 'bob' in .*0.parquet, but 'ann' by the name"),
+        ("user=ann", ["ann", None], "'user' is None in .*0.parquet, but 'ann' by the name"),
+        ("user=ann", [7, 7], "'user' is '7' in .*0.parquet, but 'ann' by the name"),
+        ("user=__HIVE_DEFAULT_PARTITION__", [None, "ann"], "'user' is 'ann' in .*, but None by"),
+    ],
+)
+def test_a_file_at_odds_with_its_folder(tmp_path, folder, users, message, write_statistics, memory):
+    """A column used that is other in the file than by the folder's name is no matter of taste."""
+    frame = pd.DataFrame({"user": users, "score": [0.9, 0.1], "relevant": [1, 0]})
+    path = tmp_path / folder / "0.parquet"
+    path.parent.mkdir()
+    frame.to_parquet(path, write_statistics=write_statistics)
+    for where in (tmp_path, path, tmp_path / "*" / "*.parquet"):
+        with pytest.raises(recframe.RecframeError, match=message):
+            recframe.evaluate(where, ["recall@1"], memory=memory)
+
+
+def test_a_column_without_a_role_may_be_at_odds_with_its_folder(tmp_path):
+    """What is not read does not matter."""
+    frame = pd.DataFrame({"user": "ann", "score": [0.9, 0.1], "relevant": [1, 0], "day": 1})
+    path = save_frame(frame, tmp_path / "day=2" / "0.parquet")
 
     assert ["ann"] == recframe.evaluate(path, ["recall@1"]).index.tolist()
 
@@ -80,12 +121,138 @@ def test_no_files():
         recframe.evaluate([])
 
 
-@pytest.mark.parametrize("again", ["run.parquet", "*.parquet", ""])
+@pytest.mark.parametrize("again", ["run.parquet", "*.parquet", "", "../{0}/run.parquet"])
 def test_a_file_named_twice(frame, tmp_path, again):
     """Rows are not counted twice because two patterns name their file."""
     path = save_frame(frame, tmp_path / "run.parquet")
     with pytest.raises(recframe.RecframeError, match=r"path: .*run.parquet is named twice"):
-        recframe.evaluate([path, tmp_path / again])
+        recframe.evaluate([path, tmp_path / again.format(tmp_path.name)])
+
+
+def test_a_file_named_twice_in_two_spellings(frame, tmp_path, monkeypatch):
+    """A file is what it is, whatever it is called; the refusal has both names."""
+    path = save_frame(frame, tmp_path / "runs" / "run.parquet")
+    (tmp_path / "runs" / "link.parquet").symlink_to(path)
+    (tmp_path / "runs" / "hard.parquet").hardlink_to(path)
+    (tmp_path / "other").symlink_to(path.parent)
+    monkeypatch.chdir(path.parent)
+    for other in ("run.parquet", "link.parquet", "hard.parquet", "../other/run.parquet"):
+        expected = re.escape(f"path: {other} is named twice, first as {path}; its rows would")
+        with pytest.raises(recframe.RecframeError, match=expected):
+            recframe.evaluate([path, other], ["recall@1"])
+    with pytest.raises(recframe.RecframeError, match=r"hard.parquet is named twice|link.parquet"):
+        recframe.evaluate(tmp_path / "runs")
+
+
+def test_a_file_named_twice_without_inodes(frame, tmp_path, monkeypatch):
+    """Where files have no number, their real path is what they are."""
+    path = save_frame(frame, tmp_path / "run.parquet")
+    (tmp_path / "link.parquet").symlink_to(path)
+    stat = os.stat
+    no_inode = lambda *args, **kwargs: os.stat_result((*stat(*args, **kwargs)[:1], 0, *[0] * 8))  # noqa: E731
+    monkeypatch.setattr(os, "stat", no_inode)
+    with pytest.raises(recframe.RecframeError, match=r"run.parquet is named twice, first as .*lin"):
+        recframe.evaluate(tmp_path)
+
+
+def test_links_to_folders_are_followed_once(tmp_path):
+    """A folder linked to is a part of the folder; a loop adds nothing."""
+    save_user(tmp_path / "runs" / "0.parquet", "ann")
+    save_user(tmp_path / "other" / "1.parquet", "bob")
+    (tmp_path / "runs" / "linked").symlink_to(tmp_path / "other")
+    (tmp_path / "runs" / "loop").symlink_to(tmp_path / "runs")
+    (tmp_path / "other" / "loop").symlink_to("../runs")
+    for where in (tmp_path / "runs", tmp_path / "runs" / "**" / "*.parquet"):
+        assert ["ann", "bob"] == recframe.evaluate(where, ["recall@1"]).index.tolist()
+
+
+def test_a_folder_linked_to_twice(tmp_path):
+    """What two links lead to would count twice."""
+    save_user(tmp_path / "runs" / "0.parquet", "ann")
+    (tmp_path / "runs" / "a").mkdir()
+    save_user(tmp_path / "other" / "1.parquet", "bob")
+    (tmp_path / "runs" / "a" / "b").symlink_to(tmp_path / "other")
+    (tmp_path / "runs" / "c").symlink_to(tmp_path / "other")
+    with pytest.raises(
+        recframe.RecframeError, match=r"runs/c/1.parquet is named twice, first as .*a/b/1.parquet"
+    ):
+        recframe.evaluate(tmp_path / "runs")
+
+
+@pytest.mark.parametrize("where", ["", "*", "**/*.parquet", "*.parquet"])
+def test_a_link_that_leads_nowhere(tmp_path, where):
+    """A link to what is gone is not left out in silence."""
+    save_user(tmp_path / "0.parquet", "ann")
+    (tmp_path / "1.parquet").symlink_to(tmp_path / "gone.parquet")
+    with pytest.raises(
+        recframe.RecframeError, match=r"1.parquet: it is a symbolic link to .*gone.parquet, which"
+    ):
+        recframe.evaluate(tmp_path / where)
+    with pytest.raises(recframe.RecframeError, match=r"cannot read .*1.parquet: no such file"):
+        recframe.evaluate(tmp_path / "1.parquet")
+    assert ["ann"] == recframe.evaluate(tmp_path / "0*.parquet", ["recall@1"]).index.tolist()
+
+
+@pytest.mark.parametrize("where", ["", "*", "*/*.parquet", "*/0.parquet", "**/0.parquet", "a"])
+def test_a_folder_that_cannot_be_read(tmp_path, monkeypatch, where):
+    """A part that cannot be read is not left out in silence."""
+    save_user(tmp_path / "a" / "0.parquet", "ann")
+    save_user(tmp_path / "b" / "0.parquet", "bob")
+    scandir = os.scandir
+
+    def refuse(folder):
+        if Path(folder).name == "a":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(
+        recframe.RecframeError, match=r"cannot read .*/a: Permission denied; its rows would be mis"
+    ):
+        recframe.evaluate(tmp_path / where)
+
+
+def test_notes_of_a_writer_match_no_pattern(tmp_path):
+    """A pattern does not mean what a folder leaves out, unless it says so."""
+    save_user(tmp_path / "0.parquet", "ann")
+    save_user(tmp_path / "_temporary" / "0.parquet", "bob")
+    save_user(tmp_path / "_old.parquet", "cat")
+    (tmp_path / "_SUCCESS").touch()
+    users = {"*": ["ann"], "**/*.parquet": ["ann"], "_t*/*.parquet": ["bob"], "_*t": ["cat"]}
+    for where, expected in users.items():
+        table = recframe.evaluate(tmp_path / where, ["recall@1"])
+
+        assert expected == table.index.tolist()
+
+
+def test_patterns_match_folders_too(tmp_path):
+    """A pattern may name folders; what is in them is named once."""
+    save_user(tmp_path / "day=1" / "0.parquet", "ann")
+    save_user(tmp_path / "day=2" / "more" / "0.parquet", "bob")
+    save_user(tmp_path / "1.parquet", "cat")
+    users = {"day=*": ["ann", "bob"], "**": ["ann", "bob", "cat"], "day=[1]": ["ann"]}
+    users["**/*"] = users["*"] = users["**"]
+    for where, expected in users.items():
+        table = recframe.evaluate(tmp_path / where, ["recall@1"])
+
+        assert expected == table.index.tolist()
+
+
+def test_patterns_from_where_we_are(tmp_path, monkeypatch):
+    """Patterns and folders may be relative."""
+    save_user(tmp_path / "0.parquet", "ann")
+    monkeypatch.chdir(tmp_path)
+    for where in (".", "*.parquet", "**/*.parquet", "./*", f"../{tmp_path.name}/*"):
+        assert ["ann"] == recframe.evaluate(where, ["recall@1"]).index.tolist()
+
+
+def test_keys_of_folders_in_a_list(tmp_path):
+    """A folder that is named says as much as one found."""
+    for user in ("ann", "bob"):
+        save_user(tmp_path / f"user={user}" / "0.parquet", None)
+    where = [tmp_path / "user=ann", tmp_path / "user=bob"]
+
+    assert ["ann", "bob"] == recframe.evaluate(where, ["recall@1"]).index.tolist()
 
 
 @pytest.mark.parametrize("path", [3, None, pd.DataFrame()])

@@ -271,6 +271,14 @@ def test_truth_file_that_is_not_parquet(recs, tmp_path):
         recs.rec(truth=tmp_path / "x.parquet").recall(k=1)
 
 
+def test_truth_file_at_odds_with_its_folder(recs, test, tmp_path):
+    """A file that has other users than its folder says is refused as one that cannot be read."""
+    (tmp_path / "user=1").mkdir()
+    test.to_parquet(tmp_path / "user=1" / "0.parquet")
+    with pytest.raises(RecframeError, match=r"truth: cannot read .*: Unable to merge: Field user"):
+        recs.rec(truth=tmp_path).recall(k=1)
+
+
 def test_refused_frames(recs, test):
     """Repeated pairs, null items and no item column at all are refused in the frame too."""
     twice = pd.concat([recs, recs.iloc[[3, 4]].assign(score=[0.1, None])])

@@ -1,0 +1,97 @@
+"""Folders that are tables of a lakehouse, whose log says which of their files are live.
+
+Files of earlier versions lie beside the live ones, so what is on disk are not the table's rows.
+"""
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from recframe.errors import RecframeError
+
+MARKS = {"Delta": "_delta_log", "Hudi": ".hoodie", "Iceberg": "metadata"}
+REMEDIES = {
+    "Delta": "pass the folder {root}",
+    "Hudi": "read it with Spark and evaluate that DataFrame",
+    "Iceberg": "read it with pyiceberg, table.scan().to_pandas(), and evaluate that DataFrame",
+}
+
+
+class Table(NamedTuple):
+    """A table of a lakehouse and its folder."""
+
+    kind: str
+    root: Path
+
+
+def find_table(folder: Path, known: dict[Path, Table | None]) -> Table | None:
+    """Return the table that a folder is or lies in, by the name given or where it really is.
+
+    What is found is kept in `known`, so that of many folders each is looked at once.
+    """
+    as_named = Path(os.path.abspath(folder))  # noqa: PTH100 - without "..", and no link followed
+    return _find_above(as_named, known) or _find_above(folder.resolve(), known)
+
+
+def _find_above(folder: Path, known: dict[Path, Table | None]) -> Table | None:
+    """Return the table that a folder is, or the nearest that it lies in."""
+    if folder not in known:
+        kind = next((kind for kind in MARKS if _is_table(kind, folder)), None)
+        if kind is not None:
+            known[folder] = Table(kind, folder)
+        else:
+            known[folder] = _find_above(folder.parent, known) if folder.parent != folder else None
+    return known[folder]
+
+
+def _is_table(kind: str, folder: Path) -> bool:
+    """Return whether a folder is a table of this kind."""
+    mark = folder / MARKS[kind]
+    if kind == "Iceberg":
+        return any(mark.glob("*.metadata.json"))
+    return os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
+
+
+def find_delta(folder: Path, known: dict[Path, Table | None]) -> Path | None:
+    """Return the root of the Delta table that a folder is, None where it is no table's.
+
+    Raise where it is another table, or a part of one.
+    """
+    table = find_table(folder, known)
+    if table is not None and not (table.kind == "Delta" and table.root.samefile(folder)):
+        raise_part(folder, table)
+    return None if table is None else table.root
+
+
+def raise_part(path: str | Path, table: Table) -> NoReturn:
+    """Refuse a path that is a table whose live files are not known, or a part of a table."""
+    part = "" if table.root.samefile(path) else "part of "
+    raise RecframeError(
+        f"cannot read {path}: it is {part}the {table.kind} table {table.root}, where files of "
+        "earlier versions lie beside the live ones; " + REMEDIES[table.kind].format(root=table.root)
+    )
+
+
+def open_delta(root: Path) -> tuple[Any, list[str]]:
+    """Return a Delta table as a dataset of its live files, and what it is partitioned by."""
+    try:
+        deltalake = importlib.import_module("deltalake")
+    except ImportError as error:
+        raise RecframeError(
+            f"cannot read {root}: its log as a Delta table is read by deltalake, which could not "
+            f"be imported ({error}); install it with pip install 'recframe[delta]'"
+        ) from error
+    try:
+        table = deltalake.DeltaTable(os.fspath(root))
+        metadata = table.metadata()
+        mapping = metadata.configuration.get("delta.columnMapping.mode", "none")
+        if mapping != "none":  # of an old protocol, it is read as columns of nulls
+            raise ValueError(f"its columns are mapped by {mapping} (columnMapping)")
+        return table.to_pyarrow_dataset(), metadata.partition_columns
+    except Exception as error:  # what is no JSON is a bare one
+        message = str(error).partition("\n")[0].rstrip(".")
+        raise RecframeError(
+            f"cannot read the Delta table {root}: {message}; a table with features that deltalake "
+            "does not read can be read with Spark: evaluate that DataFrame"
+        ) from error
