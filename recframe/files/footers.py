@@ -50,7 +50,6 @@ class Files(NamedTuple):
     user: str | None  # the name of the column in the files; None for one ranking
     text_user: str | None  # the same where the ids are text (or bytes), else None
     drop_nulls: bool  # rows without a user are left out; else they are refused
-    unused_keys: dict[str, list[Any]]  # what folders say of no column used, if it differs
 
     @property
     def n_rows(self) -> int:
@@ -68,7 +67,6 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
-    unused: dict[str, dict[Any, None]] = {}
     for file in map(_read_footer, found):
         for name in names:
             if name not in file.schema.names:
@@ -77,9 +75,6 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
             types[name][file.path] = file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
-        for name, value in file.partitions.items():
-            if name not in types:
-                unused.setdefault(name, {})[value.as_py()] = None
         row_groups += _row_groups(file, names, user, len(row_groups))
     for name in names:
         field = pa.field(name, _common_type(name, types[name]))
@@ -88,9 +83,7 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
     plain = {name: plain_type(schema.field(name).type) for name in names}
     row_groups = [row_group for row_group in row_groups if row_group.n_rows]
     text_user = user if user in plain and plain[user] in (pa.string(), pa.binary()) else None
-    keys = {name: list(values) for name, values in unused.items() if len(values) > 1}
-    drop_nulls = options.missing == "drop"
-    return Files(columns, sample, plain, row_groups, user, text_user, drop_nulls, keys)
+    return Files(columns, sample, plain, row_groups, user, text_user, options.missing == "drop")
 
 
 def _read_footer(found: Found) -> File:

@@ -138,14 +138,14 @@ def text_keys(offsets: Array, data: Array) -> Array:
             bounds = offsets[begin : end + 1]
             length, last = np.diff(bounds), bounds[1:] - 8
             word = words[np.maximum(last, 0)]
-            # Of the first texts of all there may be less than eight bytes before the end.
+            # Of the first texts of all there may be less than eight bytes up to the end.
             for row in np.flatnonzero(last < 0).tolist():
                 word[row] <<= np.uint64(-8 * last[row])
-            unused = np.maximum(8 - length, 0)
-            if unused.any():
-                word >>= np.minimum(8 * unused, 63).astype(np.uint64)
-                word[length == 0] = 0
-            keys[begin:end] = word + length.astype(np.uint64) * OTHER_ODD
+            length = length.astype(np.uint64)
+            # What is before a shorter text goes; NumPy shifts all 64 bits out too.
+            word >>= np.uint64(64) - np.uint64(8) * np.minimum(length, np.uint64(8))
+            length *= OTHER_ODD
+            np.add(word, length, out=keys[begin:end])
 
     in_slices(read, 0, len(keys))
     return keys

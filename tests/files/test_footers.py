@@ -32,14 +32,6 @@ def test_only_the_columns_used_are_read(frame, tmp_path):
     assert ["user", "relevant", "score"] == list(open_files(path, kept).types)
 
 
-def test_keys_without_a_role(tmp_path):
-    """What folders say in several ways is known where no role uses it."""
-    for day, model, user in [("2", "knn", "ann"), ("1", "knn", "bob"), ("2", "knn", "cat")]:
-        save_user(tmp_path / f"day={day}" / f"model={model}" / f"user={user}" / "0.parquet", None)
-
-    assert {"day": [1, 2]} == open_files(tmp_path, Options()).unused_keys
-
-
 def test_index_levels_of_a_file(frame, tmp_path):
     """A file written with users in the index is read as such."""
     path = save_frame(frame.set_index(["user", "item"]), tmp_path / "run.parquet")
