@@ -97,7 +97,9 @@ def evaluate(
         n = 0 in precision under ``short="shrink"``; in AUC also that all or none of the ranked
         rows are relevant, in nDCG that all gains are 0.
     min_relevance : float, default None
-        Rows at or above it are relevant.
+        Rows at or above it are relevant. Here and below a column of floats is compared with the
+        nearest float of its own precision, so that 0.7 means float32's 0.7 to a float32 column,
+        and whole numbers are compared exactly.
     gain : {"linear", "exponential"}, default "linear"
         What a relevant row adds to nDCG where `min_relevance` is given: its relevance, or
         2^relevance - 1. Without `min_relevance` it adds 1.

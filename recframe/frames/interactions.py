@@ -12,6 +12,7 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, get_column
+from recframe.frames.numbers import at_least, read_objects
 from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls, null_error
 from recframe.kernel.grouping import group_offsets, sum_by_user
 from recframe.kernel.rankings import Gains, Rankings
@@ -148,7 +149,7 @@ def _read_relevance(
 def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
     """Return which values mean relevant, or raise where they do not say so."""
     if options.min_relevance is not None:
-        return values >= options.min_relevance
+        return at_least(values, options.min_relevance)
     if values.dtype.kind == "b":
         return values
     is_whole = values.dtype.kind in "iu"
@@ -214,7 +215,7 @@ def _read_scores(
     else:
         values = _numbers(score, "score")
     if options.min_score is not None:
-        recommended = values >= options.min_score
+        recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
     return groups.in_order(values), None if is_ranked is None else groups.in_order(is_ranked)
 
@@ -223,7 +224,7 @@ def _numbers(column: pd.Series, role: str) -> Array:
     """Return the values of a column without nulls in their own dtype, or raise."""
     dtype = column.dtype
     if is_object_dtype(dtype) and infer_dtype(column) in NUMBER_OBJECTS:
-        column = pd.to_numeric(column)
+        column = read_objects(column, role)
         dtype = column.dtype
     is_bool, may_be_bool = is_bool_dtype(dtype), role == "relevant"
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
