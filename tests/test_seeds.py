@@ -145,7 +145,7 @@ def test_s3_recall_of_sets(make, k, value):
 
 
 def test_what_is_not_masked_counts():
-    """A masked array that masks nothing is an array; Series of one index, and arrays, are paired."""
+    """A masked array that masks nothing is an array; Series of one index are paired."""
     relevant, score = np.ma.masked_array([1, 0], False), pd.Series([0.1, 0.2], [5, 4])
 
     assert 0.0 == precision_at_k(relevant, score, 1)

@@ -38,7 +38,7 @@ def check_k(k: object) -> int:
     """Return the cut-off as an int, or raise `RecframeError` unless it is one from 1 to 2**53."""
     if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 1:
         raise RecframeError(f"k must be an integer of 1 or more, found {k!r}")
-    if k > MAX_K:
+    if int(k) > MAX_K:
         raise RecframeError(f"k must be at most 2**53, as no ranking is longer, found {k!r}")
     return int(k)
 

@@ -204,7 +204,7 @@ def _check_unmasked(name: str, values: ArrayLike) -> None:
 def _check_aligned(relevant: Any, score: Any) -> None:
     """Raise where two Series have different indexes, as after sorting one of them."""
     # By the method that only an index of pandas has, which is not imported here.
-    indexes = [getattr(values, "index", None) for values in (relevant, score)]
+    indexes: list[Any] = [getattr(values, "index", None) for values in (relevant, score)]
     if all(hasattr(index, "equals") for index in indexes) and not indexes[0].equals(indexes[1]):
         raise RecframeError(
             "relevant and score are paired by their order, but are Series with different indexes; "
