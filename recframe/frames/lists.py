@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from recframe.errors import RecframeError
+from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
 
 NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
@@ -148,22 +149,12 @@ def _read_items(items: ArrayLike) -> tuple[Array, Array]:
         whole = (np.abs(matrix) < 2.0**63) & (np.floor(matrix) == matrix)
         if refused := matrix[listed & ~whole].tolist():
             raise RecframeError(f"items must be whole numbers or text, found {refused[0]}")
-        _check_digits(matrix[listed])
+        check_digits(matrix[listed], "items")
         matrix = np.where(listed, matrix, -1).astype(np.int64)
     if matrix.dtype.kind in "iO":
         listed = np.where(listed, matrix, -1) != -1
     _check_listed(matrix[listed])
     return matrix, listed
-
-
-def _check_digits(items: Array) -> None:
-    """Raise where floats are so large that neighbouring ids were rounded to one."""
-    limit = 2.0 ** (np.finfo(items.dtype).nmant + 1)
-    if len(large := items[np.abs(items) >= limit]):
-        raise RecframeError(
-            f"items of {items.dtype} must be below {limit:.0f}, from which on neighbouring ids are "
-            f"one float, found {len(large)} (such as {large[0]:.0f}); keep them integers"
-        )
 
 
 def _check_listed(items: Array) -> None:

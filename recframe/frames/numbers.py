@@ -32,6 +32,20 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
     return pd.to_numeric(column)
 
 
+def check_digits(floats: Array, what: str) -> None:
+    """Raise where floats that stand for ids are so large that neighbouring ones were rounded."""
+    if floats.dtype.kind != "f":
+        return
+    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
+    large = floats[np.abs(floats) >= limit]
+    if len(large):
+        raise RecframeError(
+            f"{what} of {floats.dtype} must be below {limit:.0f}, from where on neighbouring whole "
+            f"numbers are one float, found {len(large)} (such as {large[0]:.0f}); read them as "
+            "integers in the first place, beside nulls as 'Int64'"
+        )
+
+
 def _is_float(number: int) -> bool:
     """Return whether a float stands for exactly this number."""
     try:
