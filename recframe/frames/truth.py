@@ -85,8 +85,10 @@ class Judge:
         overlap.note_users(interactions.groups.users, is_listed)
         if not overlap.has_items:
             # As a rule some pair is found, and items need not be looked at by themselves.
-            is_found, item = bool((matches.row >= 0).any()), _get_items(interactions)
-            overlap.note_items([Items(True) if is_found else find_items(item, overlap.truth_items)])
+            items = Items(True)
+            if not (matches.row >= 0).any():
+                items = find_items(_get_items(interactions), overlap.truth_items)
+            overlap.note_items([items])
         if is_all:
             overlap.check()
         return matches
