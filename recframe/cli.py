@@ -148,7 +148,7 @@ def _describe_flag(name: str, meaning: str) -> dict[str, Any]:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name == "score" else "store"}
-    number = _usage(lambda text: getattr(make_options({name: float(text)}), name))
+    number = _usage(lambda text: getattr(make_options({name: _number(text)}), name))
     return {**flag, "metavar": "NUMBER", "type": number}
 
 
@@ -162,6 +162,14 @@ def _usage(read: Callable[[str], object]) -> Callable[[str], object]:
             raise argparse.ArgumentTypeError(str(error)) from error
 
     return reader
+
+
+def _number(text: str) -> float:
+    """Return the number that a text means; whole numbers stay exact."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _table_path(text: str) -> Path:

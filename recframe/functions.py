@@ -111,7 +111,9 @@ def evaluate(
         n = 0 in precision under ``short="shrink"``; in AUC also that all or none of the ranked
         rows are relevant, in nDCG that all gains are 0.
     min_relevance : float, default None
-        Rows at or above it are relevant.
+        Rows at or above it are relevant. Here and below a column of floats is compared with the
+        nearest float of its own precision, so that 0.7 means float32's 0.7 to a float32 column,
+        and whole numbers are compared exactly.
     gain : {"linear", "exponential"}, default "linear"
         What a relevant row adds to nDCG where `min_relevance` is given: its relevance, or
         2^relevance - 1. Without `min_relevance` it adds 1.
@@ -154,8 +156,9 @@ def evaluate(
     RecframeError
         A metric is unknown, an option has a value it does not take, a column is ambiguous, has
         nulls or holds what its role does not allow, a user has fewer than k ranked rows, or a file
-        cannot be read. With truth: a pair of user and item is there twice, ids are of different
-        kinds (numbers and text), or no user is in both.
+        cannot be read. Ids of one column, or of the frame and truth, are of different kinds, as
+        numbers and text, or are floats that may have been rounded. With truth: a pair of user and
+        item is there twice, or no user, or no item of several users' lists, is in both.
 
     See Also
     --------

@@ -370,8 +370,10 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         DataFrame
             Index: the figures. Columns: the score columns. Duplicate pairs are rows whose user and
-            item a row before them has. Between the precisions, with the relevant rows of every tie
-            last and first, lies all that ties can change; "raise" divides them as "pad" does.
+            item a row before them has. Truth items not in the frame, shown with `truth`, are the
+            relevant ones that no user's list has. Between the precisions, with the relevant rows of
+            every tie last and first, lies all that ties can change; "raise" divides them as "pad"
+            does.
 
         Raises
         ------

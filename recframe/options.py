@@ -127,7 +127,7 @@ class Options:
             raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {number!r}")
         for name in ("min_relevance", "min_score"):
             number = getattr(self, name)
-            if number is not None and (not _is_number(number) or math.isnan(number)):
+            if number is not None and not (_is_number(number) and number == number):  # not NaN
                 raise RecframeError(f"{name} must be a number or None, found {number!r}")
         if self.truth is not None and not isinstance(self.truth, pd.DataFrame | str | os.PathLike):
             raise RecframeError(

@@ -115,6 +115,14 @@ def test_array_r_precision():
         ([1, 0], [0.1, np.nan], "score must not be NaN, found 1"),
         ([1, 0], ["a", "b"], "score must be numbers, found dtype <U1"),
         ([[1, 0]], [[0.1, 0.2]], "one-dimensional"),
+        (np.ma.masked_array([1, 0], [0, 1]), [0.1, 0.2], "relevant must .* found 1 masked of 2"),
+        (
+            [1, 0],
+            np.ma.masked_array([0.1, 0.2], [1, 1]),
+            "score must not be masked, found 2 .*of 2",
+        ),
+        ([1, 0], pd.array([0.1, None]), "score must not be masked, found 1 masked of 2; leave out"),
+        (pd.Series([1, 0]), pd.Series([0.1, 0.2], [1, 0]), "Series with different indexes; align"),
     ],
 )
 def test_array_functions_refuse_bad_values(relevant, score, message):
@@ -134,6 +142,16 @@ def test_s3_recall_of_sets(make, k, value):
     recs = recframe.from_lists({"ann": SHOWN})
     truth = pd.DataFrame({"user": "ann", "item": TARGETS})
     assert [value] == recs.rec(truth=truth).recall(k=k)["score"].tolist()
+
+
+def test_what_is_not_masked_counts():
+    """A masked array that masks nothing is an array; Series of one index are paired."""
+    relevant, score = np.ma.masked_array([1, 0], False), pd.Series([0.1, 0.2], [5, 4])
+
+    assert 0.0 == precision_at_k(relevant, score, 1)
+    assert 1.0 == precision_at_k(pd.Series([0, 1], [5, 4]), score, 1)
+    with pytest.raises(ValueError, match="target must not be masked, found 1 masked of 2"):
+        recall([1], np.ma.masked_array([1, 2], [0, 1]))
 
 
 def test_s3_recall_without_targets():

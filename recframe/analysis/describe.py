@@ -22,6 +22,7 @@ from recframe.options import Options
 Histogram = tuple[Array, Array]  # values, and how many users have each
 
 DUPLICATES = "duplicate pairs"
+UNFOUND = "truth items not in the frame"
 TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}  # others are sums
 UNKNOWN = np.array([np.nan]), np.array([1])  # the histogram where it is not known what is relevant
 
@@ -30,11 +31,13 @@ class Figures(NamedTuple):
     """What one score is described by, so that it adds to what other users' rows give.
 
     `numbers` are by the names they are shown under, NaN where not known; `precisions` are those
-    of all users with ties worst and best.
+    of all users with ties worst and best. With truth, `is_found` says which of its distinct
+    relevant items are in the rows.
     """
 
     numbers: dict[str, float]
     precisions: list[Histogram]
+    is_found: Array | None = None
 
 
 def count_figures(
@@ -58,9 +61,11 @@ def count_figures(
     }
     if columns.item is not None:
         common[DUPLICATES] = interactions.n_repeated
+    is_found = None if judge is None else judge.find_relevant(interactions)
     if judge is not None and is_unique(options, common[DUPLICATES]):
         interactions = judge.judge(interactions, is_all=is_all)
-    return [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
+    figures = [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
+    return [each._replace(is_found=is_found) for each in figures]
 
 
 def count_absent(
@@ -69,7 +74,8 @@ def count_absent(
     """Return the figures of users of truth who are in no frame judged, given one without rows."""
     interactions = judge.judge_absent(read_interactions(empty, columns, options, lenient=True))
     common = dict.fromkeys(("rows", "null users", "null relevance", DUPLICATES), 0)
-    return [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
+    figures = [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
+    return [each._replace(is_found=judge.find_relevant(None)) for each in figures]
 
 
 def describe_figures(
@@ -129,6 +135,8 @@ def _add_up(parts: Sequence[Figures], k: int) -> dict[str, float]:
         name: TOTALS.get(name, sum)([part.numbers[name] for part in parts])
         for name in parts[0].numbers
     }
+    if found := [part.is_found for part in parts if part.is_found is not None]:
+        described[UNFOUND] = np.count_nonzero(~np.any(found, axis=0))
     worst, best = zip(*(part.precisions for part in parts), strict=True)
     return described | {f"precision@{k}, worst": _mean(worst), f"precision@{k}, best": _mean(best)}
 

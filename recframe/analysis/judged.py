@@ -8,11 +8,10 @@ from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import append
 from recframe.frames.interactions import read_interactions
 from recframe.frames.truth import (
+    Judge,
     Judgments,
     Matches,
-    find_matches,
     judge_rows,
-    raise_no_common,
     read_judgments,
 )
 from recframe.kernel.threads import Array
@@ -29,9 +28,7 @@ def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) 
     columns = find_columns(frame, options)
     interactions = read_interactions(frame, columns, options)
     judgments = read_judgments(columns, options)
-    matches = find_matches(judgments, interactions)
-    if is_all and matches.user.max() < 0:
-        raise_no_common(interactions.groups.users, judgments.users)
+    matches = Judge(judgments, options).find(interactions, is_all=is_all)
     added = _find_added(judgments, matches, options)
 
     rows, place = interactions.find_rows()

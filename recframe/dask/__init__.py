@@ -129,7 +129,13 @@ class DaskRecAccessor(RankingMethods[Any]):
         if truth is None or columns.user is None:
             return made
         absent = _in_one(listed).map_partitions(
-            tasks.make_absent, truth, make, empty=frame._meta, **roles, meta=meta
+            tasks.make_absent,
+            _list_items(frame, truth, columns),
+            truth,
+            make,
+            empty=frame._meta,
+            **roles,
+            meta=meta,
         )
         return dd.concat([made, absent])  # type: ignore[no-untyped-call]  # Dask has none
 
@@ -150,10 +156,12 @@ class DaskRecAccessor(RankingMethods[Any]):
         truth = _open_truth(columns, self._options)
         counts = frame.map_partitions(tasks.count_part, truth, **roles, meta=empty)
         counts = self._keep_promise(counts, listed)
-        judged = None if columns.user is None or truth is None else _in_one(listed)
-        meta = tasks.describe_parts(empty, None, None, empty=frame._meta, **roles)
+        judged, items = None, None
+        if truth is not None and columns.user is not None:
+            judged, items = _in_one(listed), _list_items(frame, truth, columns)
+        meta = tasks.describe_parts(empty, None, None, None, empty=frame._meta, **roles)
         return _in_one(counts).map_partitions(
-            tasks.describe_parts, judged, truth, empty=frame._meta, **roles, meta=meta
+            tasks.describe_parts, judged, items, truth, empty=frame._meta, **roles, meta=meta
         )
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
@@ -194,6 +202,12 @@ def _open_truth(columns: Columns, options: Options) -> Any:
     # A task needs a frame, whatever is in it.
     one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
     return one.map_partitions(tasks.read_truth, columns, options, meta=tasks.in_one_cell(None))
+
+
+def _list_items(frame: Any, truth: Any, columns: Columns) -> Any:
+    """Return what the items of every partition have in common with those of truth."""
+    meta = tasks.in_one_cell(None)
+    return _in_one(frame.map_partitions(tasks.list_items, truth, columns, meta=meta))
 
 
 def _in_one(frame: Any) -> Any:

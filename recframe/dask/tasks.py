@@ -14,9 +14,10 @@ from recframe.analysis.describe import (
 )
 from recframe.analysis.inspect import is_user
 from recframe.errors import RecframeError, RepeatedPairError
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import advise_blindly
 from recframe.frames.interactions import read_interactions
+from recframe.frames.overlap import find_items
 from recframe.frames.tables import sort_table
 from recframe.frames.truth import Judge, read_judgments
 from recframe.methods import Make, MakeTable
@@ -50,20 +51,31 @@ def make_part(
     except RepeatedPairError as error:
         raise RepeatedPairError(f"{error.found}; {advise_blindly(others)}") from error
     if truth is not None:
-        interactions = _open_judge(truth, options).judge(interactions)
+        is_all = columns.user is None
+        interactions = _open_judge(truth, options).judge(interactions, is_all=is_all)
     return make(interactions, options)
+
+
+def list_items(frame: pd.DataFrame, truth: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Return what the items of a partition have in common with those of truth, in one cell."""
+    judgments = truth["cell"].iloc[0]
+    return in_one_cell(find_items(get_column(frame, columns.item), judgments.item))
 
 
 def make_absent(
     listed: pd.DataFrame,
+    items: pd.DataFrame,
     truth: pd.DataFrame,
     make: Make,
     empty: pd.DataFrame,
     columns: Columns,
     options: Options,
 ) -> pd.DataFrame:
-    """Return what is made of the users of truth that no partition lists; raise if none is."""
-    judge = _open_judge(truth, options, listed)
+    """Return what is made of the users of truth that no partition lists.
+
+    Raise if no user, or no item, of truth is in any partition.
+    """
+    judge = _open_judge(truth, options, listed, items)
     return make(judge.judge_absent(read_interactions(empty, columns, options)), options)
 
 
@@ -79,6 +91,7 @@ def count_part(
 def describe_parts(
     counts: pd.DataFrame,
     listed: pd.DataFrame | None,
+    items: pd.DataFrame | None,
     truth: pd.DataFrame | None,
     empty: pd.DataFrame,
     columns: Columns,
@@ -92,7 +105,7 @@ def describe_parts(
     parts = counts["cell"].tolist()
     n_repeated = sum(figures.numbers.get(DUPLICATES, 0) for part in parts for figures in part)
     if listed is not None and truth is not None and is_unique(options, n_repeated):
-        judge = _open_judge(truth, options, listed)
+        judge = _open_judge(truth, options, listed, items)
         parts.append(count_absent(empty, columns, k, options, judge))
     return describe_figures(parts, columns.scores, k)
 
@@ -124,9 +137,14 @@ def keep_promise(table: pd.DataFrame, n_listed: int, n_users: int) -> pd.DataFra
     return table
 
 
-def _open_judge(truth: pd.DataFrame, options: Options, listed: pd.DataFrame | None = None) -> Judge:
-    """Return the judge that holds truth, and has taken note of the users listed."""
+def _open_judge(
+    truth: pd.DataFrame,
+    options: Options,
+    listed: pd.DataFrame | None = None,
+    items: pd.DataFrame | None = None,
+) -> Judge:
+    """Return the judge that holds truth, and has taken note of the users and items listed."""
     judge = Judge(truth["cell"].iloc[0], options)
-    if listed is not None:
-        judge.note(pd.Index(listed["user"]))
+    if listed is not None and items is not None:
+        judge.note(pd.Index(listed["user"]), items["cell"].tolist())
     return judge

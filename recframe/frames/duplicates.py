@@ -11,7 +11,10 @@ import pyarrow as pa
 
 from recframe.errors import RepeatedPairError
 from recframe.frames.columns import Columns, get_column
+from recframe.frames.ids import encode
+from recframe.frames.kinds import check_dtype, factorize
 from recframe.frames.labels import other_labels, shown
+from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import UserGroups, find_keys, find_nulls, has_nulls, null_error
 from recframe.kernel.rankings import Gains
 from recframe.kernel.repeats import Repeats, find_repeats, text_keys
@@ -49,7 +52,7 @@ def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = Fa
         nulls = find_nulls(item)
         if not lenient:
             raise null_error(f"item={item.name!r}: ids", nulls)
-        codes = pd.factorize(item)[0]
+        codes, _ = factorize(item, "item")
         codes[nulls] = -1 - np.arange(nulls.sum())
         return find_repeats(codes, groups.offsets, groups.order)
     keys, are_ids = _make_keys(item)
@@ -65,20 +68,24 @@ def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = Fa
 
 def _make_keys(item: pd.Series) -> tuple[Array, bool]:
     """Return an integer for each id that is equal where ids are, and whether only there."""
+    check_dtype(item, "item")
     keys = find_keys(item)
-    if keys is None and item.dtype == object:
+    if isinstance(item.dtype, pd.CategoricalDtype) and item.cat.categories.dtype.kind in "fO":
+        keys = None  # what the categories are must be looked at
+    elif keys is None and item.dtype == object:
         keys = _read_text(item)
-    if isinstance(keys, np.ndarray):
-        if keys.dtype.kind != "f":
-            return keys, True
-        keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
-        return keys.view(f"i{keys.itemsize}"), True
     if keys is None:
-        return pd.factorize(item)[0], True
-    _, offsets, data = keys.buffers()
-    width = np.int32 if pa.types.is_string(keys.type) else np.int64
-    bounds = np.frombuffer(offsets, width)[keys.offset : keys.offset + len(keys) + 1]
-    return text_keys(bounds, np.frombuffer(data or b"", np.uint8)), False
+        return encode(item, "item").codes, True
+    if isinstance(keys, pa.Array):
+        _, offsets, data = keys.buffers()
+        width = np.int32 if pa.types.is_string(keys.type) else np.int64
+        bounds = np.frombuffer(offsets, width)[keys.offset : keys.offset + len(keys) + 1]
+        return text_keys(bounds, np.frombuffer(data or b"", np.uint8)), False
+    if keys.dtype.kind == "f":
+        check_digits(keys, f"item={item.name!r}: ids")
+        keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
+        keys = keys.view(f"i{keys.itemsize}")
+    return keys, True
 
 
 def _read_text(item: pd.Series) -> pa.Array | None:

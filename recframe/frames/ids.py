@@ -6,19 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import infer_dtype
 
-from recframe.errors import RecframeError
+from recframe.frames.kinds import check_comparable, check_dtype, check_ids, factorize
 from recframe.frames.user_groups import null_error
 from recframe.kernel.pairs import find_pairs
 from recframe.kernel.threads import Array
 
 LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
-# Ids of two kinds are never equal. What is not listed (tuples, mixtures) is compared as it is.
-KINDS = {name: name for name in ("string", "bytes", "boolean", "date", "period")}
-KINDS |= dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number")
-KINDS |= dict.fromkeys(("datetime", "datetime64"), "time")
-KINDS |= dict.fromkeys(("timedelta", "timedelta64"), "duration")
 
 
 class Coded(NamedTuple):
@@ -42,6 +36,11 @@ class Coded(NamedTuple):
         codes, distinct = pd.factorize(self.codes)
         return codes, pd.Index(distinct)
 
+    def distinct(self) -> pd.Index[Any]:
+        """Return the ids that some row has, each once."""
+        codes, ids = self.numbered()
+        return ids.take(np.flatnonzero(np.bincount(codes, minlength=len(ids))))
+
     def take(self, rows: Array) -> pd.Index[Any]:
         """Return the ids of rows."""
         codes = self.codes[rows]
@@ -52,14 +51,18 @@ def encode(column: pd.Series, role: str) -> Coded:
     """Return a column of ids as integers, or raise where one is null."""
     if (integers := _integers(column)) is not None:
         return Coded(integers, None)
+    check_dtype(column, role)
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, distinct = column.cat.codes.to_numpy(), column.cat.categories
     else:
-        codes, distinct = pd.factorize(column)
+        codes, distinct = factorize(column, role)
     nulls = codes < 0
     if nulls.any():
         raise null_error(f"{role}={column.name!r}: ids", nulls)
-    return Coded(codes, pd.Index(distinct, dtype=distinct.dtype))
+    coded = Coded(codes, pd.Index(distinct, dtype=distinct.dtype))
+    if column.dtype.kind in "fO":
+        check_ids(coded.distinct(), column, role)
+    return coded
 
 
 def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
@@ -67,13 +70,8 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
 
     The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
     """
+    check_comparable(ids, among, role)
     own, others = plain(ids), plain(among)
-    kinds = [KINDS.get(infer_dtype(each, skipna=True)) for each in (own, others)]
-    if None not in kinds and kinds[0] != kinds[1]:
-        raise RecframeError(
-            f"{role}: ids of different kinds are never equal; {shown(among, ids)}; convert one, "
-            f"for example with astype({'str' if 'string' in kinds else 'int'!r})"
-        )
     integers = _integers(own), _integers(others)
     if integers[0] is not None and integers[1] is not None:
         own, others = pd.Index(integers[0]), pd.Index(integers[1])
@@ -167,13 +165,3 @@ def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:
     if isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int64):
         return ids.to_numpy().astype(np.int64, copy=False)
     return None
-
-
-def shown(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
-    """Return the dtypes and an example of the ids of the frame and of truth."""
-    return f"the frame has {_example(ids)}, truth has {_example(truth_ids)}"
-
-
-def _example(ids: pd.Index[Any]) -> str:
-    """Return the dtype of ids and one of them."""
-    return f"{ids.dtype} (such as {ids[[0]].tolist()[0]!r})" if len(ids) else "no rows"

@@ -1,14 +1,11 @@
 """Interactions: from a frame to arrays. Labels and dtypes above, arrays below; the only way in."""
 
-import math
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext, suppress
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, get_column
@@ -19,7 +16,8 @@ from recframe.frames.duplicates import (
     fold_scores,
     repeated_error,
 )
-from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls, null_error
+from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls
+from recframe.frames.values import read_relevance, read_scores
 from recframe.kernel.grouping import group_offsets, sum_by_user
 from recframe.kernel.rankings import Gains, Rankings
 from recframe.kernel.repeats import Repeats
@@ -27,8 +25,6 @@ from recframe.kernel.threads import Array
 from recframe.options import Options
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
-NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")
-MAX_GAIN = 2.0**900  # what a user's gains add up to is far from overflow
 
 
 class Interactions(NamedTuple):
@@ -142,9 +138,9 @@ def read_interactions(
     if columns.relevant is not None:
         relevance = get_column(frame, columns.relevant, rows)
         with suppress(RecframeError) if lenient else nullcontext():
-            relevant, find_gains = _read_relevance(relevance, groups, options)
+            relevant, find_gains = read_relevance(relevance, groups, options)
     scores = {
-        label: _read_scores(get_column(frame, label, rows), groups, options, lenient, is_low_best)
+        label: read_scores(get_column(frame, label, rows), groups, options, lenient, is_low_best)
         for label, is_low_best in zip(columns.scores, columns.ascending, strict=True)
     }
     interactions = Interactions(
@@ -224,118 +220,3 @@ def _complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:
     if not columns:
         return None
     return np.flatnonzero(~np.any([find_nulls(column) for column in columns], axis=0))
-
-
-def _read_relevance(
-    relevance: pd.Series, groups: UserGroups, options: Options
-) -> tuple[Array, Callable[[], Gains] | None]:
-    """Return which rows are relevant and what finds their gains; None: 1 each."""
-    label = relevance.name
-    if has_nulls(relevance):
-        remedy = "fill them in or pass missing='drop'"
-        raise null_error(f"relevant={label!r}:", find_nulls(relevance), remedy)
-    if is_object_dtype(relevance.dtype) and infer_dtype(relevance) == "boolean":
-        relevance = relevance.astype(bool)
-    values = _numbers(relevance, "relevant")
-    relevant = groups.in_order(_relevant_flags(values, label, options))
-    if options.min_relevance is None:
-        return relevant, None
-    return relevant, partial(_read_gains, values, relevant, label, groups, options.gain)
-
-
-def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
-    """Return which values mean relevant, or raise where they do not say so."""
-    if options.min_relevance is not None:
-        return values >= options.min_relevance
-    if values.dtype.kind == "b":
-        return values
-    is_whole = values.dtype.kind in "iu"
-    is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
-    if not is_flag or not (is_whole or np.isin(values, (0, 1)).all()):
-        raise RecframeError(
-            f"relevant={label!r}: must be boolean or 0/1, found values from {values.min()} to "
-            f"{values.max()}; pass min_relevance= the value from which on a row is relevant"
-        )
-    return values.view(bool) if values.itemsize == 1 else values.astype(bool)
-
-
-def _read_gains(
-    grades: Array, relevant: Array, label: Hashable, groups: UserGroups, gain: str
-) -> Gains:
-    """Return the gains of rows, or raise where a relevant one has a grade that nDCG cannot count.
-
-    The grades are those of rows as they stand; of rows that are not relevant they mean nothing.
-    """
-    grades = groups.in_order(grades)
-    limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
-    if grades.min(initial=0) < 0 or grades.max(initial=0) > limit:
-        _check_grades(grades[relevant], limit, label, gain)
-    if gain == "exponential":
-        gains = np.zeros(len(grades))
-        gains[relevant] = np.exp2(grades[relevant].astype(np.float64)) - 1
-        grades = gains
-    return Gains(grades, np.empty(0), np.zeros_like(groups.offsets))
-
-
-def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> None:
-    """Raise where the grade of a relevant row is negative or above the limit."""
-    low, high = float(grades.min(initial=0)), float(grades.max(initial=0))
-    required = f"relevant={label!r}: nDCG needs relevance of"
-    if low < 0:
-        raise RecframeError(
-            f"{required} 0 or more, found {low:g} in a relevant row; "
-            "pass a min_relevance= of 0 or more"
-        )
-    if high > limit:
-        remedy = "; pass gain='linear'" if gain == "exponential" else ""
-        found = f"under gain={gain!r}, found {high:g}"
-        raise RecframeError(f"{required} at most {limit:.3g} {found}{remedy}")
-
-
-def _read_scores(
-    score: pd.Series, groups: UserGroups, options: Options, lenient: bool, is_low_best: bool
-) -> tuple[Array, Array | None]:
-    """Return the values of a score column in grouped order and which of them are ranked.
-
-    Where the lowest score is the best, the values are turned round.
-    """
-    is_ranked = None
-    if has_nulls(score):
-        nulls = find_nulls(score)
-        if options.missing == "raise" and not lenient:
-            remedy = (
-                "pass missing='unranked' to leave these rows out of the ranking, or "
-                "missing='drop' to remove them"
-            )
-            raise null_error(f"score={score.name!r}:", nulls, remedy)
-        is_ranked = ~nulls
-        present = _numbers(score[is_ranked], "score")
-        values = np.zeros(len(score), present.dtype)
-        values[is_ranked] = present
-    else:
-        values = _numbers(score, "score")
-    if options.min_score is not None:
-        recommended = values >= options.min_score
-        is_ranked = recommended if is_ranked is None else is_ranked & recommended
-    if is_low_best:
-        # Every integer has its complement, not every one its negative.
-        values = ~values if values.dtype.kind in "iu" else -values
-    return groups.in_order(values), None if is_ranked is None else groups.in_order(is_ranked)
-
-
-def _numbers(column: pd.Series, role: str) -> Array:
-    """Return the values of a column without nulls in their own dtype, or raise."""
-    dtype = column.dtype
-    if is_object_dtype(dtype) and infer_dtype(column) in NUMBER_OBJECTS:
-        column = pd.to_numeric(column)
-        dtype = column.dtype
-    is_bool, may_be_bool = is_bool_dtype(dtype), role == "relevant"
-    is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
-    if not (may_be_bool if is_bool else is_number):
-        required = "boolean, 0/1 or numbers" if may_be_bool else "numbers"
-        found = f"dtype {dtype}" + (f" (such as {column.iloc[0]!r})" if len(column) else "")
-        remedy = "" if is_bool else "; convert it, for example with pd.to_numeric"
-        raise RecframeError(f"{role}={column.name!r}: must be {required}, found {found}{remedy}")
-    if isinstance(dtype, np.dtype):
-        return column.to_numpy(dtype.newbyteorder("="))
-    return column.to_numpy(getattr(dtype, "numpy_dtype", None))

@@ -11,7 +11,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from recframe.errors import RecframeError
+from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
+
+NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
+PADDING = {
+    text
+    for name in ("", " ", "<PAD>", "<pad>", "[PAD]", *NO_ITEM)
+    for text in (name, name.encode())
+}
 
 
 def from_topk(
@@ -27,7 +35,8 @@ def from_topk(
     ----------
     items : array_like of shape (n_users, k)
         Item ids, best first: an array, or anything that NumPy can view as one, as a CPU tensor.
-        Floats must be whole numbers (NaN is no item) and become integers.
+        Floats must be whole numbers (NaN is no item) and become integers. Text that says there is
+        none, as "nan" or "-1", is refused.
     users : array_like of shape (n_users,), default None
         The id of each row's user, all different; None: 0 to n_users - 1.
     scores : array_like of shape (n_users, k), default None
@@ -41,7 +50,8 @@ def from_topk(
     Raises
     ------
     RecframeError
-        The shapes do not fit, a user or a user's item repeats, scores rise, or ids are not whole.
+        The shapes do not fit, a user or a user's item repeats, scores rise or are masked, or ids
+        are not whole or were rounded, are -1 made unsigned or text that says there is no item.
 
     See Also
     --------
@@ -83,7 +93,7 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     Raises
     ------
     RecframeError
-        A list is no sequence, or an item is in it twice.
+        A list is no sequence, an item is in it twice, or one is null or -1.
 
     See Also
     --------
@@ -105,10 +115,17 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
                 f"the items of a user must be a sequence, best first, found {type(items)} "
                 f"(user {user!r})"
             )
+        _check_unmasked(f"items of user {user!r}", items)
     sequences = [list(items) for items in lists.values()]
     sizes = np.array([len(items) for items in sequences], np.int64)
     users = pd.Index(list(lists), tupleize_cols=False).repeat(sizes)
     items = pd.Index(list(chain.from_iterable(sequences)), tupleize_cols=False)
+    if (is_none := items.isna() | items.isin([-1])).any():
+        user, item = (ids[is_none].tolist()[0] for ids in (users, items))
+        raise RecframeError(
+            f"lists must not be filled up, found {is_none.sum()} null or -1 (such as {item!r} of "
+            f"user {user!r}); leave them out"
+        )
     position = np.arange(len(items)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return _make_frame(users, items, -1 - position)
 
@@ -132,14 +149,41 @@ def _read_items(items: ArrayLike) -> tuple[Array, Array]:
         whole = (np.abs(matrix) < 2.0**63) & (np.floor(matrix) == matrix)
         if refused := matrix[listed & ~whole].tolist():
             raise RecframeError(f"items must be whole numbers or text, found {refused[0]}")
+        check_digits(matrix[listed], "items")
         matrix = np.where(listed, matrix, -1).astype(np.int64)
     if matrix.dtype.kind in "iO":
         listed = np.where(listed, matrix, -1) != -1
+    _check_listed(matrix[listed])
     return matrix, listed
+
+
+def _check_listed(items: Array) -> None:
+    """Raise where ids are flags, or say in another way than -1 or null that there is no item."""
+    kind = items.dtype.kind
+    if kind == "b":
+        raise RecframeError("items must be ids, found booleans")
+    if kind == "u" and items.itemsize >= 4 and (items == (top := np.iinfo(items.dtype).max)).any():
+        raise RecframeError(
+            f"items must not be {top}, which is -1 made {items.dtype}; pass them as signed integers"
+        )
+    if kind in "OSU" and (is_none := pd.Series(items.tolist(), dtype=object).isin(PADDING)).any():
+        text = items[is_none].tolist()[0]
+        raise RecframeError(
+            f"items must not be text that says there is none, found {is_none.sum()} (such as "
+            f"{text!r}); make these cells None, for example np.where(np.asarray(items) == {text!r},"
+            " None, items); from_lists takes such text as an item"
+        )
+
+
+def _check_unmasked(name: str, values: Any) -> None:
+    """Raise where an array masks values, which would be read as if it did not."""
+    if n_masked := np.count_nonzero(np.ma.getmask(values)):
+        raise RecframeError(f"{name} must not be masked, found {n_masked} masked; leave them out")
 
 
 def _read_users(users: ArrayLike, n_users: int) -> pd.Index[Any]:
     """Return the ids of the users of the rows of a matrix, which are different."""
+    _check_unmasked("users", users)
     if not isinstance(users, pd.Index | pd.Series | list):
         users = np.asarray(users)
     ids = pd.Index(users, tupleize_cols=False)
@@ -159,6 +203,7 @@ def _read_scores(scores: ArrayLike, listed: Array) -> Array:
         raise RecframeError(
             f"scores must have the shape of items, found {values.shape} for {listed.shape}"
         )
+    _check_unmasked("scores of items", np.ma.asarray(scores)[listed])
     row, values = np.nonzero(listed)[0], values[listed]
     rising = np.unique(row[1:][(row[1:] == row[:-1]) & (values[1:] > values[:-1])])
     if len(rising):

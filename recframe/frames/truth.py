@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,10 @@ import pandas as pd
 from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
-from recframe.frames.ids import Coded, append, encode, find_rows, match, shown
+from recframe.frames.ids import Coded, append, encode, find_rows, match
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.labels import is_infer
+from recframe.frames.overlap import Items, Overlap, are_listed, find_items
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, group_gains
 from recframe.kernel.threads import Array
@@ -65,38 +66,61 @@ class Judge:
     options: Options
 
     def __post_init__(self) -> None:
-        """Begin with no user of truth listed."""
-        self._is_listed = np.zeros(len(self.judgments.users), bool)
+        """Begin with nothing of truth listed."""
+        self._overlap = Overlap(self.judgments.users, self.judgments.item)
 
     def judge(self, interactions: Interactions, *, is_all: bool = False) -> Interactions:
         """Return the arrays of a frame with the relevance that truth gives its rows.
 
         Where the frame `is_all` there is, users of truth who have no row in it are added.
         """
-        matches = find_matches(self.judgments, interactions)
-        self._is_listed[self.judgments.user[matches.user >= 0]] = True
+        matches = self.find(interactions, is_all=is_all)
         if is_all:
             return self._add_absent(interactions, matches)
         return judge_rows(interactions, self.judgments, matches)
 
-    def note(self, users: pd.Index[Any]) -> None:
-        """Take note of users that have been judged elsewhere."""
-        self._is_listed |= match(self.judgments.users, users, "user") >= 0
+    def find(self, interactions: Interactions, *, is_all: bool = False) -> Matches:
+        """Return where the pairs of truth are in a frame.
+
+        Raise, where it `is_all` there is, if it has no user or no item of truth.
+        """
+        matches, overlap = find_matches(self.judgments, interactions), self._overlap
+        is_listed = np.zeros(len(self.judgments.users), bool)
+        is_listed[self.judgments.user[matches.user >= 0]] = True
+        overlap.note_users(interactions.groups.users, is_listed)
+        if not overlap.has_items:
+            # As a rule some pair is found, and items need not be looked at by themselves.
+            items = Items(True)
+            if not (matches.row >= 0).any():
+                items = find_items(_get_items(interactions), overlap.truth_items)
+            overlap.note_items([items])
+        if is_all:
+            overlap.check()
+        return matches
+
+    def find_relevant(self, interactions: Interactions | None) -> Array:
+        """Return which of the distinct items that truth calls relevant are in a frame, if any."""
+        item, relevant = self.judgments.item, self.judgments.relevant
+        ids = item._replace(codes=item.codes[relevant]).distinct()
+        if interactions is None:
+            return np.zeros(len(ids), bool)
+        return are_listed(ids, _get_items(interactions))
+
+    def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
+        """Take note of users that have been judged elsewhere, and of the items of these parts."""
+        self._overlap.note_users(users, match(self.judgments.users, users, "user") >= 0)
+        self._overlap.note_items(items)
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
+        self._overlap.check()
         nowhere = np.full(len(self.judgments.user), -1)
         return self._add_absent(empty, Matches(nowhere, nowhere))
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
-        """Return judged interactions with the users added that no frame had, if these count.
-
-        Raise where no user of truth was in any frame.
-        """
+        """Return judged interactions with the users added that no frame had, if these count."""
         users, order, offsets, _ = interactions.groups
-        is_absent = ~self._is_listed
-        if is_absent.all():
-            raise_no_common(users, self.judgments.users)
+        is_absent = ~self._overlap.is_listed
         if self.options.absent != "drop" and is_absent.any():
             added, user = self.judgments.users[is_absent], self.judgments.user
             offsets = np.append(offsets, np.full(len(added), offsets[-1]))
@@ -210,15 +234,12 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     return judged._replace(find_gains=match_gains)
 
 
-def raise_no_common(users: pd.Index[Any], truth_users: pd.Index[Any]) -> NoReturn:
-    """Refuse a frame and truth that have no user in common."""
-    raise RecframeError(
-        f"user: no user is in both the frame and truth; {shown(users, truth_users)}"
-    )
-
-
 def _read_items(interactions: Interactions) -> Coded:
     """Return the items of the rows kept, in grouped order."""
-    frame, columns, rows, groups, *_ = interactions
-    item = encode(get_column(frame, columns.item, rows), "item")
-    return item._replace(codes=groups.in_order(item.codes))
+    item = encode(_get_items(interactions), "item")
+    return item._replace(codes=interactions.groups.in_order(item.codes))
+
+
+def _get_items(interactions: Interactions) -> pd.Series:
+    """Return the column of items, of the rows kept."""
+    return get_column(interactions.frame, interactions.columns.item, interactions.rows)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError
+from recframe.frames.kinds import check_dtype, check_ids, factorize
 from recframe.kernel.grouping import (
     argsort,
     group_offsets,
@@ -55,8 +56,17 @@ class UserGroups(NamedTuple):
 
 def group_users(user: pd.Series) -> UserGroups:
     """Return the rows of each user, or raise where an id is null."""
+    check_dtype(user, "user")
     if has_nulls(user):
         raise null_error(f"user={user.name!r}: ids", find_nulls(user))
+    groups = _group(user)
+    if groups.users.dtype.kind in "fO":
+        check_ids(groups.users, user, "user")
+    return groups
+
+
+def _group(user: pd.Series) -> UserGroups:
+    """Return the rows of each user."""
     keys = find_keys(user)
     bounds = None if keys is None else _find_runs(keys)
     if bounds is None:
@@ -94,7 +104,7 @@ def _sort_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array,
         return *sort_numbers(_encode_text(keys)), False
     if keys is not None and keys.dtype.kind in "iu":
         return *sort_numbers(keys), True
-    return *sort_numbers(pd.factorize(ids)[0]), False
+    return *sort_numbers(factorize(ids, "user")[0]), False
 
 
 def _take_ids(user: pd.Series, rows: Array) -> pd.Index[Any]:

@@ -12,6 +12,7 @@ from recframe.errors import RecframeError
 from recframe.metrics.definitions import DEFINITIONS
 
 LABEL = re.compile(r"^([^(@]*)(\([^()]*\))?(@?)(.*)", re.DOTALL)  # name, parameters, @, k
+MAX_K = 1 << 53  # up to which floats, by which hits are divided, hold every integer
 
 
 class Metric(NamedTuple):
@@ -34,9 +35,11 @@ class Metric(NamedTuple):
 
 
 def check_k(k: object) -> int:
-    """Return the cut-off as an int, or raise `RecframeError` unless it is an integer >= 1."""
+    """Return the cut-off as an int, or raise `RecframeError` unless it is one from 1 to 2**53."""
     if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 1:
         raise RecframeError(f"k must be an integer of 1 or more, found {k!r}")
+    if int(k) > MAX_K:
+        raise RecframeError(f"k must be at most 2**53, as no ranking is longer, found {k!r}")
     return int(k)
 
 
@@ -76,6 +79,8 @@ def parse_metric(label: object) -> Metric:
         raise RecframeError(
             f"{label!r}: {name} {needs}, an integer of 1 or more as in '{written}@10', {found}"
         )
+    if len(k) > len(str(MAX_K)):  # Python does not even read thousands of digits
+        raise RecframeError(f"{label!r}: k must be at most 2**53, as no ranking is longer")
     return make_metric(name, int(k), **parameters)
 
 

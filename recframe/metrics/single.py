@@ -36,8 +36,8 @@ def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     Raises
     ------
     RecframeError
-        A `ValueError`: the lengths differ, k is not in [1, n], `relevant` is not 0/1, or a score
-        is NaN or not a number.
+        A `ValueError`: the lengths differ, k is not in [1, n], `relevant` is not 0/1, a score is
+        NaN or not a number, or a value is masked.
 
     See Also
     --------
@@ -146,6 +146,8 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     ------
     TypeError
         An argument is neither a list nor an array, or an item cannot be hashed.
+    RecframeError
+        An item is masked.
 
     See Also
     --------
@@ -160,12 +162,16 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     for name, items in {"recommended": recommended, "target": target}.items():
         if not isinstance(items, list | np.ndarray):
             raise TypeError(f"{name} must be a list or an array, found {type(items)}")
+        _check_unmasked(name, items)
     targets = set(target)
     return len(targets.intersection(recommended)) / len(targets) if targets else 0.0
 
 
 def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
     """Return a metric of one ranking given as arrays."""
+    for name, values in {"relevant": relevant, "score": score}.items():
+        _check_unmasked(name, values)
+    _check_aligned(relevant, score)
     relevant, score = np.asarray(relevant), np.asarray(score)
     if relevant.ndim != 1 or score.ndim != 1 or len(relevant) != len(score):
         raise RecframeError(
@@ -184,3 +190,23 @@ def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> f
     counts = count(rankings, TIE_RULES["expected"])
     (values,) = measure_all(counts, make_plan([metric]), Policy("raise", zero_division=np.nan))
     return float(values[0])
+
+
+def _check_unmasked(name: str, values: ArrayLike) -> None:
+    """Raise where an array masks values: what is masked is not known, and NumPy drops the mask."""
+    if n_masked := np.count_nonzero(np.ma.getmask(values)):
+        raise RecframeError(
+            f"{name} must not be masked, found {n_masked} masked of {np.size(values)}; leave out "
+            "what is masked, in every array"
+        )
+
+
+def _check_aligned(relevant: Any, score: Any) -> None:
+    """Raise where two Series have different indexes, as after sorting one of them."""
+    # By the method that only an index of pandas has, which is not imported here.
+    indexes: list[Any] = [getattr(values, "index", None) for values in (relevant, score)]
+    if all(hasattr(index, "equals") for index in indexes) and not indexes[0].equals(indexes[1]):
+        raise RecframeError(
+            "relevant and score are paired by their order, but are Series with different indexes; "
+            "align them, or pass their to_numpy() where the order is meant"
+        )

@@ -81,13 +81,6 @@ def test_user_dtypes(kind, layout):
     assert "user" == recall.index.name
 
 
-def test_mixed_users_are_sorted_as_pandas_does():
-    """Ids of several types are kept apart and sorted, numbers before texts."""
-    frame = with_users(pd.Series(["1", 1], dtype=object), "mixed")
-
-    assert [1, "1"] == frame.rec.recall(k=1).index.tolist()
-
-
 SCORES = {
     "float64": "float64",
     "float32": "float32",

@@ -113,6 +113,24 @@ def test_anything_numpy_can_view():
         ({"items": [[7, 3], [5]]}, "from_lists takes lists of different lengths"),
         ({"items": [[7.5, 3]]}, "items must be whole numbers or text, found 7.5"),
         ({"items": [[1e300, 3]]}, r"whole numbers or text, found 1e\+300"),
+        ({"items": [["x", "nan"], ["y", "nan"]]}, r"says there is none, found 2 \(such as 'nan'\)"),
+        ({"items": [["x", ""]]}, r"found 1 .*np.where\(np.asarray\(items\) == '', None, items\)"),
+        ({"items": np.array([["x", "-1"]])}, "items must not be text .*'-1'.*from_lists takes"),
+        ({"items": np.array([["x", None]]).astype(str)}, r"found 1 \(such as 'None'\)"),
+        ({"items": [[b"x", b"-1"]]}, r"found 1 \(such as b'-1'\)"),
+        ({"items": np.array([[7, 2**64 - 1]], "uint64")}, f"not be {2**64 - 1}, which is -1 made"),
+        ({"items": np.array([[7, -1]]).astype("uint32")}, "which is -1 made uint32; .*signed"),
+        ({"items": np.array([[7, 2**24 + 1]], "float32")}, r"float32 must .*such as 16777216\)"),
+        ({"items": np.array([[7, 2.0**53]])}, "of float64 must be below 9007199254740992, from"),
+        ({"items": np.array([[True, False]])}, "items must be ids, found booleans"),
+        (
+            {"items": [[7, 5]], "scores": np.ma.masked_array([[2.0, 1.0]], [[0, 1]])},
+            "scores of items must not be masked, found 1",
+        ),
+        (
+            {"items": [[7], [5]], "users": np.ma.masked_array([1, 2], [0, 1])},
+            "users must not be masked, found 1",
+        ),
         ({"items": [[7, 7, 7], [7, 8, -1]]}, r"2 repeated \(such as user 0, item 7\)"),
         ({"items": [[7], [5]], "users": [1]}, "found 1 for 2 rows"),
         ({"items": [[7], [5]], "users": [1, 1]}, r"users must differ, found 1 .*such as 1\)"),
@@ -127,6 +145,15 @@ def test_refused_matrices(arguments, message):
     """Shapes that do not fit and lists that say two things are refused."""
     with pytest.raises(RecframeError, match=message):
         recframe.from_topk(**arguments)
+
+
+def test_what_looks_like_no_item_and_is_one():
+    """Masked scores of masked items, text in lists and small unsigned ids are as they are."""
+    masked = [np.ma.masked_array(values, [[0, 1]]) for values in ([[7, 3]], [[2.0, 1.0]])]
+
+    assert [(0, 7, 2.0)] == rows(recframe.from_topk(masked[0], scores=masked[1]))
+    assert [("ann", "nan", -1)] == rows(recframe.from_lists({"ann": ["nan"]}))
+    assert [(0, 255, -1), (0, 1, -2)] == rows(recframe.from_topk(np.array([[255, 1]], "uint8")))
 
 
 def test_scores_may_rise_where_no_item_is():
@@ -168,6 +195,12 @@ def test_no_item_at_all(empty):
         ({"ann": {1, 2}}, "found <class 'set'>"),
         ({"ann": {1: 2}}, "found <class 'dict'>"),
         ({"ann": 3}, "found <class 'int'>"),
+        ({"bob": [1], "ann": ["x", None]}, r"filled up, found 1 .*\(such as None of user 'ann'\)"),
+        (
+            {"ann": [1, -1], "bob": [2, -1]},
+            r"found 2 null or -1 \(such as -1 of user 'ann'\); leave",
+        ),
+        ({"ann": np.ma.masked_array([1, 2], [0, 1])}, "items of user 'ann' must not be masked"),
         ({"ann": [1, 2, 1], "bob": [1]}, r"1 repeated \(such as user 'ann', item 1\)"),
     ],
 )

@@ -326,7 +326,6 @@ TIMES = {
 OTHERS = {
     "tuples": lambda ids: pd.Series([(id, "x") for id in ids], dtype=object),
     "dates": lambda ids: pd.Series([date(2026, 1, id) for id in ids], dtype=object),
-    "mixed": lambda ids: pd.Series([id if id % 2 else str(id) for id in ids], dtype=object),
 }
 PAIRS_OF_DTYPES = [
     (kinds[a], kinds[b], f"{a}-{b}")
@@ -403,7 +402,7 @@ def listed_and_true(draw, highest=1):
     """Return lists {(user, item): score or None} and truth {(user, item): grade}, one user's."""
     lists = draw(st.dictionaries(PAIR, SCORE | st.none(), min_size=1, max_size=12))
     truth = draw(st.dictionaries(PAIR, st.integers(0, highest), min_size=1, max_size=12))
-    common = (next(iter(lists))[0], draw(st.integers(0, 5)))
+    common = (next(iter(lists))[0], draw(st.sampled_from(sorted({item for _, item in lists}))))
     return lists, {common: 1, **truth}
 
 

@@ -121,3 +121,22 @@ def test_a_metric_with_parameters_is_evaluated():
     assert [0.5 * (1 + 0.375), 0.5, 2 * 0.75 * (1 + 0.15625), 0.5] == table.loc["u"].tolist()
     with pytest.raises(recframe.RecframeError, match=r"must differ, found 'rbp\(p=0\.5\)' more"):
         recframe.evaluate(frame, ["rbp(p=0.5)", "rbp(p=0.50)"])
+
+
+@pytest.mark.parametrize("k", [2**53 + 1, 2**62, 2**63 - 1, 2**63, 10**30, np.uint64(2**64 - 1)])
+def test_cut_offs_that_no_ranking_reaches(frame, k):
+    """A cut-off beyond 2**53 is refused wherever one is given; up to there f1 is exact."""
+    message = "k must be at most 2\\*\\*53, as no ranking is longer"
+    ours = frame.rec(short="pad")
+    for use in (
+        lambda: ours.f1(k=k),
+        lambda: ours.evaluate(f"recall@{k}"),
+        lambda: ours.top(k=k),
+        lambda: ours.describe(k=k),
+        lambda: ours.curve("recall", k=[1, k]),
+        lambda: ours.inspect(1, k=k),
+        lambda: parse_metric("ndcg@" + "9" * 5000),
+    ):
+        with pytest.raises(recframe.RecframeError, match=message):
+            use()
+    assert 0 <= ours.f1(k=2**53).min().item() < 1e-15

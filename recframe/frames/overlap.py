@@ -1,0 +1,81 @@
+"""Overlap: what a frame and truth have in common, noted part by part where it comes in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recframe.frames.ids import Coded, encode, match
+from recframe.frames.kinds import find_difference, refuse_disjoint
+from recframe.kernel.threads import Array
+
+N_EXAMPLES = 1 << 16  # ids of the frame among which it is looked for why truth has none of them
+
+
+class Items(NamedTuple):
+    """What the items of a part of a frame have in common with those of truth.
+
+    `are_common` says whether truth has any; of those that it has not there are `examples`.
+    """
+
+    are_common: bool
+    examples: pd.Index[Any] = pd.Index([])
+
+
+@dataclass
+class Overlap:
+    """Which users of truth have been listed, and whether any item has, in the parts noted."""
+
+    truth_users: pd.Index[Any]
+    truth_items: Coded
+    is_listed: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing listed."""
+        self.is_listed = np.zeros(len(self.truth_users), bool)
+        self._n_users = 0
+        self._users = self.truth_users[:0]  # examples of those of the frame
+        self._items = Items(False)
+
+    def note_users(self, users: pd.Index[Any], is_listed: Array) -> None:
+        """Take note of the users of a part, and of which users of truth these are."""
+        self.is_listed |= is_listed
+        self._n_users += len(users)
+        self._users = self._users if len(self._users) else users[:N_EXAMPLES]
+
+    def note_items(self, parts: Sequence[Items]) -> None:
+        """Take note of what the items of parts have in common with truth."""
+        self._items = max([self._items, *parts], key=lambda p: (p.are_common, len(p.examples)))
+
+    @property
+    def has_items(self) -> bool:
+        """Whether any item of truth was in a part."""
+        return self._items.are_common
+
+    def check(self) -> None:
+        """Raise where no user, or no item, of truth was in any part."""
+        if not self.is_listed.any():
+            refuse_disjoint("user", self._users, self.truth_users)
+        if self.has_items:
+            return
+        own, others = self._items.examples, self.truth_items.distinct()
+        # One ranking may well be without a relevant item; that all are is no accident.
+        is_one = min(self._n_users, len(self.truth_users)) == 1
+        if not is_one or find_difference(own, others):
+            refuse_disjoint("item", own, others)
+
+
+def find_items(item: pd.Series, truth_items: Coded) -> Items:
+    """Return what a column of items has in common with the items of truth."""
+    ids = encode(item.dropna(), "item").distinct()
+    are_common = bool((match(truth_items.distinct(), ids, "item") >= 0).any())
+    return Items(True) if are_common else Items(False, ids[:N_EXAMPLES])
+
+
+def are_listed(ids: pd.Index[Any], item: pd.Series) -> Array:
+    """Return which of these distinct items of truth are in a column of items."""
+    return np.asarray(match(ids, encode(item.dropna(), "item").distinct(), "item") >= 0)
