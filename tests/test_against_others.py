@@ -1,6 +1,6 @@
 """Other libraries, run for real: equal under the options that name their conventions.
 
-Each test is skipped where its library is not installed. RecTools and RePlay want pandas < 3.
+Each test is skipped where its library is not installed. CONTRIBUTING.md says how to run them all.
 """
 
 import math
@@ -103,6 +103,17 @@ def test_ir_measures(frames, grade):
     )
 
     assert_table(expected, table)
+
+
+def test_ir_measures_f1():
+    """Its F1 is of whole lists."""
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    recs, truth = one_user(["m", "a", "b"], [0.9, 0.5, 0.1])
+    run = recs.set_axis(["query_id", "doc_id", "score"], axis=1)
+    qrels = truth.set_axis(["query_id", "doc_id", "relevance"], axis=1)
+    theirs = ir_measures.calc_aggregate([ir_measures.SetF], qrels, run)[ir_measures.SetF]
+
+    assert recs.rec(truth=truth).f1(k=3).loc["u", "score"] == pytest.approx(theirs)
 
 
 def test_ir_measures_gains_all_grades(frames):

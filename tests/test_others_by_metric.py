@@ -158,17 +158,19 @@ def test_lenskit(listed, true):
     assert_differ(formulas, theirs, listed, true)
 
 
+@pytest.mark.filterwarnings("ignore:test item list is empty")
 def test_lenskit_empty_list():
-    """Of an empty list its precision and average precision are NaN, the others 0."""
+    """Of an empty list two of its metrics are NaN, the others 0; without truth hits are NaN."""
     metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")
     ranking = pytest.importorskip("lenskit.metrics.ranking")
     items = pytest.importorskip("lenskit.data").ItemList
-    recs, test = items(item_ids=np.array([], str), ordered=True), items(item_ids=["a"])
+    recs, test = items(item_ids=np.array([], str), ordered=True), items(["a"], ordered=True)
     none = [metrics.Precision(K), ranking.AveragePrecision(K)]
     zero = [metrics.Recall(K), metrics.Hit(K), metrics.RecipRank(K), metrics.NDCG(K)]
 
     assert [math.isnan(metric.measure_list(recs, test)) for metric in none] == [True] * 2
     assert [metric.measure_list(recs, test) for metric in zero] == [0] * 4
+    assert [math.isnan(metric.measure_list(test, recs)) for metric in zero[1:]] == [True] * 3
 
 
 @by_list
@@ -222,8 +224,8 @@ def test_torchmetrics_finds_nothing_below_zero():
     assert [1.0] * 4 == values(others)
 
 
-def test_torchmetrics_averages_ndcg_over_ties():
-    """Its NDCG takes grades and averages over ties, as recframe does."""
+def test_torchmetrics_ties():
+    """Its NDCG takes grades and averages over ties, as recframe does; precision goes by rows."""
     functional = pytest.importorskip(
         "torchmetrics.functional.retrieval", reason="torchmetrics is not installed"
     )
@@ -231,8 +233,11 @@ def test_torchmetrics_averages_ndcg_over_ties():
     frame = pd.DataFrame({"user": "u", "score": [0.5, 0.5, 0.5, 0.1], "relevant": [3, 0, 1, 2]})
     score, grade = torch.tensor(frame["score"].to_numpy()), torch.tensor(frame["relevant"])
     theirs = functional.retrieval_normalized_dcg(score, grade, top_k=2).item()
+    tied, rows = torch.tensor([0.5, 0.5]), ([True, False], [False, True])
+    by_row = [functional.retrieval_precision(tied, torch.tensor(row), top_k=1) for row in rows]
 
     assert frame.rec(min_relevance=1).ndcg(k=2).iloc[0, 0] == pytest.approx(theirs, rel=1e-6)
+    assert {0.0, 1.0} == {value.item() for value in by_row}
 
 
 @by_list
