@@ -225,7 +225,7 @@ def test_torchmetrics_finds_nothing_below_zero():
 
 
 def test_torchmetrics_ties():
-    """Its NDCG takes grades and averages over ties, as recframe does; precision goes by rows."""
+    """Its NDCG, of grades too, and AUC are expectations, as recframe's; precision goes by rows."""
     functional = pytest.importorskip(
         "torchmetrics.functional.retrieval", reason="torchmetrics is not installed"
     )
@@ -234,9 +234,11 @@ def test_torchmetrics_ties():
     score, grade = torch.tensor(frame["score"].to_numpy()), torch.tensor(frame["relevant"])
     theirs = functional.retrieval_normalized_dcg(score, grade, top_k=2).item()
     tied, rows = torch.tensor([0.5, 0.5]), ([True, False], [False, True])
+    auc = functional.retrieval_auroc(score, grade > 1).item()
     by_row = [functional.retrieval_precision(tied, torch.tensor(row), top_k=1) for row in rows]
 
     assert frame.rec(min_relevance=1).ndcg(k=2).iloc[0, 0] == pytest.approx(theirs, rel=1e-6)
+    assert frame.rec(min_relevance=2).auc().iloc[0, 0] == pytest.approx(auc, rel=1e-6)
     assert {0.0, 1.0} == {value.item() for value in by_row}
 
 
