@@ -1,6 +1,6 @@
 """Other libraries, run for real: equal under the options that name their conventions.
 
-Each test is skipped where its library is not installed. RecTools and RePlay want pandas < 3.
+Each test is skipped where its library is not installed. CONTRIBUTING.md says how to run them all.
 """
 
 import math
@@ -105,6 +105,17 @@ def test_ir_measures(frames, grade):
     assert_table(expected, table)
 
 
+def test_ir_measures_f1():
+    """Its F1 is of whole lists."""
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    recs, truth = one_user(["m", "a", "b"], [0.9, 0.5, 0.1])
+    run = recs.set_axis(["query_id", "doc_id", "score"], axis=1)
+    qrels = truth.set_axis(["query_id", "doc_id", "relevance"], axis=1)
+    theirs = ir_measures.calc_aggregate([ir_measures.SetF], qrels, run)[ir_measures.SetF]
+
+    assert recs.rec(truth=truth).f1(k=3).loc["u", "score"] == pytest.approx(theirs)
+
+
 def test_ir_measures_gains_all_grades(frames):
     """Its nDCG has no threshold: what is below ours adds to its gains, and nothing to ours."""
     recs, truth = frames
@@ -119,9 +130,6 @@ def test_ir_measures_breaks_ties_by_document(frames):
     """trec_eval ranks ties by name, last first; other names, other values, but not in recframe."""
     recs, truth = frames
     recs, truth = with_truth(recs, truth).assign(score=1.0), truth.assign(relevance=1)
-    by_name = recs.sort_values("item", ascending=False)
-    table = recframe.evaluate(by_name, "precision@5", truth=truth, ties="first", **TREC)
-    assert_table(trec(recs, truth, LABELS[:1]), table)
     renamed = {item: f"{99 - int(item[1:])}" for item in truth["item"].unique()}
     renamed |= {item: f"{99 - int(item[1:])}" for item in recs["item"].unique()}
     new_recs, new_truth = (x.assign(item=x["item"].map(renamed)) for x in (recs, truth))
@@ -131,6 +139,42 @@ def test_ir_measures_breaks_ties_by_document(frames):
         recframe.evaluate(recs, "precision@5", truth=truth, **TREC),
         recframe.evaluate(new_recs, "precision@5", truth=new_truth, **TREC),
     )
+
+
+@pytest.fixture(params=range(5), ids="seed {}".format)
+def tied(request):
+    """Lists with many ties, some of them only as float32, and truth, whose ids are text."""
+    rng = np.random.default_rng(request.param)
+    items = [*(f"{number}" for number in range(5, 30)), "Z", "a", "aa", "é", "～", "😀"]  # noqa: RUF001
+    pairs = pd.DataFrame({"user": rng.integers(0, 20, 600), "item": rng.choice(items, 600)})
+    pairs = pairs.astype({"user": str}).drop_duplicates(ignore_index=True)
+    recs, truth = pairs[:300].copy(), pairs[200:].copy()
+    recs["score"] = rng.integers(1, 4, len(recs)) / 3 + rng.integers(0, 3, len(recs)) * 1e-9
+    truth["relevance"] = rng.integers(0, 4, len(truth))
+    return with_truth(recs, truth), truth
+
+
+def test_the_recipe_for_ties_of_trec_eval(tied):
+    """With float32 scores and rows by name, last first, ties="first" ranks ties as trec_eval."""
+    recs, truth = tied
+    labels = [label for label in LABELS + RANKING + NDCG if label != "reciprocal_rank@5"]
+    theirs = trec(recs, truth, labels)
+    by_name = recs.astype({"score": "float32"}).sort_values("item", ascending=False)
+    options = {"truth": truth, "min_relevance": 1, "ties": "first", **TREC}
+
+    assert_table(theirs, recframe.evaluate(by_name, labels, **options))
+    uncut = recframe.evaluate(recs.sort_values("item", ascending=False), labels, **options)
+    assert theirs["ndcg"] != pytest.approx(uncut["score"]["ndcg"].to_dict())
+
+
+def test_ir_measures_ranks_ties_of_one_metric_otherwise(tied):
+    """Its RR@k is not trec_eval's: there ties go by name, first first, and scores are not cut."""
+    recs, truth = tied
+    theirs = trec(recs, truth, ["reciprocal_rank@5"])
+    by_name = recs.sort_values("item")
+    options = {"truth": truth, "min_relevance": 1, "ties": "first", **TREC}
+
+    assert_table(theirs, recframe.evaluate(by_name, list(theirs), **options))
 
 
 def one_user(items, scores):
@@ -284,6 +328,11 @@ def test_replay(frames):
     known = with_truth(recs, truth)
 
     assert_table(expected, recframe.evaluate(known, LABELS[:2], truth=truth, short="pad"))
+    tied = known.assign(score=1.0).sort_values("item", ascending=False, ignore_index=True)
+    lists = tied.sample(frac=1, random_state=0).set_axis(lists.columns, axis=1)
+    (theirs,) = metrics.NDCG([5], mode=metrics.PerUser())(lists, true).values()
+    mine = tied.rec(truth=truth, short="pad", ties="first").ndcg(k=5)["score"]
+    assert theirs == pytest.approx(mine.to_dict())  # ties go by item, last first
 
 
 @pytest.mark.parametrize(("adaptive", "short"), [(False, "pad"), (True, "shrink")])

@@ -13,12 +13,16 @@ def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
     hits@k is the number of relevant rows among the first k of the user's ranking. In [0, 1]; 0
     for a user without relevant items. Under ``short="shrink"`` a user with n < k ranked rows is
-    divided by n, and with n = 0 the value is NaN (or `zero_division`). As in trec_eval (``P_k``);
-    LensKit and evidently shrink.
+    divided by n, and with n = 0 the value is NaN (or `zero_division`).
 
     See Also
     --------
     recall : The same hits divided by the relevant items of the user.
+
+    Notes
+    -----
+    As in trec_eval (``P_k``), ranx, RecTools, RePlay and torchmetrics. LensKit divides by
+    min(k, n), and has NaN for an empty list.
 
     Examples
     --------
@@ -39,13 +43,17 @@ def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     Return recall@k = hits@k / R of every user.
 
     hits@k is the number of relevant rows among the first k of the user's ranking, R that of all
-    relevant items of the user, ranked or not. In [0, 1]; NaN (or `zero_division`) where R = 0. As
-    in trec_eval (``recall_k``); LensKit divides by min(R, k).
+    relevant items of the user, ranked or not. In [0, 1]; NaN (or `zero_division`) where R = 0.
 
     See Also
     --------
     precision : The same hits divided by k.
     capped_recall : The same hits divided by min(R, k).
+
+    Notes
+    -----
+    As in trec_eval (``recall_k``), ranx, RecTools, RePlay and torchmetrics. LensKit divides by
+    min(R, k), which is `capped_recall`.
 
     Examples
     --------
@@ -66,12 +74,16 @@ def r_precision(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     Return R-precision = hits@R / R of every user.
 
     R is the number of relevant items of the user, hits@R that of relevant rows among the first R
-    of the user's ranking. In [0, 1]; NaN (or `zero_division`) where R = 0. As in trec_eval
-    (``Rprec``); what RecTools calls R-precision divides hits@k by min(R, k).
+    of the user's ranking. In [0, 1]; NaN (or `zero_division`) where R = 0.
 
     See Also
     --------
     precision : The precision at a cut-off of one's choice.
+
+    Notes
+    -----
+    As in trec_eval (``Rprec``), ranx and torchmetrics. What RecTools calls R-precision is hits@k
+    divided by min(R, k), which is `capped_recall`.
 
     Examples
     --------
@@ -93,13 +105,16 @@ def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
     The harmonic mean of precision@k and recall@k (C. J. van Rijsbergen, "Information Retrieval",
     1979), but not of their means over users. In [0, 1]; NaN (or `zero_division`) where R = 0. Under
-    ``short="shrink"`` k is min(k, n), as in precision. As in ranx; trec_eval has it of whole lists
-    only (``set_F``).
+    ``short="shrink"`` k is min(k, n), as in precision.
 
     See Also
     --------
     precision : The hits divided by k.
     recall : The hits divided by R.
+
+    Notes
+    -----
+    As in ranx and RecTools (``F1Beta``). Trec_eval has it of whole lists only (``set_F``).
 
     Examples
     --------
@@ -122,12 +137,15 @@ def capped_recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     Return capped_recall@k = hits@k / min(R, k) of every user.
 
     A recall that is 1 where all that fits among the first k is relevant. In [0, 1]; NaN (or
-    `zero_division`) where R = 0. As in BEIR (``R_cap@k``); LensKit calls it recall, and RecTools
-    R-precision.
+    `zero_division`) where R = 0.
 
     See Also
     --------
     recall : The same hits divided by R.
+
+    Notes
+    -----
+    As in BEIR (``R_cap@k``). LensKit calls it recall, and RecTools R-precision.
 
     Examples
     --------

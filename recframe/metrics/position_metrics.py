@@ -12,12 +12,16 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     Return hit_rate@k = 1 if hits@k > 0 else 0 of every user.
 
     In [0, 1]; NaN (or `zero_division`) where R = 0. In a tie across the cut it is the probability
-    of a hit, one minus the hypergeometric probability of none. As in trec_eval (``success_k``),
-    which scores 0 where R = 0, and LensKit (NaN).
+    of a hit, one minus the hypergeometric probability of none.
 
     See Also
     --------
     reciprocal_rank : How far up the first hit is.
+
+    Notes
+    -----
+    As in trec_eval (``success_k``), ranx and torchmetrics, which score 0 where R = 0, and LensKit,
+    RecTools and RePlay, which have no value there.
 
     Examples
     --------
@@ -41,12 +45,17 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
     Return reciprocal_rank = 1 / the position of the first relevant row of every user.
 
     In [0, 1]; 0 where that row is beyond k, or none is ranked, and NaN (or `zero_division`) where
-    R = 0 (E. M. Voorhees, "The TREC-8 question answering track report", 1999). As in trec_eval
-    (``recip_rank``), which has no cut-off and scores 0 where R = 0.
+    R = 0 (E. M. Voorhees, "The TREC-8 question answering track report", 1999).
 
     See Also
     --------
     average_precision : What counts every relevant row.
+
+    Notes
+    -----
+    As in trec_eval (``recip_rank``), which has no cut-off, ranx and torchmetrics, which score 0
+    where R = 0, and LensKit, RecTools and RePlay, which have no value there. The ``RR@k`` of
+    ir_measures is not trec_eval's: its ties go by document name in the other direction.
 
     Examples
     --------
@@ -67,13 +76,17 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     Return average_precision = the sum of precision at each relevant row / R of every user.
 
     Relevant items that are beyond k or not ranked add 0. In [0, 1]; NaN (or `zero_division`) where
-    R = 0 (C. Buckley and E. M. Voorhees, "Evaluating evaluation measure stability", SIGIR 2000). As
-    in trec_eval (``map``, ``map_cut_k``) and ranx; LensKit divides by the smaller of R and the rows
-    listed up to k, others by min(R, k), and scikit-learn takes a tie as one step.
+    R = 0 (C. Buckley and E. M. Voorhees, "Evaluating evaluation measure stability", SIGIR 2000).
 
     See Also
     --------
     ndcg : What gives lower positions less weight in another way.
+
+    Notes
+    -----
+    As in trec_eval (``map``, ``map_cut_k``), ranx and RecTools. In place of R, RePlay divides by
+    min(R, k), LensKit by min(R, k, n) and torchmetrics by hits@k. Scikit-learn takes a tie as one
+    step.
 
     Examples
     --------
@@ -97,14 +110,20 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
     The sum is over relevant rows up to k; the ideal ranks all relevant items of the user, listed
     or not, highest gain first. With `min_relevance` a row's gain is its relevance, or
     2^relevance - 1 under ``gain="exponential"``; else it is 1. In [0, 1]; NaN (or `zero_division`)
-    where nothing can be gained, as where R = 0. As in trec_eval (``ndcg``, ``ndcg_cut_k``), which
-    has no threshold of relevance. Scikit-learn's ideal knows listed items only; LensKit discounts
-    by max(1, log2(position)), as did K. Järvelin and J. Kekäläinen, "Cumulated gain-based
-    evaluation of IR techniques", ACM Transactions on Information Systems 20, 2002.
+    where nothing can be gained, as where R = 0.
 
     See Also
     --------
     average_precision : What averages precision.
+
+    Notes
+    -----
+    As in trec_eval (``ndcg``, ``ndcg_cut_k``), which has no threshold of relevance, ranx, whose
+    ``ndcg_burges`` has the exponential gain, and RePlay, which knows no grades. Scikit-learn and
+    torchmetrics know listed items only. The ideal of RecTools has k relevant items whatever R is,
+    unless ``divide_by_achievable=True``. LensKit divides gains by max(1, log2(position)), as did
+    K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM
+    Transactions on Information Systems 20, 2002, unless ``weight=LogRankWeight(offset=1)``.
 
     Examples
     --------
@@ -128,12 +147,17 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
 
     The area under the ROC curve: of ranked rows only, as others have no score to compare, and a
     tie counts half (J. A. Hanley and B. J. McNeil, Radiology 143, 1982). In [0, 1]; NaN (or
-    `zero_division`) where all or none of the ranked rows are relevant. As scikit-learn's
-    ``roc_auc_score`` for each user; recommenders pools the rows of all users.
+    `zero_division`) where all or none of the ranked rows are relevant.
 
     See Also
     --------
     average_precision : What counts the first positions most.
+
+    Notes
+    -----
+    As scikit-learn's ``roc_auc_score`` for each user, and torchmetrics, which has 0 where there is
+    no value. RePlay's is that of the first k rows: 0 where none of them is relevant, 1 where all
+    are.
 
     Examples
     --------

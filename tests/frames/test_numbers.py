@@ -42,7 +42,7 @@ TENTHS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 def make_frame(scores):
     """Return one ranking whose last row is relevant, with its scores as grades too."""
     relevant = [0] * (len(scores) - 1) + [1]
-    return pd.DataFrame({"user": 1, "score": scores, "relevant": relevant, "grade": scores})
+    return pd.DataFrame({"user": 1, "score": scores, "relevant": relevant, "level": scores})
 
 
 @pytest.mark.parametrize("kind", [float, np.float64, np.longdouble, Fraction])
@@ -55,7 +55,7 @@ def test_a_threshold_is_a_number_of_the_column(dtype, kind):
         least = Fraction(place + 1, 10) if kind is Fraction else kind(threshold)
         ranked = frame.rec(min_score=least).rank()["score"].notna()
         assert [n >= place for n in range(9)] == ranked.tolist()
-        graded = frame.rec(relevant="grade", min_relevance=least, short="pad")
+        graded = frame.rec(relevant="level", min_relevance=least, short="pad")
         assert (9 - place) / 9 == graded.precision(k=9)["score"].item()
 
 
@@ -133,7 +133,7 @@ def test_thresholds_on_every_door(dtype, tmp_path, capsys):
     frame = make_frame(pd.Series(scores, dtype=dtype))
     frame.to_parquet(tmp_path / "frame.parquet")
     options = {"short": "shrink", "min_score": threshold}
-    graded = {"relevant": "grade", "min_relevance": threshold}
+    graded = {"relevant": "level", "min_relevance": threshold}
     for more, value in (({}, 1 / 2), (graded, 1.0)):
         tables = [
             frame.rec(**options, **more).precision(k=3),
@@ -142,7 +142,7 @@ def test_thresholds_on_every_door(dtype, tmp_path, capsys):
         ]
         assert [value] * 3 == [table.iloc[0, 0] for table in tables]
     paths = ["evaluate", str(tmp_path / "frame.parquet"), "--metric", "precision@3", "--short"]
-    flags = ["--min-relevance", text, "--min-score", text, "--relevant", "grade"]
+    flags = ["--min-relevance", text, "--min-score", text, "--relevant", "level"]
     assert 0 == main([*paths, "shrink", *flags, "--format", "csv"])
     assert "score,precision@3\nscore,1.0\n" == capsys.readouterr().out
 
@@ -153,8 +153,8 @@ def test_object_scores_are_not_rounded():
     message = rf"score='score': beside floats .* found 1 that would \(such as {BIG + 1}\); make"
     with pytest.raises(RecframeError, match=message):
         frame.rec.rank()
-    with pytest.raises(RecframeError, match=r"relevant='grade': .* found 1 that would"):
-        frame.assign(score=1).rec(relevant="grade", min_relevance=1).recall(k=1)
+    with pytest.raises(RecframeError, match=r"relevant='level': .* found 1 that would"):
+        frame.assign(score=1).rec(relevant="level", min_relevance=1).recall(k=1)
     with pytest.raises(RecframeError, match="found 1 that would"):
         make_frame(pd.Series([10**400, 0.5], dtype=object)).rec.rank()
     held = make_frame(pd.Series([BIG, BIG + 2, 0.5], dtype=object))
