@@ -448,7 +448,7 @@ def test_every_kind_of_item(items):
 
 
 def test_items_that_cannot_be_compared():
-    """Items of two kinds, beyond what floats hold, or lists are refused where they are looked at."""
+    """Items of two kinds, beyond what floats hold, or lists are refused where they are read."""
     frame = pd.DataFrame({"user": [1, 1], "score": 0.5, "relevant": 1})
     refused = {
         "ids must be of one kind, found numbers .* and text": pd.Series([1, "1"], dtype=object),

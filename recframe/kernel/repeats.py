@@ -8,12 +8,13 @@ import numpy as np
 from recframe.kernel.grouping import find_flags
 from recframe.kernel.threads import Array, in_slices, in_threads, user_bounds
 
-AT_ONCE = 1 << 15  # rows whose table stays in the cache
-PLACES = 8  # in that table for each row; the more, the fewer meet by chance
+AT_ONCE = 1 << 18  # rows; between calls threads wait for each other, so calls must be long
+MEETING = 1 << 14  # rows that share a table of numbers, which must stay in the cache
+PLACES = 16  # in the table for each row; the more, the fewer rows meet by chance
+NUMBERS = np.arange(2 * AT_ONCE).astype(np.uint16)
 # Odd, so that products of all integers differ; the bits of the golden ratio, as Knuth has it.
 ODD = np.uint64(0x9E3779B97F4A7C15)
 OTHER_ODD = np.uint64(0xD6E8FEB86659FD93)
-NUMBERS = np.arange(1 << 16).astype(np.uint16)
 
 
 class Repeats(NamedTuple):
@@ -44,25 +45,28 @@ def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Rep
     """
 
     def find(first: int, stop: int) -> list[tuple[Array, Array]]:
-        table = np.empty(PLACES * AT_ONCE, np.uint16)
+        blocks = _cut_users(offsets, first, stop, AT_ONCE)
+        # Used again and again, as new memory is handed out page by page.
+        buffers = np.empty((3, int(np.diff(offsets[blocks]).max(initial=0))), np.uint64)
         found = []
-        lost = [(np.empty(0, np.int64), keys[:0], np.empty(0, np.uint64))]
-        for user, end in pairwise(_cut_users(offsets, first, stop)):
+        others = [(np.empty(0, np.int64), keys[:0], np.empty(0, np.uint64))]
+        for user, end in pairwise(blocks):
             rows, sizes = slice(offsets[user], offsets[end]), np.diff(offsets[user : end + 1])
             own = keys[rows] if order is None else keys.take(order[rows], mode="clip")
-            mixed = np.repeat(np.arange(user, end, dtype=np.uint64) * OTHER_ODD, sizes)
-            mixed += own.astype(np.uint64, copy=False)  # wraps around: another name of the key
+            mixed, place, seen = buffers[:, : len(own)]
+            np.copyto(mixed, own, casting="unsafe")  # wraps around: another name of the key
+            mixed += np.repeat(np.arange(user, end, dtype=np.uint64) * OTHER_ODD, sizes)
             mixed *= ODD
-            row, last, rest = _meet(own, mixed, table)
-            if len(row):
-                found.append((row + rows.start, last + rows.start))
-            lost.append((rest + rows.start, own[rest], mixed[rest]))
+            meetings = (offsets[_cut_users(offsets, user, end, MEETING)] - rows.start).tolist()
+            row, last, rest = _compare(own, mixed, meetings, place, seen)
+            found.append((row + rows.start, last + rows.start))
+            others.append((rest + rows.start, own[rest], mixed[rest]))
         # Those who met others by chance go on among themselves, at other places; with the key
         # once more, so that no two pairs meet for ever.
-        at, own, mixed = map(np.concatenate, zip(*lost, strict=True))
+        at, own, mixed = map(np.concatenate, zip(*others, strict=True))
         while len(at):
             mixed = mixed * ODD + own.astype(np.uint64)
-            row, last, rest = _meet(own, mixed, table[:0])
+            row, last, rest = _compare(own, mixed, [0, len(at)], *np.empty((2, len(at)), np.uint64))
             found.append((at[row], at[last]))
             at, own, mixed = at[rest], own[rest], mixed[rest]
         return found
@@ -73,34 +77,46 @@ def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Rep
     return _by_first(row, last)
 
 
-def _cut_users(offsets: Array, first: int, stop: int) -> list[int]:
-    """Return the bounds of runs of users from one to another, each of about `AT_ONCE` rows."""
-    marks = np.arange(offsets[first], offsets[stop], AT_ONCE)
+def _cut_users(offsets: Array, first: int, stop: int, n_rows: int) -> list[int]:
+    """Return the bounds of runs of users from one to another, each of about so many rows."""
+    marks = np.arange(offsets[first], offsets[stop], n_rows)
     users = first + np.searchsorted(offsets[first:stop], marks)
-    bounds: list[int] = np.unique([*users, stop]).tolist()
+    bounds: list[int] = np.unique([first, *users, stop]).tolist()
     return bounds
 
 
-def _meet(keys: Array, mixed: Array, table: Array) -> tuple[Array, Array, Array]:
-    """Return rows, each with the last row of its pair, and the rows that are not sure of theirs.
-
-    Every row writes its number into a table, at a place that its user and key, mixed, decide.
-    Whoever finds another's there has either the same pair or met it by chance.
-    """
-    n_bits = (PLACES * len(mixed) - 1).bit_length()
-    if len(mixed) > len(NUMBERS) or len(table) < 1 << n_bits:
-        n_bits = len(mixed).bit_length()
-        table = np.empty(1 << n_bits, np.uint32 if len(mixed) < 1 << 32 else np.int64)
-    number = NUMBERS[: len(mixed)] if table.itemsize == 2 else np.arange(len(mixed))
-    place = (mixed >> np.uint64(64 - n_bits)).view(np.int64)
-    table[place] = number
-    last = table.take(place, mode="clip")
-    lost = find_flags(last != number)
-    last = last[lost].astype(np.int64)
-    is_same = (keys[lost] == keys[last]) & (mixed[lost] == mixed[last])
-    if not is_same.any():
+def _compare(
+    keys: Array, mixed: Array, meetings: list[int], place: Array, seen: Array
+) -> tuple[Array, Array, Array]:
+    """Return rows with the last row of each one's pair, and rows that may have others or not."""
+    lost, last = _find_last(mixed, meetings, place, seen)
+    same = np.flatnonzero(keys[lost] == keys[last])
+    same = same[mixed[lost[same]] == mixed[last[same]]]
+    if len(same) == 0:
         return lost[:0], lost[:0], lost
-    return lost[is_same], last[is_same], lost[~is_same]
+    return lost[same], last[same], np.delete(lost, same)
+
+
+def _find_last(mixed: Array, meetings: list[int], place: Array, seen: Array) -> tuple[Array, Array]:
+    """Return the rows at whose place a later row of their meeting is, and the last row there.
+
+    Every row writes its number into a table, at the place that its user and key, mixed, decide.
+    """
+    longest = max(stop - start for start, stop in pairwise(meetings))
+    if longest <= 1 << 16:
+        n_bits = max(1, (PLACES * longest).bit_length() - 1)
+        number: Array = NUMBERS[: len(mixed)]
+    else:
+        n_bits, number = longest.bit_length(), np.arange(len(mixed))
+    table = np.empty(1 << n_bits, number.dtype)
+    at = np.right_shift(mixed, np.uint64(64 - n_bits), out=place).view(np.int64)
+    seen = seen.view(number.dtype)[: len(mixed)]
+    for start, stop in pairwise(meetings):
+        table[at[start:stop]] = number[start:stop]
+        table.take(at[start:stop], out=seen[start:stop], mode="clip")
+    lost = find_flags(seen != number)
+    # Numbers of 16 bits wrap around, and so do their differences.
+    return lost, lost + (seen[lost] - number[lost])
 
 
 def _by_first(row: Array, last: Array) -> Repeats:

@@ -35,6 +35,7 @@ def test_repeats_are_those_of_a_dictionary(at_once, is_grouped, rows, seed):
         stored[order] = keys
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "AT_ONCE", at_once)
+        patch.setattr(repeats, "MEETING", at_once // 2)
         found = find_repeats(stored, offsets, order)
 
     assert expected_repeats(users, keys) == list(zip(*map(np.ndarray.tolist, found), strict=True))
