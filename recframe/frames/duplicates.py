@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pandas.api.types import is_object_dtype
 
 from recframe.errors import RepeatedPairError
 from recframe.frames.columns import Columns, get_column
@@ -70,9 +71,11 @@ def _make_keys(item: pd.Series) -> tuple[Array, bool]:
     """Return an integer for each id that is equal where ids are, and whether only there."""
     check_dtype(item, "item")
     keys = find_keys(item)
-    if isinstance(item.dtype, pd.CategoricalDtype) and item.cat.categories.dtype.kind in "fO":
-        keys = None  # what the categories are must be looked at
-    elif keys is None and item.dtype == object:
+    if isinstance(item.dtype, pd.CategoricalDtype):
+        categories = item.cat.categories.dtype
+        if is_object_dtype(categories) or categories.kind == "f":
+            keys = None  # what they are must be looked at
+    elif keys is None and is_object_dtype(item.dtype):
         keys = _read_text(item)
     if keys is None:
         return encode(item, "item").codes, True
@@ -83,7 +86,8 @@ def _make_keys(item: pd.Series) -> tuple[Array, bool]:
         return text_keys(bounds, np.frombuffer(data or b"", np.uint8)), False
     if keys.dtype.kind == "f":
         check_digits(keys, f"item={item.name!r}: ids")
-        keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
+        if (keys == 0).any():
+            keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
         keys = keys.view(f"i{keys.itemsize}")
     return keys, True
 

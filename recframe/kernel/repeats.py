@@ -5,13 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import find_flags
+from recframe.kernel.grouping import find_flags, group_offsets, number_members, take
+from recframe.kernel.sorting import MOST_CELLS, pad_runs, pick_runs
 from recframe.kernel.threads import Array, in_slices, in_threads, user_bounds
 
+WIDEST = 1 << 11  # rows of a user that are sorted as one row of a matrix
+BATCH = 1 << 16  # rows that one step after the other leaves in the cache
 AT_ONCE = 1 << 18  # rows; between calls threads wait for each other, so calls must be long
 MEETING = 1 << 14  # rows that share a table of numbers, which must stay in the cache
 PLACES = 16  # in the table for each row; the more, the fewer rows meet by chance
 NUMBERS = np.arange(2 * AT_ONCE).astype(np.uint16)
+PAD = (1 << 32) - 1
 # Odd, so that products of all integers differ; the bits of the golden ratio, as Knuth has it.
 ODD = np.uint64(0x9E3779B97F4A7C15)
 OTHER_ODD = np.uint64(0xD6E8FEB86659FD93)
@@ -43,6 +47,74 @@ def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Rep
     order : ndarray of shape (n_rows,), int, default None
         That order; None where the rows are grouped as they stand.
     """
+    # Runs of keys are cut out of memory, where they must stand side by side.
+    grouped = np.ascontiguousarray(keys) if order is None else _take_folded(keys, order)
+    users = _find_suspects(grouped, offsets)
+    sizes = np.diff(offsets)[users]
+    suspect, number = number_members(sizes)
+    rows = offsets[users][suspect] + number
+    found = _find_exactly(keys[rows if order is None else order[rows]], group_offsets(sizes))
+    return Repeats(rows[found.rows], rows[found.first])
+
+
+def _fold(keys: Array) -> Array:
+    """Return a new array of 32 bits of each key, equal where keys are and seldom elsewhere."""
+    if keys.itemsize < 8:
+        return keys.astype(np.uint32)
+    halves = keys.view(np.uint32).reshape(*keys.shape, 2)
+    folded: Array = halves[..., 1] * ODD.astype(np.uint32)
+    folded += halves[..., 0]
+    return folded
+
+
+def _take_folded(keys: Array, order: Array) -> Array:
+    """Return 32 bits of each key, as `_fold` does, in an order."""
+    folded = np.empty(len(keys), np.uint32)
+
+    def fold(start: int, stop: int) -> None:
+        for begin in range(start, stop, BATCH):
+            rows = slice(begin, min(begin + BATCH, stop))
+            folded[rows] = _fold(np.ascontiguousarray(keys[rows]))
+
+    in_slices(fold, 0, len(keys))
+    return take(folded, order)
+
+
+def _find_suspects(keys: Array, offsets: Array) -> Array:
+    """Return the users who may have a key twice, as they have 32 bits of keys twice.
+
+    The keys of a user are sorted as one row of a matrix, users of like size together. For users
+    who are too wide for that, and for the last, whose run could not be cut out too long, it is
+    not found out.
+    """
+    room = offsets[:-1] <= len(keys) - WIDEST
+
+    def find(first: int, stop: int) -> Array:
+        sizes = np.diff(offsets[first : stop + 1])
+        is_sorted = (sizes <= WIDEST) & room[first:stop]
+        found = [np.flatnonzero((sizes > 1) & ~is_sorted)]
+        by_size = np.flatnonzero((sizes > 1) & is_sorted)
+        by_size = by_size[np.argsort(WIDEST - sizes[by_size].astype(np.uint16), kind="stable")]
+        start = 0
+        while start < len(by_size):
+            width = int(sizes[by_size[start]])
+            users = by_size[start : start + MOST_CELLS // width]
+            start += len(users)
+            cells = _fold(pick_runs(keys, offsets[first + users], sizes[users], width))
+            pad_runs(cells, sizes[users], PAD)
+            cells.sort(axis=1)
+            is_same = cells[:, 1:] == cells[:, :-1]
+            n_pads = np.maximum(width - 1 - sizes[users], 0)
+            if np.count_nonzero(is_same) > n_pads.sum():
+                found.append(users[np.count_nonzero(is_same, axis=1) > n_pads])
+        return first + np.sort(np.concatenate(found))
+
+    users = in_threads(find, pairwise(user_bounds(offsets).tolist()))
+    return np.concatenate([np.empty(0, np.int64), *users])
+
+
+def _find_exactly(keys: Array, offsets: Array) -> Repeats:
+    """Return the rows whose user has their key in a row before; rows are grouped."""
 
     def find(first: int, stop: int) -> list[tuple[Array, Array]]:
         blocks = _cut_users(offsets, first, stop, AT_ONCE)
@@ -52,7 +124,7 @@ def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Rep
         others = [(np.empty(0, np.int64), keys[:0], np.empty(0, np.uint64))]
         for user, end in pairwise(blocks):
             rows, sizes = slice(offsets[user], offsets[end]), np.diff(offsets[user : end + 1])
-            own = keys[rows] if order is None else keys.take(order[rows], mode="clip")
+            own = keys[rows]
             mixed, place, seen = buffers[:, : len(own)]
             np.copyto(mixed, own, casting="unsafe")  # wraps around: another name of the key
             mixed += np.repeat(np.arange(user, end, dtype=np.uint64) * OTHER_ODD, sizes)
@@ -134,7 +206,7 @@ def _by_first(row: Array, last: Array) -> Repeats:
 
 
 def text_keys(offsets: Array, data: Array) -> Array:
-    """Return a key of each text, equal where texts are: its last eight bytes and its length.
+    """Return 32 bits of each text: of its last eight bytes and its length.
 
     Parameters
     ----------
@@ -143,25 +215,34 @@ def text_keys(offsets: Array, data: Array) -> Array:
     data : ndarray of bytes
         The texts, one after the other.
     """
-    keys = np.empty(len(offsets) - 1, np.uint64)
+    keys = np.empty(len(offsets) - 1, np.uint32)
     data = data if data.size >= 8 else np.append(data, np.zeros(8, np.uint8))
     # Eight bytes from every byte on, each time as one integer.
     words = np.ndarray((data.size - 7,), "<u8", data, strides=(1,))
 
     def read(start: int, stop: int) -> None:
-        for begin in range(start, stop, AT_ONCE):
-            end = min(begin + AT_ONCE, stop)
+        # The same memory for every batch, as new memory is handed out page by page.
+        lengths, positions, shifts = np.empty((3, min(BATCH, stop - start)), np.int64)
+        for begin in range(start, stop, BATCH):
+            end = min(begin + BATCH, stop)
+            length, at, shift = (own[: end - begin] for own in (lengths, positions, shifts))
             bounds = offsets[begin : end + 1]
-            length, last = np.diff(bounds), bounds[1:] - 8
-            word = words[np.maximum(last, 0)]
+            np.subtract(bounds[1:], bounds[:-1], out=length)
+            np.subtract(bounds[1:], 8, out=at)
+            word = words[np.maximum(at, 0, out=shift)]
             # Of the first texts of all there may be less than eight bytes up to the end.
-            for row in np.flatnonzero(last < 0).tolist():
-                word[row] <<= np.uint64(-8 * last[row])
-            length = length.astype(np.uint64)
-            # What is before a shorter text goes; NumPy shifts all 64 bits out too.
-            word >>= np.uint64(64) - np.uint64(8) * np.minimum(length, np.uint64(8))
-            length *= OTHER_ODD
-            np.add(word, length, out=keys[begin:end])
+            for row in np.flatnonzero(at < 0).tolist() if bounds[0] < 8 else ():
+                word[row] <<= np.uint64(-8 * at[row])
+            if length.min() < 8:
+                # What is before a shorter text goes; NumPy shifts all 64 bits out too.
+                np.minimum(length, 8, out=shift)
+                shift *= -8
+                shift += 64
+                word >>= shift.view(np.uint64)
+            word += length.view(np.uint64)
+            word *= ODD
+            word >>= np.uint64(32)
+            keys[begin:end] = word
 
     in_slices(read, 0, len(keys))
     return keys

@@ -85,10 +85,10 @@ def _by_short_keys(
     starts = rankings.offsets[users]
     sizes = rankings.offsets[users + 1] - starts
     width = int(sizes[0])
-    keys = _pick(short.keys, starts, sizes, width)
+    keys = pick_runs(short.keys, starts, sizes, width)
     if rule.row_order:
         keys = _number(keys, short.n_bits, rule.row_order)
-    _pad(keys, sizes, rule)
+    pad_runs(keys, sizes, _pad(keys, rule))
     is_exact = short.is_exact and not rule.row_order
     keep_tie = is_exact and rule.is_expectation
     # Of more rows than there are keys whole rows are sorted fast, but not parted.
@@ -110,7 +110,7 @@ def _by_exact_keys(rankings: Rankings, users: Array, depth: int, rule: TieRule) 
         keys = break_ties(keys, rule.row_order)
     keys += keys  # makes room for the mark
     keys |= _marked(_gather(rankings.relevant, starts, width), rule)
-    _pad(keys, sizes, rule)
+    pad_runs(keys, sizes, _pad(keys, rule))
     return Block(users, *_sort_down_to(keys, sizes, depth, keep_tie=rule.is_expectation))
 
 
@@ -124,10 +124,13 @@ def _gather(values: Array, starts: Array, width: int) -> Array:
     return values.take(starts[:, None] + np.arange(width), mode="clip")
 
 
-def _pad(keys: Array, sizes: Array, rule: TieRule) -> None:
+def _pad(keys: Array, rule: TieRule) -> int:
+    """Return the key that sorts last and is not relevant; no row has it."""
+    return int(np.iinfo(keys.dtype).max) - mark(rule)
+
+
+def pad_runs(keys: Array, sizes: Array, pad: int) -> None:
     """Make what follows each user's rows pads, the largest user first."""
-    # A pad sorts last and is not relevant; it is tied with no row.
-    pad = int(np.iinfo(keys.dtype).max) - mark(rule)
     shortest, width = int(sizes[-1]), keys.shape[1]
     if width - shortest <= FEW_COLUMNS:
         for column in range(shortest, width):
@@ -215,7 +218,7 @@ def _marked(relevant: Array, rule: TieRule) -> Array:
     return relevant if mark(rule) else ~relevant
 
 
-def _pick(keys: Array, starts: Array, sizes: Array, width: int) -> Array:
+def pick_runs(keys: Array, starts: Array, sizes: Array, width: int) -> Array:
     """Return the runs of this width at the starts, as rows of a matrix that may be overwritten."""
     span = keys[starts[0] : starts[-1] + width]
     if sizes[-1] == width and len(span) == len(starts) * width:
