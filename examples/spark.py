@@ -52,12 +52,11 @@ def evaluate(frame, metrics, *, user="infer", truth=None, n_groups=200, **option
     item, of_user = options["item"], options.setdefault("truth_user", user)
     of_item = options.setdefault("truth_item", item)
     pairs = truth.selectExpr(f"`{of_user}` AS `{user}`", f"`{of_item}` AS `{item}`")
-    guest = None
-    for shared in ([user, item], [user]):  # best one with a hit: groups may have no item in common
-        guest = guest or frame.join(pairs, shared, "left_semi").select(f"`{user}`").first()
+    guest = frame.join(pairs, [user, item], "left_semi").select(f"`{user}`").first()
     if guest is None:
-        raise ValueError(f"no value of {user!r} is in {of_user!r} of truth")
-    # Without a user in common a group would be refused, so that one is a guest in all others.
+        raise ValueError(f"no pair of {user!r} and {item!r} is in truth: every metric would be 0")
+    # Without a user and an item in common a group would be refused, so that one with a hit is a
+    # guest in all others.
     (guest,) = guest
     its_rows = frame.where(frame[f"`{user}`"] == guest).toPandas()
     its_truth = truth.where(truth[f"`{of_user}`"] == guest).toPandas()

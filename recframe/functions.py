@@ -75,10 +75,13 @@ def evaluate(
         Names of metrics, as "precision@4", "recall@4", "r_precision".
     user : label or None, default "infer"
         The column of user ids; index levels count as columns. None: the whole frame is one
-        ranking, labelled "all". "infer" looks for user, userid, object, objectid, query, queryid
-        or qid; here and below case, spaces and underscores are ignored.
+        ranking, labelled "all". "infer" looks for user, customer, visitor, member, object,
+        session, request or query, each with or without id, uid, qid or topic; here and below
+        case, spaces and underscores are ignored.
     item : label, default "infer"
-        The column of item ids: item, itemid, doc, docid or docno.
+        The column of item ids: item, doc, document, passage, product, movie, track, song,
+        article, video, book or candidate, each with or without id, items, iid, docno, sku, asin
+        or isbn.
     score : label or list of labels, default "infer"
         The score columns, each ranked by itself. "infer" takes all that are named score, scores,
         prediction, predictions or pred, and all numeric ones whose name ends in the word score

@@ -164,8 +164,21 @@ def test_a_flag_of_one_score_of_several(frame, tmp_path, capsys):
     assert "ascending must have an entry for each score column, found 1" in capsys.readouterr().err
 
 
-LESS = ["rank", "Rank_2", "positions", "L2Distance", "cosine dist", "val_loss", "losses", "costs"]
-MORE = ["ranker", "rank_score", "error rate", "distant", "position_bias", "blossom"]
+LESS = [
+    "rank",
+    "Rank_2",
+    "rank_score",
+    "rankKNN",
+    "distance_km",
+    "error rate",
+    "positions",
+    "L2Distance",
+    "cosine dist",
+    "val_loss",
+    "losses",
+    "costs",
+]
+MORE = ["ranker", "pagerank", "distant", "blossom", "score"]
 
 
 @pytest.mark.parametrize("name", [*LESS_IS_BETTER, *LESS, ("knn", "distance")])

@@ -307,7 +307,7 @@ def test_with_truth_the_remedy_does_not_delete_a_model(days):
     with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
         days.rec(truth=truth).recall(k=2)
     twice = pd.concat([truth, truth])
-    message = r"truth: 'user' and 'item' .* make them one, as truth.groupby\(\['user', 'item'\]"
+    message = r"truth: 'user' and 'item' .* make them one, with truth.drop_dup"
     with pytest.raises(RecframeError, match=message):
         days[:120].rec(truth=twice).recall(k=2)
 
@@ -397,11 +397,11 @@ def test_without_items_there_is_nothing_to_compare(days):
 
 def test_items_given_by_name(days):
     """An item column that is named is looked at; of two that could be it, one must be."""
-    renamed = days.rename(columns={"item": "movie"})
+    renamed = days.rename(columns={"item": "film"})
 
     assert 30 == len(renamed.rec.recall(k=2))
-    with pytest.raises(RepeatedPairError, match="'user' and 'movie' must not be the same"):
-        renamed.rec(item="movie").recall(k=2)
+    with pytest.raises(RepeatedPairError, match="'user' and 'film' must not be the same"):
+        renamed.rec(item="film").recall(k=2)
     with pytest.raises(RecframeError, match="item: 2 columns could be it, 'item', 'doc'"):
         days.assign(doc=range(240)).rec.recall(k=2)
     assert 30 == len(days.assign(doc=range(240)).rec(item="doc").recall(k=2))

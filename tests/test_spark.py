@@ -156,17 +156,6 @@ def test_groups_without_truth_are_the_whole(evaluate, n_groups):
     assert_tables(expected, evaluate(Simulated(frame), "precision@2", n_groups=n_groups, **options))
 
 
-def test_lists_without_a_hit_are_the_whole(evaluate):
-    """Where no list has a hit, a user with lists and truth is enough."""
-    frame, truth = make(int)
-    frame["doc"] = "x" + frame["doc"]
-    frame.loc[frame["Query ID"] == 0, "doc"] = truth["what"].iloc[0]
-    frame = frame.drop_duplicates(["Query ID", "doc"])
-    expected = recframe.evaluate(frame, METRICS, truth=truth, **OPTIONS)
-
-    assert_tables(expected, evaluate(Simulated(frame), METRICS, truth=truth, n_groups=2, **OPTIONS))
-
-
 def test_the_recipe_refuses(evaluate):
     """What the groups could not know of each other is refused before they are made."""
     frame, truth = make(int)
@@ -176,7 +165,7 @@ def test_the_recipe_refuses(evaluate):
         "keeps no order of rows": {"ties": "first"},
         "needs item=": {"truth": truth},
         "missing='drop'": {"truth": truth, "missing": "drop", **ROLES},
-        "no value of 'Query ID' is in 'who'": {
+        "no pair of 'Query ID' and 'doc' is in truth": {
             "truth": truth.assign(who=truth["who"] + 99),
             **ROLES,
         },

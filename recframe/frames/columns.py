@@ -9,6 +9,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import MissingColumnError, RecframeError
 from recframe.frames.labels import (
+    SHOWN,
     check_distinct,
     check_label,
     is_infer,
@@ -152,7 +153,8 @@ def _infer_one(frame: pd.DataFrame, role: str, taken: Sequence[Hashable] = ()) -
     found = leave_out(named, taken) or named
     if len(found) == 1:
         return found[0]
-    looked_for = f"looked for one of {', '.join(names)} (ignoring case, spaces and underscores)"
+    some = ", ".join(names) if len(names) <= SHOWN else f"{', '.join(names[:SHOWN])}, …"
+    looked_for = f"looked for one of {some} (ignoring case, spaces and underscores)"
     remedy = f"pass {role}= the right column"
     remedy += ", or user=None for one ranking" if role == "user" else ""
     if found:

@@ -12,6 +12,12 @@ from recframe.frames.names import has_role_name, is_time
 MAX_GRADES = 20  # distinct values; ten stars in halves are as many
 MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
 FIRST_ROWS = 1000  # tell most columns of many values from grades
+# Texts that say of a pair whether it is relevant.
+VERDICTS = (
+    *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
+    *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
+    *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
+)
 KINDS = (
     types.is_numeric_dtype,
     types.is_bool_dtype,
@@ -32,7 +38,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
         label, values = next(iter(grades.items()))
         others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
         raise RecframeError(
-            f"relevant: no column found by its name, but {label!r} holds few distinct numbers "
+            f"relevant: no column found by its name, but {label!r} holds few distinct values "
             f"({', '.join(values)}), as relevance does{others}; pass relevant={label!r} if it says "
             "which pairs are relevant, or relevant=None where all are"
         )
@@ -50,8 +56,18 @@ def _find_grades(column: pd.Series) -> list[str]:
                 return []
             numbers = pd.to_numeric(pd.Series(values, dtype=object).dropna()).to_numpy(float)
         except (TypeError, ValueError):  # text that is no number; lists
-            return []
+            return _find_verdicts(column)
     if len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
         return []
     nulls = ["null"] if len(numbers) < len(values) else []
     return [f"{number:g}" for number in np.sort(numbers)] + nulls
+
+
+def _find_verdicts(column: pd.Series) -> list[str]:
+    """Return the distinct texts of a column where some are verdicts; none of another."""
+    try:
+        values = [value for value in column.unique() if isinstance(value, str)]
+    except TypeError:  # lists
+        return []
+    are_some = any(value.strip().casefold() in VERDICTS for value in values)
+    return sorted(map(repr, values)) if are_some and 2 <= len(values) <= MAX_GRADES else []

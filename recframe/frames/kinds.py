@@ -188,10 +188,10 @@ def _convert_numbers(numbers: Sequence[Any], texts: Sequence[Any]) -> tuple[str,
     """Return which of numbers and texts to convert, and how: so that some are equal if any are."""
     are_whole = any(map(_is_whole_float, numbers))
     as_texts = {str(int(id_) if are_whole else id_) for id_ in numbers}
-    if as_texts.isdisjoint(texts):
-        read = pd.to_numeric(pd.Series(list(texts), dtype=object), errors="coerce")
-        if read.isin(list(numbers)).any():
-            return TEXT, "pd.to_numeric"
+    read = pd.to_numeric(pd.Series(list(texts), dtype=object), errors="coerce")
+    # Whichever way more are found: "007" is 7 as a number only.
+    if read.isin(list(numbers)).sum() > sum(text in as_texts for text in texts):
+        return TEXT, "pd.to_numeric"
     return NUMBERS, ".astype('int64').astype(str)" if are_whole else ".astype(str)"
 
 

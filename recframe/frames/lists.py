@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from recframe.errors import RecframeError
+from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
 
@@ -66,7 +67,7 @@ def from_topk(
     1  ann     3     -2
     2  bob     5     -1
     """
-    matrix, listed = _read_items(items)
+    matrix, listed = _read_items(items, has_users=users is not None)
     row, column = np.nonzero(listed)
     item = matrix[row, column]
     user = row if users is None else _read_users(users, len(matrix)).take(row)
@@ -130,8 +131,10 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     return _make_frame(users, items, -1 - position)
 
 
-def _read_items(items: ArrayLike) -> tuple[Array, Array]:
+def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[Array, Array]:
     """Return a matrix of item ids and where it holds one."""
+    if isinstance(items, pd.DataFrame):
+        _check_only_items(items, has_users=has_users)
     try:
         matrix = np.asarray(items)
     except ValueError as error:
@@ -179,6 +182,21 @@ def _check_unmasked(name: str, values: Any) -> None:
     """Raise where an array masks values, which would be read as if it did not."""
     if n_masked := np.count_nonzero(np.ma.getmask(values)):
         raise RecframeError(f"{name} must not be masked, found {n_masked} masked; leave them out")
+
+
+def _check_only_items(items: pd.DataFrame, *, has_users: bool) -> None:
+    """Raise where a frame holds ids of users, in a column or in an index that is not used."""
+    ids = [label for label in items.columns if has_role_name(label, "user")]
+    if ids:
+        raise RecframeError(
+            f"items must hold items only, found a column {ids[0]!r}; pass users= that column, and "
+            f"items.drop(columns={ids[0]!r})"
+        )
+    if not has_users and not items.index.equals(pd.RangeIndex(len(items))):
+        raise RecframeError(
+            f"items has an index (such as {items.index[[0]].tolist()[0]!r}) that may say whose "
+            "rows they are; pass users=items.index if it does, or items.to_numpy()"
+        )
 
 
 def _read_users(users: ArrayLike, n_users: int) -> pd.Index[Any]:

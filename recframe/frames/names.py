@@ -5,16 +5,28 @@ from collections.abc import Hashable
 
 # Names are compared lower-cased, without spaces and underscores.
 NAMES = {
-    "user": ("user", "userid", "object", "objectid", "query", "queryid", "qid"),
-    "item": ("item", "itemid", "doc", "docid", "docno"),
+    "user": (
+        *("user", "userid", "uid", "object", "objectid", "query", "queryid", "qid", "topic"),
+        *("customer", "customerid", "visitor", "visitorid", "member", "memberid"),
+        *("session", "sessionid", "request", "requestid"),
+    ),
+    "item": (
+        *("item", "items", "itemid", "iid", "doc", "docid", "docno", "document", "documentid"),
+        *("product", "productid", "sku", "asin", "movie", "movieid", "track", "trackid", "song"),
+        *("songid", "article", "articleid", "video", "videoid", "book", "bookid", "isbn"),
+        *("passage", "passageid", "candidate", "candidateid"),
+    ),
     "relevant": (
         *("relevant", "relevance", "isrelevant", "rel", "target", "label", "ytrue", "groundtruth"),
         *("grade", "rating", "click", "clicked", "purchased", "bought", "liked"),
     ),
     "score": ("score", "scores", "prediction", "predictions", "pred"),
 }
-# Last words, in the singular, of what is the better the less there is of it.
-LESS_IS_BETTER = ("rank", "ranking", "position", "distance", "dist", "loss", "error", "cost")
+# Words, in the singular, of what is the better the less there is of it.
+LESS_IS_BETTER = (
+    *("rank", "ranking", "position", "distance", "dist", "loss", "logloss", "error", "cost"),
+    *("nll", "mse", "rmse", "mae", "perplexity", "dissimilarity", "penalty"),
+)
 # Words before "score" in names of what is seldom the score of a model.
 NO_MODELS = (
     *("z", "t", "credit", "fico", "risk", "review", "sentiment", "quality"),
@@ -42,12 +54,11 @@ def is_no_model(label: Hashable) -> bool:
 
 
 def less_is_better(label: Hashable) -> bool:
-    """Return whether the last word of a name, or of a part of a tuple, says that less is better."""
+    """Return whether a word of a name, or of a part of a tuple, says that less is better."""
     parts = label if isinstance(label, tuple) else (label,)
-    # A number at the end, as in "rank_2", is no word.
-    last = [_words(re.sub(r"[\W\d_]+$", "", str(part)))[-1] for part in parts]
+    words = [word.rstrip("0123456789") for part in parts for word in _words(str(part))]
     endings = ("", "s", "es")
-    return any(word + ending in last for word in LESS_IS_BETTER for ending in endings)
+    return any(word + ending in words for word in LESS_IS_BETTER for ending in endings)
 
 
 def is_time(label: Hashable) -> bool:

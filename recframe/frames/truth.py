@@ -159,9 +159,10 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
             rows = read_interactions(truth, columns, replace(options, duplicates="raise"))
         except RepeatedPairError as error:
             labels = [label for label in (columns.user, columns.item) if label is not None]
-            how = "max()" if columns.relevant is not None else "first()"
-            remedy = f"make them one, as truth.groupby({labels}, as_index=False).{how} does"
-            raise RecframeError(f"{error.found}; {remedy}") from None
+            one = f"drop_duplicates({labels})"
+            if columns.relevant is not None:
+                one = f"sort_values({columns.relevant!r}).drop_duplicates({labels}, keep='last')"
+            raise RecframeError(f"{error.found}; make them one, with truth.{one}") from None
         users, offsets = rows.groups.users, rows.groups.offsets
         if offsets[-1] == 0:
             raise RecframeError("there are no rows, so no item is relevant to anyone")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Hashable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,10 @@ def read_relevance(
     """Return which rows are relevant and what finds their gains; None: 1 each."""
     label = relevance.name
     if has_nulls(relevance):
-        remedy = "fill them in or pass missing='drop'"
+        remedy = (
+            "fill them in, with fillna(0) where they mean not relevant (as after a merge); "
+            "missing='drop' takes those rows out of the rankings"
+        )
         raise null_error(f"relevant={label!r}:", find_nulls(relevance), remedy)
     if is_object_dtype(relevance.dtype) and infer_dtype(relevance) == "boolean":
         relevance = relevance.astype(bool)
@@ -97,8 +101,8 @@ def read_scores(
         nulls = find_nulls(score)
         if options.missing == "raise" and not lenient:
             remedy = (
-                "pass missing='unranked' to leave these rows out of the ranking, or "
-                "missing='drop' to remove them"
+                "pass missing='unranked' to leave them out of this ranking only (as where lists "
+                "of models differ), or missing='drop' to remove these rows, for every score"
             )
             raise null_error(f"score={score.name!r}:", nulls, remedy)
         is_ranked = ~nulls
@@ -126,9 +130,30 @@ def _numbers(column: pd.Series, role: str) -> Array:
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
     if not (may_be_bool if is_bool else is_number):
         required = "boolean, 0/1 or numbers" if may_be_bool else "numbers"
-        found = f"dtype {dtype}" + (f" (such as {column.iloc[0]!r})" if len(column) else "")
-        remedy = "" if is_bool else "; convert it, for example with pd.to_numeric"
+        found, remedy = f"dtype {dtype}", ""
+        if len(column):
+            example = _find_no_number(column)
+            found += f" (such as {example!r})"
+            if not is_bool:
+                remedy = "; convert it, for example with pd.to_numeric"
+            if isinstance(example, str) and not _is_number(example):
+                call = f"== {example!r}" if may_be_bool else "with pd.to_numeric(errors='coerce')"
+                remedy = f"; make numbers of it, for example df[{column.name!r}] {call}"
         raise RecframeError(f"{role}={column.name!r}: must be {required}, found {found}{remedy}")
     if isinstance(dtype, np.dtype):
         return column.to_numpy(dtype.newbyteorder("="))
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))
+
+
+def _find_no_number(column: pd.Series) -> Any:
+    """Return a value of a column that is not a number, the first of all where each may be one."""
+    return next((value for value in column if not _is_number(value)), column.iloc[0])
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, or text that says one."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -110,7 +110,7 @@ REFUSED = {
     "no user": (
         ["id", "score", "relevant"],
         {},
-        "user: no column found; looked for one of user, userid, object, .* the frame has 'id', "
+        "user: no column found; looked for one of user, userid, uid, .* the frame has 'id', "
         "'score', 'relevant'; pass user= the right column, or user=None for one ranking",
     ),
     "two users": (

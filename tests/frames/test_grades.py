@@ -86,7 +86,7 @@ def test_what_looks_like_grades_is_refused(kind, recs, truth):
     with pytest.raises(
         recframe.RecframeError,
         match=r"truth: relevant: no column found by its name, but 'stars' holds few distinct "
-        r"numbers \(.*1.*\), as relevance does; pass relevant='stars' if it says which pairs are "
+        r"values \(.*1.*\), as relevance does; pass relevant='stars' if it says which pairs are "
         "relevant, or relevant=None where all are",
     ):
         recall(recs, graded)
@@ -99,7 +99,7 @@ def test_what_is_found_is_shown(recs, truth):
     graded = truth.assign(stars=[2.5, 1.0, np.nan, 1.0], score=[0, 1, 0, 0], flag=True)
     with pytest.raises(
         recframe.RecframeError,
-        match=r"but 'stars' holds few distinct numbers \(1, 2.5, null\), as relevance does "
+        match=r"but 'stars' holds few distinct values \(1, 2.5, null\), as relevance does "
         r"\(likewise 'score'\); pass",
     ):
         recall(recs, graded)
@@ -136,7 +136,7 @@ def test_few_are_up_to_20(n_values, is_refused, n_rows, recs):
     values = np.minimum(np.arange(n_rows), n_values - 1) / 2  # the last ones behind many rows
     truth = pd.DataFrame({"user": 1, "item": np.arange(n_rows), "number": values})
     if is_refused:
-        with pytest.raises(recframe.RecframeError, match="'number' holds few distinct numbers"):
+        with pytest.raises(recframe.RecframeError, match="'number' holds few distinct values"):
             recall(recs, truth)
     else:
         assert 2 / n_rows == recall(recs, truth)
@@ -198,3 +198,15 @@ def test_a_threshold_needs_a_column(recs, truth):
     for options in ({}, {"relevant": None}):
         with pytest.raises(recframe.RecframeError, match="min_relevance needs a column of relevan"):
             recall(recs, truth, min_relevance=2, **options)
+
+
+@pytest.mark.parametrize("values", [["dislike", "like"], ["True", "False"], ["Yes", None, "no"]])
+def test_texts_that_are_verdicts_are_refused(values):
+    """Text that says which pairs are relevant is not passed over."""
+    recs = pd.DataFrame({"user": 1, "item": [1, 2, 3], "score": [3, 2, 1]})
+    truth = pd.DataFrame({"user": 1, "item": range(1, len(values) + 1), "feedback": values})
+    with pytest.raises(recframe.RecframeError, match="'feedback' holds few distinct values"):
+        recs.rec(truth=truth).recall(k=1)
+    assert 1 == len(recs.rec(truth=truth, relevant=None).recall(k=1))
+    other = truth.assign(feedback=["shoe", "hat", "scarf"][: len(values)])
+    assert 1 == len(recs.rec(truth=other).recall(k=1))

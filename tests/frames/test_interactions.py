@@ -411,3 +411,19 @@ def test_either_byte_order(kind):
     expected, found = (frame.rec.recall(k=1)["score"].to_dict() for frame in frames)
 
     assert {1: 1.0, 256: 1.0} == expected == found
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("relevant", ["yes", "no"], r"make numbers of it, for example df\['relevant'\] == 'yes'"),
+        ("score", [0.9, "NULL"], r"\(such as 'NULL'\); .*with pd.to_numeric\(errors='coerce'\)"),
+        ("relevant", [1.0, None], r"with fillna\(0\) where they mean not relevant \(as after a me"),
+        ("score", [1.0, None], r"missing='unranked' to leave them out of this ranking only"),
+    ],
+)
+def test_remedies_fit_what_was_found(column, values, message):
+    """What a refusal proposes works, and does not change what is meant."""
+    frame = pd.DataFrame({"user": [1, 1], "score": [0.9, 0.8], "relevant": [1, 0]})
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.assign(**{column: values}).rec.recall(k=1)

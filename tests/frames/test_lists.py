@@ -241,3 +241,18 @@ def test_the_order_is_the_ranking(lists, k):
 
     expected = [(user, item) for user in sorted(lists) for item in lists[user][:k]]
     assert expected == list(zip(top["user"], top["item"], strict=True))
+
+
+def test_frames_that_say_whose_rows_they_are():
+    """An index or a column of users is not taken for nothing, nor for an item."""
+    items = pd.DataFrame([[7, 9], [8, 7]], index=[5, 6])
+    with pytest.raises(
+        recframe.RecframeError, match=r"items has an index \(such as 5\) .*users=it"
+    ):
+        recframe.from_topk(items)
+    assert [5, 5, 6, 6] == recframe.from_topk(items, users=items.index)["user"].tolist()
+    assert [0, 0, 1, 1] == recframe.from_topk(items.to_numpy())["user"].tolist()
+    with pytest.raises(
+        recframe.RecframeError, match="items only, found a column 'user_id'; pass u"
+    ):
+        recframe.from_topk(pd.DataFrame({"user_id": [101], "first": [7]}))
