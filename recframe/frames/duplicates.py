@@ -18,7 +18,8 @@ from recframe.frames.labels import other_labels, shown
 from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import UserGroups, find_keys, find_nulls, has_nulls, null_error
 from recframe.kernel.rankings import Gains
-from recframe.kernel.repeats import Repeats, find_repeats, text_keys
+from recframe.kernel.repeats import Repeats, find_repeats
+from recframe.kernel.texts import text_keys
 from recframe.kernel.threads import Array
 
 N_EXAMPLES = 1_000  # repeated rows in which a column that tells them apart is looked for

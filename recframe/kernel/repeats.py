@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.grouping import find_flags, group_offsets, number_members, take
-from recframe.kernel.sorting import MOST_CELLS, pad_runs, pick_runs
+from recframe.kernel.sorting import pad_runs, pick_runs
 from recframe.kernel.threads import Array, in_slices, in_threads, user_bounds
 
 WIDEST = 1 << 11  # rows of a user that are sorted as one row of a matrix
-BATCH = 1 << 16  # rows that one step after the other leaves in the cache
+CELLS = 1 << 17  # of the matrix, which must stay in the cache
+BATCH = 1 << 17  # rows that one step after the other leaves in the cache
 AT_ONCE = 1 << 18  # rows; between calls threads wait for each other, so calls must be long
 MEETING = 1 << 14  # rows that share a table of numbers, which must stay in the cache
 PLACES = 16  # in the table for each row; the more, the fewer rows meet by chance
@@ -61,10 +62,9 @@ def _fold(keys: Array) -> Array:
     """Return a new array of 32 bits of each key, equal where keys are and seldom elsewhere."""
     if keys.itemsize < 8:
         return keys.astype(np.uint32)
-    halves = keys.view(np.uint32).reshape(*keys.shape, 2)
-    folded: Array = halves[..., 1] * ODD.astype(np.uint32)
-    folded += halves[..., 0]
-    return folded
+    mixed = keys.view(np.uint64) * ODD
+    mixed >>= np.uint64(32)
+    return mixed.astype(np.uint32)
 
 
 def _take_folded(keys: Array, order: Array) -> Array:
@@ -98,14 +98,18 @@ def _find_suspects(keys: Array, offsets: Array) -> Array:
         start = 0
         while start < len(by_size):
             width = int(sizes[by_size[start]])
-            users = by_size[start : start + MOST_CELLS // width]
+            users = by_size[start : start + CELLS // width]
             start += len(users)
-            cells = _fold(pick_runs(keys, offsets[first + users], sizes[users], width))
+            cells = pick_runs(keys, offsets[first + users], sizes[users], width)
+            if cells.itemsize == 4 and not np.may_share_memory(cells, keys):
+                cells = cells.view(np.uint32)
+            else:
+                cells = _fold(cells)
             pad_runs(cells, sizes[users], PAD)
             cells.sort(axis=1)
-            is_same = cells[:, 1:] == cells[:, :-1]
-            n_pads = np.maximum(width - 1 - sizes[users], 0)
-            if np.count_nonzero(is_same) > n_pads.sum():
+            in_line, n_pads = cells.ravel(), np.maximum(width - 1 - sizes[users], 0)
+            if np.count_nonzero(in_line[1:] == in_line[:-1]) > n_pads.sum():
+                is_same = cells[:, 1:] == cells[:, :-1]
                 found.append(users[np.count_nonzero(is_same, axis=1) > n_pads])
         return first + np.sort(np.concatenate(found))
 
@@ -203,46 +207,3 @@ def _by_first(row: Array, last: Array) -> Repeats:
     first = np.append(first[pair[~is_first]], first)
     ascending = np.argsort(rows, kind="stable")
     return Repeats(rows[ascending], first[ascending])
-
-
-def text_keys(offsets: Array, data: Array) -> Array:
-    """Return 32 bits of each text: of its last eight bytes and its length.
-
-    Parameters
-    ----------
-    offsets : ndarray of shape (n_texts + 1,), int
-        The bounds of the texts in the data.
-    data : ndarray of bytes
-        The texts, one after the other.
-    """
-    keys = np.empty(len(offsets) - 1, np.uint32)
-    data = data if data.size >= 8 else np.append(data, np.zeros(8, np.uint8))
-    # Eight bytes from every byte on, each time as one integer.
-    words = np.ndarray((data.size - 7,), "<u8", data, strides=(1,))
-
-    def read(start: int, stop: int) -> None:
-        # The same memory for every batch, as new memory is handed out page by page.
-        lengths, positions, shifts = np.empty((3, min(BATCH, stop - start)), np.int64)
-        for begin in range(start, stop, BATCH):
-            end = min(begin + BATCH, stop)
-            length, at, shift = (own[: end - begin] for own in (lengths, positions, shifts))
-            bounds = offsets[begin : end + 1]
-            np.subtract(bounds[1:], bounds[:-1], out=length)
-            np.subtract(bounds[1:], 8, out=at)
-            word = words[np.maximum(at, 0, out=shift)]
-            # Of the first texts of all there may be less than eight bytes up to the end.
-            for row in np.flatnonzero(at < 0).tolist() if bounds[0] < 8 else ():
-                word[row] <<= np.uint64(-8 * at[row])
-            if length.min() < 8:
-                # What is before a shorter text goes; NumPy shifts all 64 bits out too.
-                np.minimum(length, 8, out=shift)
-                shift *= -8
-                shift += 64
-                word >>= shift.view(np.uint64)
-            word += length.view(np.uint64)
-            word *= ODD
-            word >>= np.uint64(32)
-            keys[begin:end] = word
-
-    in_slices(read, 0, len(keys))
-    return keys

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.kernel import repeats, threads
-from recframe.kernel.repeats import find_repeats, text_keys
+from recframe.kernel.repeats import find_repeats
 
 KEYS = st.sampled_from([0, 1, 2, -1, 2**32, 2**63 - 1, -(2**63)]) | st.integers(-(2**63), 2**63 - 1)
 
@@ -88,21 +88,3 @@ def test_the_first_of_rows():
 
     assert [0, 1, 0, 1, 0] == found.first_of(np.arange(5)).tolist()
     assert [0, 1] == find_repeats(np.arange(2), np.array([0, 2])).first_of(np.arange(2)).tolist()
-
-
-@given(st.lists(st.sampled_from(["", "a", "ab", "é", "12345678", "12345679", "\0", "a\0"])))
-def test_equal_texts_have_equal_keys(texts):
-    """A text's key depends on nothing but the text, wherever it stands among others."""
-    encoded = [text.encode() for text in texts]
-    offsets = np.cumsum([0, *map(len, encoded)])
-    keys = text_keys(offsets, np.frombuffer(b"".join(encoded), np.uint8)).tolist()
-
-    found = {}
-    for text, key in zip(texts, keys, strict=True):
-        assert key == found.setdefault(text, key)
-    assert len(found) == len(set(found.values()))
-
-
-def test_no_texts():
-    """Without texts there are no keys."""
-    assert 0 == len(text_keys(np.array([0]), np.empty(0, np.uint8)))

@@ -1,0 +1,82 @@
+"""Texts: keys of their last bytes, read from where they lie in memory. NumPy only."""
+
+import numpy as np
+
+from recframe.kernel.threads import Array, in_slices
+
+BATCH = 1 << 17  # texts that one step after the other leaves in the cache
+# The golden ratio's bits, odd: a product with it differs wherever integers do.
+ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def text_keys(offsets: Array, data: Array) -> Array:
+    """Return 32 bits of each text: of its last eight bytes and its length.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n_texts + 1,), int
+        The bounds of the texts in the data.
+    data : ndarray of bytes
+        The texts, one after the other.
+    """
+    keys = np.empty(len(offsets) - 1, np.uint32)
+    n_words = max(2, data.size // 8)
+    words = np.zeros(2, "<u8") if data.size < 16 else data[: 8 * n_words].view("<u8")
+    beyond = 0 if data.size < 16 else 8 * (n_words - 1)  # from where on no two words follow
+
+    def read(start: int, stop: int) -> None:
+        # The same memory for every batch, as new memory is handed out page by page.
+        numbers = np.empty((3, min(BATCH, stop - start)), np.int64)
+        pairs = np.empty((2, numbers.shape[1]), np.uint64)
+        for begin in range(start, stop, BATCH):
+            end = min(begin + BATCH, stop)
+            length, at, shift = numbers[:, : end - begin]
+            word, following = pairs[:, : end - begin]
+            bounds = offsets[begin : end + 1]
+            np.subtract(bounds[1:], bounds[:-1], out=length)
+            np.subtract(bounds[1:], 8, out=at)
+            edge = np.flatnonzero((at < 0) | (at >= beyond)) if _is_at_edge(at, beyond) else None
+            of_edge = None if edge is None else _read_bytes(data, at[edge])
+            # The last eight bytes are in two words, of which each shift leaves its part.
+            np.maximum(at, 0, out=at)
+            np.bitwise_and(at, 7, out=shift)
+            shift <<= 3
+            at >>= 3
+            words.take(at, out=word, mode="clip")
+            at += 1
+            words.take(at, out=following, mode="clip")
+            word >>= shift.view(np.uint64)
+            np.subtract(63, shift, out=shift)
+            following <<= np.uint64(1)  # by 64 in all where the word is whole: in two steps
+            following <<= shift.view(np.uint64)
+            word |= following
+            if edge is not None:
+                word[edge] = of_edge
+            if length.min() < 8:
+                # What is before a shorter text goes; NumPy shifts all 64 bits out too.
+                np.minimum(length, 8, out=shift)
+                shift *= -8
+                shift += 64
+                word >>= shift.view(np.uint64)
+            word += length.view(np.uint64)
+            word *= ODD
+            word >>= np.uint64(32)
+            keys[begin:end] = word
+
+    in_slices(read, 0, len(keys))
+    return keys
+
+
+def _is_at_edge(at: Array, beyond: int) -> bool:
+    """Return whether some position is before the data, or too near to its end."""
+    return bool(at[0] < 0 or at[-1] >= beyond)  # they ascend
+
+
+def _read_bytes(data: Array, at: Array) -> Array:
+    """Return the eight bytes from each position on as one integer; before the data they are 0."""
+    low, high = int(at.min()), int(at.max()) + 8
+    part = np.zeros(high - low, np.uint8)
+    part[max(0, -low) :] = data[max(0, low) : high]
+    # Eight bytes from every byte on, each time as one integer.
+    words: Array = np.ndarray((part.size - 7,), "<u8", part, strides=(1,))
+    return words.take(at - low)
