@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from recframe.kernel import repeats, threads
 from recframe.kernel.repeats import find_repeats
 
-KEYS = st.sampled_from([0, 1, 2, -1, 2**32, 2**63 - 1, -(2**63)]) | st.integers(-(2**63), 2**63 - 1)
+ALIKE = pow(int(repeats.ODD), -1, 2**64)  # keys so far apart share the 32 bits compared first
+KEYS = st.sampled_from(
+    [0, 1, 2, -1, ALIKE - 2**64, 1 + ALIKE - 2**64, 2**32, 2**63 - 1, -(2**63)]
+) | st.integers(-(2**63), 2**63 - 1)
 
 
 def expected_repeats(users, keys):
@@ -35,8 +38,7 @@ def test_repeats_are_those_of_a_dictionary(at_once, is_grouped, rows, seed):
         stored[order] = keys
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "WIDEST", at_once)
-        patch.setattr(repeats, "AT_ONCE", at_once)
-        patch.setattr(repeats, "MEETING", at_once // 2)
+        patch.setattr(repeats, "BATCH", at_once)
         found = find_repeats(stored, offsets, order)
 
     assert expected_repeats(users, keys) == list(zip(*map(np.ndarray.tolist, found), strict=True))
