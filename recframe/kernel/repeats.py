@@ -11,7 +11,7 @@ from recframe.kernel.grouping import number_members, sort_numbers, take
 from recframe.kernel.sorting import pad_runs, pick_runs
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads, user_bounds
 
-WIDEST = 1 << 11  # rows of a user that are sorted as one row of a matrix
+WIDEST = 1 << 13  # rows of a user that are sorted as one row of a matrix
 CELLS = 1 << 17  # of the matrix, which must stay in the cache
 BATCH = 1 << 17  # rows that one step after the other leaves in the cache
 PAD = (1 << 32) - 1
