@@ -73,19 +73,19 @@ def _fold(keys: Array) -> Array:
     def fold(start: int, stop: int) -> None:
         for begin in range(start, stop, BATCH):
             rows = slice(begin, min(begin + BATCH, stop))
-            folded[rows] = _fold_at_once(np.ascontiguousarray(keys[rows]))
+            folded[rows] = _fold_over(keys[rows].copy())
 
     in_slices(fold, 0, len(keys))
     return folded
 
 
-def _fold_at_once(keys: Array) -> Array:
-    """Return what `_fold` does, of keys of any shape."""
-    if keys.itemsize < 8:
-        return keys.astype(np.uint32)
-    mixed = keys.view(np.uint64) * ODD
-    mixed >>= np.uint64(32)
-    return mixed.astype(np.uint32)
+def _fold_over(keys: Array) -> Array:
+    """Return what `_fold` does, of keys of any shape, which are overwritten."""
+    if keys.itemsize == 8:
+        keys = keys.view(np.uint64)
+        keys *= ODD
+        keys >>= np.uint64(32)
+    return keys.view(np.uint32) if keys.itemsize == 4 else keys.astype(np.uint32)
 
 
 def _find_in_matrices(keys: Array, offsets: Array, first: int, stop: int) -> Iterator[Array]:
@@ -105,13 +105,11 @@ def _find_in_matrices(keys: Array, offsets: Array, first: int, stop: int) -> Ite
     start = 0
     while start < len(by_size):
         width = int(sizes[by_size[start]])
-        users = by_size[start : start + CELLS // width]
+        users = by_size[start : start + max(1, 4 * CELLS // (width * keys.itemsize))]
         start += len(users)
         cells = pick_runs(keys, offsets[first + users], sizes[users], width)
-        if cells.itemsize == 4 and not np.may_share_memory(cells, keys):
-            cells = cells.view(np.uint32)
-        else:
-            cells = _fold_at_once(cells)
+        cells = cells.copy() if np.may_share_memory(cells, keys) else cells
+        cells = _fold_over(cells)
         pad_runs(cells, sizes[users], PAD)
         cells.sort(axis=1)
         in_line, n_pads = cells.ravel(), np.maximum(width - 1 - sizes[users], 0)
@@ -162,7 +160,7 @@ def _compare(user: Array, keys: Array) -> tuple[Array, Array]:
     A user's rows are in ascending order.
     """
     # By 32 bits of the key, and by all of it where those do not tell two keys apart.
-    folded = _fold_at_once(np.ascontiguousarray(keys)).astype(np.int64)
+    folded = _fold_over(keys.copy()).astype(np.int64)
     order, begins = sort_numbers(user << 32 | folded)
     first = order[np.flatnonzero(begins)[np.cumsum(begins) - 1]]
     if not np.array_equal(keys[order], keys[first]):

@@ -38,7 +38,8 @@ def text_keys(offsets: Array, data: Array) -> Array:
             edge = np.flatnonzero((at < 0) | (at >= beyond)) if _is_at_edge(at, beyond) else None
             of_edge = None if edge is None else _read_bytes(data, at[edge])
             # The last eight bytes are in two words, of which each shift leaves its part.
-            np.maximum(at, 0, out=at)
+            if edge is not None:
+                np.maximum(at, 0, out=at)
             np.bitwise_and(at, 7, out=shift)
             shift <<= 3
             at >>= 3
@@ -46,14 +47,13 @@ def text_keys(offsets: Array, data: Array) -> Array:
             at += 1
             words.take(at, out=following, mode="clip")
             word >>= shift.view(np.uint64)
-            np.subtract(63, shift, out=shift)
-            following <<= np.uint64(1)  # by 64 in all where the word is whole: in two steps
-            following <<= shift.view(np.uint64)
+            np.subtract(64, shift, out=shift)
+            following <<= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
             word |= following
             if edge is not None:
                 word[edge] = of_edge
             if length.min() < 8:
-                # What is before a shorter text goes; NumPy shifts all 64 bits out too.
+                # What is before a shorter text goes.
                 np.minimum(length, 8, out=shift)
                 shift *= -8
                 shift += 64
