@@ -156,12 +156,14 @@ def evaluate(
     ------
     MissingColumnError
         A column is not there, or none could be inferred.
+    RepeatedPairError
+        Rows repeat the user and item of another, and `duplicates` is "raise".
     RecframeError
         A metric is unknown, an option has a value it does not take, a column is ambiguous, has
         nulls or holds what its role does not allow, a user has fewer than k ranked rows, or a file
         cannot be read. Ids of one column, or of the frame and truth, are of different kinds, as
-        numbers and text, or are floats that may have been rounded. With truth: a pair of user and
-        item is there twice, or no user, or no item of several users' lists, is in both.
+        numbers and text, or are floats that may have been rounded. With truth: it has a pair of
+        user and item twice, or no user, or no item of several users' lists, is in both.
 
     See Also
     --------

@@ -459,3 +459,13 @@ def test_items_that_cannot_be_compared():
         with pytest.raises(RecframeError, match=f"item='item': {message}"):
             frame.assign(item=items).rec.recall(k=1)
         assert 1 == len(frame.assign(item=items).rec(duplicates="keep").recall(k=1))
+
+
+def test_users_and_items_in_folders(tmp_path):
+    """Where folders name both ids, every row of their file is of one pair."""
+    folder = tmp_path / "user=1" / "item=a"
+    folder.mkdir(parents=True)
+    rows = {"score": [0.5, 0.4], "relevant": [1, 0], "day": ["mon", "tue"]}
+    pd.DataFrame(rows).to_parquet(folder / "0.parquet")
+    with pytest.raises(RepeatedPairError, match=r"item 'a'\); the column 'day' tells them apart"):
+        recframe.evaluate(tmp_path, ["recall@1"])

@@ -54,6 +54,9 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
         return
     with naming_file(row_group.path), open_file(row_group.path) as file:
         read = partial(file.iter_batches, AT_ONCE, [row_group.index_in_file])
+        if not stored:  # all are the pair's, by the names of folders
+            yield next(read()).to_pandas().assign(**said)
+            return
         is_own = [
             np.logical_and.reduce([batch[name].to_pandas().isin([ids[name]]) for name in stored])
             for batch in read(columns=stored)

@@ -16,7 +16,14 @@ from recframe.frames.ids import encode
 from recframe.frames.kinds import check_dtype, factorize
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.numbers import check_digits
-from recframe.frames.user_groups import UserGroups, find_keys, find_nulls, has_nulls, null_error
+from recframe.frames.user_groups import (
+    UserGroups,
+    find_keys,
+    find_nulls,
+    has_nulls,
+    in_one_chunk,
+    null_error,
+)
 from recframe.kernel.rankings import Gains
 from recframe.kernel.repeats import Repeats, find_repeats
 from recframe.kernel.texts import text_keys
@@ -96,11 +103,9 @@ def _make_keys(item: pd.Series) -> tuple[Array, bool]:
 def _read_text(item: pd.Series) -> pa.Array | None:
     """Return Python's texts as Arrow's, None where there are others."""
     try:
-        text = pa.array(item.array, from_pandas=True)
+        text = in_one_chunk(pa.array(item.array, from_pandas=True))
     except (pa.ArrowException, UnicodeError):
         return None  # objects of several kinds, or text that is none
-    if isinstance(text, pa.ChunkedArray):
-        text = text.combine_chunks()
     return text if text.type in (pa.string(), pa.large_string()) else None
 
 
@@ -116,10 +121,10 @@ def repeated_error(
         if label is not None
     }
     labels = " and ".join(repr(label) for label in roles.values() if label is not None)
-    shown = ", ".join(f"{role} {own!r}" for role, own in ids.items())
+    example = ", ".join(f"{role} {own!r}" for role, own in ids.items())
     found = (
         f"{labels} must not be the same in two rows, found {len(repeats.rows):,} of {len(rows):,} "
-        f"rows that repeat another (such as {shown})"
+        f"rows that repeat another (such as {example})"
     )
     told = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
     return RepeatedPairError(f"{found}; {advise(told)}", found, ids.get("user"), ids["item"])

@@ -126,11 +126,11 @@ def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
     if isinstance(dtype, pd.StringDtype | pd.ArrowDtype):
         text = pa.array(user.array)
         if text.type in (pa.string(), pa.large_string()):
-            return _in_one_chunk(text)
+            return in_one_chunk(text)
     return None
 
 
-def _in_one_chunk(text: pa.Array | pa.ChunkedArray) -> pa.Array:
+def in_one_chunk(text: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return text as one array, which copies only where there are several."""
     if isinstance(text, pa.ChunkedArray):
         return text.chunk(0) if text.num_chunks == 1 else text.combine_chunks()

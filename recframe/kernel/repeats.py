@@ -130,7 +130,7 @@ def _find_in_row(keys: Array) -> Array:
     folded = _fold(keys)
     twice = np.concatenate(in_threads(partial(_find_twice, folded), pairwise(_quarters(len(keys)))))
     # A table of some bits leaves out most others; of the rest each is looked up.
-    mask = np.uint32((1 << (16 * len(twice) + 1).bit_length()) - 1)
+    mask = np.uint32((1 << min(28, (16 * len(twice) + 1).bit_length())) - 1)
     is_there = np.zeros(int(mask) + 1, bool)
     is_there[twice & mask] = True
     found = [np.empty(0, np.int64)]
