@@ -12,8 +12,9 @@ from recframe.kernel.sorting import pad_runs, pick_runs
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads, user_bounds
 
 WIDEST = 1 << 13  # rows of a user that are sorted as one row of a matrix
-CELLS = 1 << 17  # of the matrix, which must stay in the cache
+CELLS = 1 << 18  # of the matrix, which must stay in the cache
 BATCH = 1 << 17  # rows that one step after the other leaves in the cache
+SAMPLE = 1 << 12  # keys that show whether the low bits tell keys apart
 PAD = (1 << 32) - 1
 # The golden ratio's bits, odd: a product with it differs wherever integers do.
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -48,7 +49,10 @@ def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Rep
         That order; None where the rows are grouped as they stand.
     """
     # Runs of keys are cut out of memory, where they must stand side by side.
-    grouped = np.ascontiguousarray(keys) if order is None else take(_fold(keys), order)
+    keys = np.ascontiguousarray(keys)
+    if not _is_told_by_low_bits(keys):
+        keys = _mix(keys)
+    grouped = keys if order is None else take(_low_bits(keys), order)
 
     def find(first: int, stop: int) -> list[tuple[Array, Array]]:
         found = []
@@ -66,26 +70,40 @@ def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Rep
     return Repeats(rows[ascending], first[ascending])
 
 
-def _fold(keys: Array) -> Array:
-    """Return a new array of 32 bits of each key, equal where keys are and seldom elsewhere."""
-    folded = np.empty(len(keys), np.uint32)
+def _is_told_by_low_bits(keys: Array) -> bool:
+    """Return whether keys differ in their low 32 bits where they differ, going by some of them."""
+    if keys.itemsize < 8:
+        return True
+    sample = keys[:: max(1, len(keys) // SAMPLE)]
+    return len(np.unique(sample.astype(np.uint32))) == len(np.unique(sample))
 
-    def fold(start: int, stop: int) -> None:
+
+def _mix(keys: Array) -> Array:
+    """Return a new array of 64 bits for each key, equal only where keys are, the low ones mixed."""
+    mixed = np.empty(len(keys), np.uint64)
+
+    def mix(start: int, stop: int) -> None:
+        high = np.empty(min(BATCH, stop - start), np.uint64)
         for begin in range(start, stop, BATCH):
             rows = slice(begin, min(begin + BATCH, stop))
-            folded[rows] = _fold_over(keys[rows].copy())
+            own = np.multiply(keys[rows].view(np.uint64), ODD, out=mixed[rows])
+            own ^= np.right_shift(own, np.uint64(32), out=high[: len(own)])
 
-    in_slices(fold, 0, len(keys))
-    return folded
+    in_slices(mix, 0, len(keys))
+    return mixed
 
 
-def _fold_over(keys: Array) -> Array:
-    """Return what `_fold` does, of keys of any shape, which are overwritten."""
-    if keys.itemsize == 8:
-        keys = keys.view(np.uint64)
-        keys *= ODD
-        keys >>= np.uint64(32)
-    return keys.view(np.uint32) if keys.itemsize == 4 else keys.astype(np.uint32)
+def _low_bits(keys: Array) -> Array:
+    """Return the low 32 bits of keys of any shape."""
+    if keys.itemsize == 4:
+        return keys.view(np.uint32)
+    low = np.empty(keys.shape, np.uint32)
+
+    def cut(start: int, stop: int) -> None:
+        low[start:stop] = keys[start:stop]
+
+    in_slices(cut, 0, len(keys))
+    return low
 
 
 def _find_in_matrices(keys: Array, offsets: Array, first: int, stop: int) -> Iterator[Array]:
@@ -105,11 +123,10 @@ def _find_in_matrices(keys: Array, offsets: Array, first: int, stop: int) -> Ite
     start = 0
     while start < len(by_size):
         width = int(sizes[by_size[start]])
-        users = by_size[start : start + max(1, 4 * CELLS // (width * keys.itemsize))]
+        users = by_size[start : start + max(1, CELLS // width)]
         start += len(users)
-        cells = pick_runs(keys, offsets[first + users], sizes[users], width)
+        cells = _low_bits(pick_runs(keys, offsets[first + users], sizes[users], width))
         cells = cells.copy() if np.may_share_memory(cells, keys) else cells
-        cells = _fold_over(cells)
         pad_runs(cells, sizes[users], PAD)
         cells.sort(axis=1)
         in_line, n_pads = cells.ravel(), np.maximum(width - 1 - sizes[users], 0)
@@ -127,23 +144,23 @@ def _rows_of(users: Array, offsets: Array) -> Array:
 
 def _find_in_row(keys: Array) -> Array:
     """Return the positions of keys among which are all that are there twice."""
-    folded = _fold(keys)
-    twice = np.concatenate(in_threads(partial(_find_twice, folded), pairwise(_quarters(len(keys)))))
+    bits = _low_bits(keys)
+    twice = np.concatenate(in_threads(partial(_find_twice, bits), pairwise(_quarters(len(keys)))))
     # A table of some bits leaves out most others; of the rest each is looked up.
     mask = np.uint32((1 << min(28, (16 * len(twice) + 1).bit_length())) - 1)
     is_there = np.zeros(int(mask) + 1, bool)
     is_there[twice & mask] = True
     found = [np.empty(0, np.int64)]
     for start in range(0, len(keys) if len(twice) else 0, BATCH):
-        part = folded[start : start + BATCH]
+        part = bits[start : start + BATCH]
         near = np.flatnonzero(is_there[part & mask])
         found.append(start + near[np.isin(part[near], twice)])
     return np.concatenate(found)
 
 
-def _find_twice(folded: Array, low: int, high: int) -> Array:
+def _find_twice(bits: Array, low: int, high: int) -> Array:
     """Return the numbers in [low, high) that are there twice."""
-    own = folded if (low, high) == (0, 1 << 32) else folded[(folded >= low) & (folded < high)]
+    own = bits if (low, high) == (0, 1 << 32) else bits[(bits >= low) & (bits < high)]
     own = np.sort(own)
     twice: Array = own[1:][own[1:] == own[:-1]]
     return twice
@@ -160,8 +177,7 @@ def _compare(user: Array, keys: Array) -> tuple[Array, Array]:
     A user's rows are in ascending order.
     """
     # By 32 bits of the key, and by all of it where those do not tell two keys apart.
-    folded = _fold_over(keys.copy()).astype(np.int64)
-    order, begins = sort_numbers(user << 32 | folded)
+    order, begins = sort_numbers(user << 32 | _low_bits(keys).astype(np.int64))
     first = order[np.flatnonzero(begins)[np.cumsum(begins) - 1]]
     if not np.array_equal(keys[order], keys[first]):
         order = np.lexsort((keys, user))

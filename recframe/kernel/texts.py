@@ -43,9 +43,8 @@ def text_keys(offsets: Array, data: Array) -> Array:
             np.bitwise_and(at, 7, out=shift)
             shift <<= 3
             at >>= 3
-            words.take(at, out=word, mode="clip")
-            at += 1
-            words.take(at, out=following, mode="clip")
+            words.take(at, out=word, mode="wrap")
+            words[1:].take(at, out=following, mode="wrap")
             word >>= shift.view(np.uint64)
             np.subtract(64, shift, out=shift)
             following <<= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
