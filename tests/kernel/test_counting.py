@@ -55,6 +55,25 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(rule):
     assert sorted(zip(*expected[2:], strict=True)) == sorted(zip(*found[2:], strict=True))
 
 
+@pytest.mark.parametrize(("name", "row_order"), [("first", 1), ("last", -1)])
+@pytest.mark.parametrize("step", [1, 1 << 18, 1 << 24])
+@pytest.mark.parametrize("k", [3, 300])
+def test_row_order_where_exact_keys_have_no_room_for_columns(k, step, name, row_order):
+    """Tied rows of long lists go by row order, even if the bits of integer scores leave no room."""
+    rng = np.random.default_rng(11)
+    scores, relevant = step * rng.integers(0, 50, (4, 300)), rng.random((4, 300)) < 0.3
+    rankings = Rankings(scores.ravel(), relevant.ravel(), np.arange(0, 1_201, 300), 0)
+    is_exact, n_bits = short_keys(rankings.scores, rankings.relevant, room=0)[1:]
+    row = np.arange(300) * row_order
+    ranked = [relevant[user, np.lexsort((row, -scores[user]))] for user in range(4)]
+    expected = [(user, above) for user in range(4) for above in np.flatnonzero(ranked[user][:k])]
+    found = count(rankings, TIE_RULES[name], Depth(k, at_n_relevant=False))
+
+    assert is_exact
+    assert (n_bits + 9 > 31) == (step > 1 << 17)  # 300 columns have 9 bits
+    assert expected == sorted(zip(found.user.tolist(), found.above.tolist(), strict=True))
+
+
 @st.composite
 def some_rankings(draw):
     """Return rankings with scores that short keys tell apart, or do not."""
