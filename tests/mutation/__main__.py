@@ -1,0 +1,214 @@
+"""Change a room one line at a time and run its own tests: python -m tests.mutation kernel.
+
+Whatever lives is printed, then a table of modules. Only tests that run a changed line are run, the
+quickest first, as CI runs them: examples drawn are the same in every run. Nothing here is written
+to: each change is made in a copy of the package, of which a fork of this process runs the tests.
+"""
+
+import argparse
+import contextlib
+import importlib
+import os
+import pickle
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import coverage
+import pytest
+
+from tests.mutation.changes import Change, read_changes
+
+ROOT = Path(__file__).resolve().parents[2]
+# What tests import beside the package, once for all forks.
+WARM = "pandas pyarrow.parquet hypothesis.extra.numpy scipy.stats matplotlib.pyplot jinja2"
+MEMORY = 6 << 30  # which a change may make grow without end
+ARGUMENTS = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
+
+
+class Room:
+    """The modules of a room, its tests, how long each takes, and which lines it runs."""
+
+    def __init__(self, name: str) -> None:
+        folder = ROOT / "recframe" / name
+        is_folder = folder.is_dir()
+        self.modules = sorted(folder.glob("*.py")) if is_folder else [folder.with_suffix(".py")]
+        self.tests = str(ROOT / "tests" / (name if is_folder else f"test_{name}.py"))
+        with tempfile.TemporaryDirectory() as found:
+            status = wait(fork(lambda: self._observe(Path(found, "observed"))))
+            if status:
+                sys.exit(f"the tests of {name} fail before anything is changed")
+            observed = Path(found, "observed").read_bytes()
+        self.seconds, self.lines = pickle.loads(observed)
+
+    def _observe(self, path: Path) -> int:
+        """Run all tests, and note the seconds of each and the tests that run each line."""
+        trace = coverage.Coverage(data_file=None, config_file=False, source_pkgs=["recframe"])
+        trace.start()
+        watch = Watch(trace)
+        status = pytest.main([*ARGUMENTS, self.tests], plugins=[watch])
+        trace.stop()
+        data = trace.get_data()
+        lines = {str(module): data.contexts_by_lineno(str(module)) for module in self.modules}
+        path.write_bytes(pickle.dumps((dict(watch.seconds), lines)))
+        return status
+
+    def tests_of(self, change: Change) -> list[str]:
+        """Return the tests that run what is changed, the quickest first."""
+        lines = self.lines[str(change.path)]
+        found = {test for line in change.lines for test in lines.get(line, ())}
+        if "" in found:  # run on import: of use to whatever runs anything of the module
+            found = {test for tests in lines.values() for test in tests}
+        return sorted(found - {""}, key=lambda test: self.seconds[test])
+
+
+class Watch:
+    """A plugin of pytest that notes the seconds of tests, and tells coverage which test runs."""
+
+    def __init__(self, trace: coverage.Coverage) -> None:
+        self.trace, self.seconds = trace, Counter()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Name the context by the test."""
+        self.trace.switch_context(item.nodeid)
+        result = yield
+        self.trace.switch_context("")
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add the seconds of set-up, call and teardown."""
+        self.seconds[report.nodeid] += report.duration
+
+
+class Choice:
+    """A plugin of pytest that runs some tests in an order, none for long."""
+
+    def __init__(self, tests: list[str], seconds: dict[str, float]) -> None:
+        self.rank = {test: rank for rank, test in enumerate(tests)}
+        self.seconds = seconds
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave the chosen tests, in their order."""
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.rank),
+            key=lambda item: self.rank[item.nodeid],
+        )
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Have the process killed where a test takes far longer than it did."""
+        signal.setitimer(signal.ITIMER_REAL, 20 + 10 * self.seconds[item.nodeid])
+        result = yield
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return result
+
+
+def fork(function: Callable[[], int]) -> int:
+    """Return the process id of a fork that runs a function, whose result is its exit status."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        os.setsid()
+        status = int(function())
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
+def wait(child: int) -> int:
+    """Return the exit status of a fork."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def run_changed(change: Change, folder: Path, room: Room, tests: list[str]) -> int:
+    """Run the tests on a copy of the package with the change, in this process."""
+    log = os.open(folder / "log", os.O_CREAT | os.O_WRONLY)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    shutil.copytree(ROOT / "recframe", folder / "recframe")
+    changed = folder / change.path.relative_to(ROOT)
+    changed.write_text(change.source, encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    os.environ["PYTHONPATH"] = str(folder)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    files = sorted({str(ROOT / test.partition("::")[0]) for test in tests})
+    arguments = [*ARGUMENTS, f"--basetemp={folder / 'pytest'}", *files]
+    return pytest.main(arguments, plugins=[Choice(tests, room.seconds)])
+
+
+def find_survivors(room: Room, changes: list[Change], n_jobs: int) -> Iterator[tuple[Change, bool]]:
+    """Yield the changes in any order, each with whether it lives."""
+    running: dict[int, tuple[Change, tempfile.TemporaryDirectory[str]]] = {}
+    waiting = iter(changes)
+    change = next(waiting, None)
+    while running or change is not None:
+        if change is not None and len(running) < n_jobs:
+            tests = room.tests_of(change)
+            if tests:
+                folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+                own, path = change, Path(folder.name)
+                child = fork(lambda: run_changed(own, path, room, tests))  # noqa: B023
+                running[child] = change, folder
+            else:
+                yield change, True
+            change = next(waiting, None)
+            continue
+        child, status = os.wait()
+        found, folder = running.pop(child)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what its tests have left running
+        folder.cleanup()
+        yield found, os.waitstatus_to_exitcode(status) == 0
+
+
+def main() -> None:
+    """Read the arguments, run, print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("room", help="kernel, metrics, frames, files, analysis, options, …")
+    parser.add_argument("--module", help="only this one of the room")
+    parser.add_argument("--sample", type=int, help="so many changes, drawn at random; default: all")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="forks at a time")
+    arguments = parser.parse_args()
+
+    os.environ["CI"] = "true"  # for the profile of tests/conftest.py
+    os.chdir(ROOT)
+    for name in WARM.split():
+        importlib.import_module(name)
+    room = Room(arguments.room)
+    paths = [path for path in room.modules if arguments.module in (None, path.stem)]
+    changes = [change for path in paths for change in read_changes(path)]
+    if arguments.sample is not None and arguments.sample < len(changes):
+        changes = random.Random(arguments.seed).sample(changes, arguments.sample)
+
+    began = time.monotonic()
+    tried, survived = Counter(), Counter()
+    for change, lives in find_survivors(room, changes, arguments.jobs):
+        tried[change.path.name] += 1
+        if lives:
+            survived[change.path.name] += 1
+            where = f"{change.path.relative_to(ROOT)}:{change.lines.start}"
+            print(f"{where}: {change.what}", flush=True)
+    print(f"\n{'module':24}{'tried':>8}{'killed':>8}{'survived':>10}")
+    for name in [*sorted(tried), "all"]:
+        of, live = (c.total() if name == "all" else c[name] for c in (tried, survived))
+        print(f"{name:24}{of:8}{of - live:8}{live:10}")
+    print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
