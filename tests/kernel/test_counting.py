@@ -1,5 +1,6 @@
 """Counting: the rows above relevant rows and tied with them."""
 
+from itertools import pairwise
 from unittest import mock
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.kernel.counting import Depth, count, count_blocks
+from recframe.kernel.counting import Depth, count, count_blocks, count_ties, rank_rows
 from recframe.kernel.grouping import group_offsets, sum_by_user
 from recframe.kernel.rankings import TIE_RULES, Rankings
 from recframe.kernel.sort_keys import short_keys
@@ -56,7 +57,7 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(rule):
 
 
 @pytest.mark.parametrize(("name", "row_order"), [("first", 1), ("last", -1)])
-@pytest.mark.parametrize("step", [1, 1 << 18, 1 << 24])
+@pytest.mark.parametrize("step", [1, 1 << 15, 1 << 16, 1 << 24])
 @pytest.mark.parametrize("k", [3, 300])
 def test_row_order_where_exact_keys_have_no_room_for_columns(k, step, name, row_order):
     """Tied rows of long lists go by row order, even if the bits of integer scores leave no room."""
@@ -70,7 +71,7 @@ def test_row_order_where_exact_keys_have_no_room_for_columns(k, step, name, row_
     found = count(rankings, TIE_RULES[name], Depth(k, at_n_relevant=False))
 
     assert is_exact
-    assert (n_bits + 9 > 31) == (step > 1 << 17)  # 300 columns have 9 bits
+    assert (n_bits + 9 > 31) == (step > 1 << 15)  # 300 columns have 9 bits
     assert expected == sorted(zip(found.user.tolist(), found.above.tolist(), strict=True))
 
 
@@ -135,3 +136,39 @@ def test_one_relevant_row_each_is_counted_as_many_are(rule):
     expected = [row for block in blocks for row in zip(*block, strict=True)]
 
     assert sorted(expected) == sorted(zip(*count(rankings, rule)[2:], strict=True))
+
+
+@pytest.mark.parametrize("name", TIE_RULES)
+@given(some_rankings())
+def test_positions_of_rows(name, rankings):
+    """Each row has the positions of those that its rule does not tell apart: first and mean."""
+    rule = TIE_RULES[name]
+    first, mean = rank_rows(rankings, rule)
+    for start, stop in pairwise(rankings.offsets.tolist()):
+        keys = []
+        for row in range(start, stop):
+            relevance = rankings.relevant[row] != rule.relevant_first
+            decided = relevance if rule.relevant_first is not None else row * rule.row_order
+            keys.append((-rankings.scores[row], decided))
+        for row, key in zip(range(start, stop), keys, strict=True):
+            n_above, n_tied = sum(other < key for other in keys), keys.count(key)
+
+            assert (n_above + 1, n_above + (n_tied + 1) / 2) == (first[row], mean[row])
+
+
+@given(some_rankings(), st.sampled_from([1, 2, 3, 8, 29, 30]))
+def test_ties_of_users(rankings, k):
+    """Tied rows, ties across the cut and the hits they decide are those found one by one."""
+    found = count_ties(rankings, k)
+    for user, (start, stop) in enumerate(pairwise(rankings.offsets.tolist())):
+        scores, relevant = rankings.scores[start:stop], rankings.relevant[start:stop]
+        best, worst = (
+            relevant[np.lexsort((relevant == is_first, -scores))][:k] for is_first in (False, True)
+        )
+        ranked = np.sort(scores)[::-1].tolist()
+
+        assert relevant.sum() == found.n_relevant[user]
+        assert sum(ranked.count(score) > 1 for score in ranked) == found.n_tied[user]
+        assert (k < len(ranked) and ranked[k - 1] == ranked[k]) == found.is_cut[user]
+        assert best.sum() == found.most_hits[user]
+        assert worst.sum() == found.fewest_hits[user]

@@ -12,9 +12,10 @@ from recframe.kernel.pairs import find_pairs
 @given(data=st.data())
 def test_find_pairs(at_once, data):
     """Searching finds what a dictionary finds and whether rows repeat, however it is cut."""
-    pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=30)
-    rows = sorted(data.draw(pairs), key=lambda pair: pair[0])
-    asked = data.draw(pairs.map(lambda found: list(dict.fromkeys(found))))
+    pairs_of_rows = st.tuples(st.integers(0, 4), st.integers(0, 9))
+    rows = sorted(data.draw(st.lists(pairs_of_rows, max_size=30)), key=lambda pair: pair[0])
+    unknown = st.sampled_from([(-1, 0), (-1, 9), (0, -1), (4, -1), (-1, -1)])
+    asked = data.draw(st.lists(pairs_of_rows | unknown, max_size=30, unique=True))
     user, code = np.array(rows, np.int64).reshape(-1, 2).T
     offsets = np.searchsorted(user, np.arange(6))
     wanted = np.array(asked, np.int64).reshape(-1, 2).T

@@ -44,3 +44,15 @@ def test_runs_of_users_are_all_users(n_runs, monkeypatch):
         column = np.concatenate([getattr(part.gains, field) for part in parts])
         np.testing.assert_array_equal(getattr(gains, field), column)
     assert all(2 * len(part.offsets) - 2 == part.gains.offsets[-1] for part in parts)
+
+
+def test_gains_where_only_some_rows_are_ranked():
+    """The gain of a relevant row that is not ranked is that of an item of its user."""
+    gains = Gains(np.arange(6.0), np.array([10.0, 20, 21]), np.array([0, 1, 1, 3]))
+    relevant = np.array([True, True, False, True, True, False])
+    is_ranked = np.array([True, False, False, False, True, True])
+    found = gains.rank(is_ranked, relevant, np.array([0, 3, 4, 6]))
+
+    assert [0, 4, 5] == found.gain.tolist()
+    assert [10, 1, 3, 20, 21] == found.unranked.tolist()
+    assert [0, 2, 3, 5] == found.offsets.tolist()

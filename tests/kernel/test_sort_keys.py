@@ -18,6 +18,7 @@ NUMBERS = st.one_of(
 
 
 @given(NUMBERS)
+@example(np.array([np.inf, -np.inf]))
 def test_keys_order_as_scores_do(scores):
     """Keys fall exactly as scores rise, are equal where scores are, and leave two bits free."""
     sortable = rankable(scores)
@@ -32,6 +33,8 @@ def test_keys_order_as_scores_do(scores):
 
 @given(NUMBERS)
 @example(np.array([1.0, np.finfo(float).max]))
+@example(np.array([1 / 3, 0.0, -0.0]))
+@example(np.array([1 / 3, -0.0, 0.0]))
 @example(np.array([0, (1 << 30) - 1]))
 @example(np.array([0, (1 << 31) - 2]))
 def test_short_keys_never_rise_as_scores_do(scores):
@@ -75,6 +78,19 @@ def test_key_range(low, high, expected):
     assert expected == (n_dropped, top, n_bits)
     assert -(2**31) <= first < last < 2**31 - 2
     assert n_bits == 32 or (first >= 0 and last.bit_length() <= n_bits)
+
+
+def test_numbers_that_keys_can_be_made_of_are_kept():
+    """Only integers whose keys would need more than 62 bits are ranked first, and other types."""
+    for values in ([-(2**61), 2**61], [0.5, -np.inf], np.arange(3, dtype=np.uint64)):
+        scores = np.array(values)
+        assert rankable(scores) is scores
+    for values in ([-(2**61) - 1, 5, 0], [0, 2**61 + 1, 7], np.array([3, 2**64 - 1], np.uint64)):
+        scores = np.array(values)
+        assert np.argsort(scores).argsort().tolist() == rankable(scores).tolist()
+    for values in ([True, False], np.array([0.5, -1], np.longdouble)):
+        assert [1, 0] == rankable(np.array(values)).tolist()
+        assert rankable(np.array(values)).dtype == np.int64
 
 
 def test_short_keys_of_what_a_model_gives_are_exact_or_nearly():

@@ -1,6 +1,7 @@
 """Rows sorted, blocks of users of like size at a time."""
 
 import numpy as np
+import pytest
 
 from recframe.kernel.rankings import TIE_RULES, Rankings
 from recframe.kernel.sorting import sorted_blocks
@@ -26,3 +27,26 @@ def test_keys_go_down_to_the_depth(monkeypatch):
     assert untied.is_tied_with_next is None
     assert tied.keys.shape == (1, 8)
     assert tied.is_tied_with_next.tolist() == [[True, False, *[True, True, False] * 2]]
+
+
+@pytest.mark.parametrize("name", ["expected", "best"])
+def test_pads_are_tied_with_none(name):
+    """Beside a longer user, what follows a shorter one's rows is no tie."""
+    scores = np.array([1.0, 1, 2, 3, 4, 5, 7, 7])
+    rankings = Rankings(scores, scores > 1, np.array([0, 6, 8]), np.zeros(2, np.int64))
+    (block,) = sorted_blocks(rankings, TIE_RULES[name])
+
+    assert [0, 1] == block.users.tolist()
+    assert [[4], [0]] == [np.flatnonzero(row).tolist() for row in block.is_tied_with_next]
+
+
+@pytest.mark.parametrize("name", TIE_RULES)
+def test_ratings_are_sorted_once(name):
+    """Short keys decide the order of ratings, and row order is in them where there is room."""
+    rng = np.random.default_rng(2)
+    scores = rng.integers(1, 6, 900).astype(np.int8)
+    rankings = Rankings(scores, scores > 4, np.arange(0, 901, 30), np.zeros(30, np.int64))
+    blocks = list(sorted_blocks(rankings, TIE_RULES[name]))
+
+    assert [np.int32] == [block.keys.dtype for block in blocks]
+    assert (blocks[0].is_tied_with_next is None) == bool(TIE_RULES[name].row_order)

@@ -1,6 +1,8 @@
 """Threads: slices of rows and runs of users."""
 
 from itertools import pairwise
+from threading import get_ident
+from time import sleep
 
 import numpy as np
 import pytest
@@ -32,6 +34,16 @@ def test_results_come_in_the_order_of_the_tasks(n_threads):
     assert [i * n_threads for i in range(9)] == in_threads(
         lambda one, other: one * other, [(i, n_threads) for i in range(9)]
     )
+
+
+def test_no_more_threads_than_processors(n_threads):
+    """However many tasks there are."""
+
+    def name_thread() -> int:
+        sleep(0.001)
+        return get_ident()
+
+    assert n_threads >= len(set(in_threads(name_thread, [()] * 9)))
 
 
 @pytest.mark.parametrize("n_users", [1, 2, 1_000])
