@@ -10,6 +10,7 @@ import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.dask import tasks
+from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
@@ -19,6 +20,8 @@ from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, spell_options
 
 __all__ = ["DaskRecAccessor"]
+
+register_tokens()
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none
