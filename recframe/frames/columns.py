@@ -10,8 +10,10 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recframe.errors import MissingColumnError, RecframeError
 from recframe.frames.labels import (
     SHOWN,
+    are_distinct_texts,
     check_distinct,
     check_label,
+    find_position,
     is_infer,
     is_same,
     leave_out,
@@ -131,8 +133,7 @@ def _find_in_truth(
 
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
     """Return the column, or index level, of a label that has been checked; of these rows only."""
-    names = [*frame.columns, *frame.index.names]
-    position = next(number for number, name in enumerate(names) if is_same(name, label))
+    position = find_position(frame, label)
     if position < frame.shape[1]:
         column = frame.iloc[:, position]
     else:
@@ -174,6 +175,9 @@ def _find_scores(frame: pd.DataFrame, given: Any, taken: list[Hashable]) -> list
             raise RecframeError("score must name at least one column, found an empty list")
     else:
         scores = _infer_scores(frame, list_labels(frame, taken))
+    labels = list_labels(frame)
+    if are_distinct_texts(labels) and are_distinct_texts(scores) and set(scores) <= set(labels):
+        return scores
     for label in scores:
         check_label(frame, "score", label)
         if sum(is_same(label, other) for other in scores) > 1:

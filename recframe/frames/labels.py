@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ from recframe.errors import MissingColumnError, RecframeError
 from recframe.options import INFER
 
 SHOWN = 12
+MANY = 64  # columns; of so many one is looked up by its hash
 
 
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
@@ -26,7 +28,29 @@ def other_labels(frame: pd.DataFrame, taken: Iterable[Hashable]) -> list[Hashabl
 
 def leave_out(labels: list[Hashable], taken: Iterable[Hashable]) -> list[Hashable]:
     """Return the labels that are not taken."""
-    return [label for label in labels if not any(is_same(label, other) for other in taken)]
+    texts = {label for label in taken if isinstance(label, str)}
+    others = [label for label in taken if not isinstance(label, str)]
+    return [
+        label
+        for label in labels
+        if label not in texts and not any(is_same(label, other) for other in others)
+    ]
+
+
+def find_position(frame: pd.DataFrame, label: Hashable) -> int:
+    """Return where a label that has been checked is among the columns, index levels behind them."""
+    if isinstance(label, str) and frame.shape[1] > MANY:
+        with suppress(KeyError):
+            position = frame.columns.get_loc(label)
+            if isinstance(position, int) and is_same(frame.columns[position], label):
+                return position
+    names = [*frame.columns, *frame.index.names]
+    return next(number for number, name in enumerate(names) if is_same(name, label))
+
+
+def are_distinct_texts(labels: list[Hashable]) -> bool:
+    """Return whether labels are texts, none there twice, without comparing each with each."""
+    return all(isinstance(label, str) for label in labels) and len(set(labels)) == len(labels)
 
 
 def is_same(name: Any, label: Any) -> bool:
@@ -62,6 +86,8 @@ def check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
     """Raise where one column was given two roles."""
     roles = [(role, label) for role, label in labels.items() if label is not None]
     roles += [("score", label) for label in scores]
+    if are_distinct_texts([label for _, label in roles]):
+        return
     for number, (role, label) in enumerate(roles):
         for other_role, other in roles[:number]:
             if is_same(label, other):

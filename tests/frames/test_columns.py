@@ -4,7 +4,9 @@ import pandas as pd
 import pytest
 
 import recframe
+from recframe.frames import columns, labels
 from recframe.frames.columns import find_columns
+from recframe.frames.labels import is_same
 from recframe.frames.names import NAMES
 from recframe.options import Options
 
@@ -214,3 +216,32 @@ def test_wide_frames_are_not_listed_whole():
     """A message names the first columns of many."""
     with pytest.raises(recframe.RecframeError, match="'c11' and 28 more"):
         one_row(*(f"c{n}" for n in range(40))).rec.recall(k=1)
+
+
+def test_many_scores_are_not_compared_each_with_each(monkeypatch):
+    """Of thousands of columns, that would take longer than all else."""
+    frame = one_row("user", "relevant", *[f"{number}_score" for number in range(300)])
+    frame = frame.assign(taken=1).set_index("taken").rename_axis("item")
+    calls = []
+
+    def note(name, label):
+        calls.append(label)
+        return is_same(name, label)
+
+    for module in (columns, labels):
+        monkeypatch.setattr(module, "is_same", note)
+    for score in ("infer", list(frame.columns[2:])):
+        recframe.evaluate(frame, "recall@1", score=score)
+
+    assert len(calls) < 10 * frame.shape[1]
+
+
+@pytest.mark.parametrize("label", ["1_score", "item", 7])
+def test_one_of_many_columns(label):
+    """A label finds its column among many, its index level behind them, and text no number."""
+    frame = one_row(*[f"{number}_score" for number in range(100)], 7)
+    frame = frame.set_axis(pd.Index([3], name="item"))
+    column = columns.get_column(frame, label)
+
+    assert label == column.name
+    assert [3 if label == "item" else 1] == column.tolist()
