@@ -98,11 +98,10 @@ class Choice:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave the chosen tests, in their order."""
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self.rank),
-            key=lambda item: self.rank[item.nodeid],
-        )
+        """Leave the chosen tests, in their order, and those that only the change has made."""
+        made = [item for item in items if item.nodeid not in self.seconds]
+        chosen = [item for item in items if item.nodeid in self.rank]
+        items[:] = made + sorted(chosen, key=lambda item: self.rank[item.nodeid])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
