@@ -67,7 +67,9 @@ def test_statistics_of_hits_alone():
 
 def test_what_metrics_share_is_made_once():
     """Positions go down to the last cut-off for every cut-off, and to the end for none."""
-    counts = Counts(np.array([9]), np.array([2]), np.array([0, 0]), np.array([1, 5]), np.ones(2))
+    counts = Counts(
+        np.array([9]), np.array([2]), np.array([0, 0]), np.array([1, 5]), np.array([1, 1])
+    )
     statistics = RankStatistics(counts, (2, 3))
 
     assert [2] == statistics.positions(2).position.tolist()
