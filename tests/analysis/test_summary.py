@@ -133,10 +133,12 @@ def test_confidence_widens():
 
 
 def test_few_users():
-    """One user has a mean and no interval; users of one value have an interval of no width."""
+    """One user has a mean and no interval, two have; of one value it has no width."""
     one = users_with(np.array([0.4])).rec.summary("precision@5").iloc[0]
     assert [0.4, 1.0] == one[["mean", "n_users"]].tolist()
     assert one[["standard_error", "low", "high"]].isna().all()
+    two = users_with(np.array([0.2, 0.6])).rec.summary("precision@5").iloc[0]
+    np.testing.assert_allclose([0.4, 0.2, 0.6, 2], two[["mean", "low", "high", "n_users"]])
     same = users_with(np.full(9, 0.4)).rec.summary("precision@5").iloc[0]
     np.testing.assert_allclose([0.4, 0.4, 0.0], same[["low", "high", "standard_error"]], atol=1e-15)
 

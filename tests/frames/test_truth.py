@@ -490,15 +490,3 @@ def test_neither_frame_is_changed(recs, test):
 
     pd.testing.assert_frame_equal(before[0], recs)
     pd.testing.assert_frame_equal(before[1], test)
-
-
-def test_inspect_shows_what_truth_adds():
-    """Inspecting a user judged by truth shows the relevant items that were never listed too."""
-    recs = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "score": [0.9, 0.8, 0.7]})
-    truth = pd.DataFrame({"user": [1, 1, 3], "item": ["b", "c", "a"]})
-    seen = recs.rec(truth=truth, short="pad").inspect(1, k=2)
-
-    assert ["a", "b", "c"] == seen.tables["score"]["item"].tolist()
-    assert [False, True, True] == seen.tables["score"]["relevant"].tolist()
-    assert [0.5, 0.5] == seen.metrics.loc["score", ["precision@2", "recall@2"]].tolist()
-    assert [False] == recs.rec(truth=truth).inspect(2, k=1).tables["score"]["relevant"].tolist()
