@@ -269,6 +269,15 @@ def test_values_are_escaped(tied):
     assert "&lt;i&gt;ann&lt;/i&gt;" in page
 
 
+def test_long_names_are_cut():
+    """Of a name longer than 40 characters the text shows the first."""
+    frame = pd.DataFrame({"user": 1, "item": ["x" * 40, "y" * 41], "score": [2, 1], "relevant": 1})
+    text = str(frame.rec.inspect(1, k=1))
+
+    assert f" {'x' * 40} " in text
+    assert f" {'y' * 37}... " in text
+
+
 def test_text_has_a_line_for_each_row():
     """Line breaks inside a name do not break the table."""
     frame = pd.DataFrame({"user": 1, "item": ["a\nb", "c"], "score": [2, 1], "relevant": 1})

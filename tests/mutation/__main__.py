@@ -106,7 +106,7 @@ class Choice:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Have the process killed where a test takes far longer than it did."""
-        signal.setitimer(signal.ITIMER_REAL, 20 + 10 * self.seconds[item.nodeid])
+        signal.setitimer(signal.ITIMER_REAL, 20 + 10 * self.seconds.get(item.nodeid, 0))
         result = yield
         signal.setitimer(signal.ITIMER_REAL, 0)
         return result
