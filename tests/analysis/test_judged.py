@@ -6,6 +6,8 @@ import pytest
 
 import recframe
 from recframe import RecframeError
+from recframe.analysis.judged import judged_frame
+from recframe.options import Options
 
 
 @pytest.fixture
@@ -121,3 +123,12 @@ def test_rows_left_out_are_not_judged(recs, test):
     assert {("ann", 2), ("ann", 8), ("ann", 9), ("cat", 1)} == set(
         judged.iloc[4:, :2].itertuples(index=False, name=None)
     )
+
+
+def test_truth_of_users_beyond_the_frame(recs, test):
+    """Where the frame is a part of all there is, truth need not be of its users."""
+    options = Options(truth=test.assign(user=test["user"] + "?"))
+    judged = judged_frame(recs, options, is_all=False)
+
+    assert not judged["relevant"].iloc[:5].any()
+    assert 10 == len(judged)

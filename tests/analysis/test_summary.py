@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.analysis.resampling import Resampling, bootstrap_interval
+from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
 
 COLUMNS = ["mean", "standard_error", "low", "high", "n_users", "n_undefined"]
 DRAWS = Resampling(0.95, 9_999, 0)
@@ -80,6 +80,16 @@ def test_interval_of_all_distinct_values():
     error = values.std(ddof=1) / math.sqrt(len(values))
 
     np.testing.assert_allclose([-1.96, 1.96], (np.array([low, high]) - values.mean()) / error, 0.15)
+
+
+@pytest.mark.parametrize("cells", [1, 4, 30])
+def test_batches_change_nothing(cells, monkeypatch):
+    """However many random numbers are held at a time, the same ones are drawn."""
+    values, draws = np.arange(9) / 7 - 0.3, Resampling(0.9, 20, 3)
+    expected = bootstrap_interval(values, draws), sign_flip_test(values, draws)
+    monkeypatch.setattr("recframe.analysis.resampling.CELLS_PER_BATCH", cells)
+
+    assert expected == (bootstrap_interval(values, draws), sign_flip_test(values, draws))
 
 
 def test_a_million_users_are_resampled_in_little_memory():
