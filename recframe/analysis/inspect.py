@@ -36,8 +36,9 @@ def inspect_user(
     columns = find_columns(frame, options, with_item=True)
     frame = frame[_find_user(frame, user, columns.user)]
     interactions = read_interactions(frame, columns, options)
-    if len(interactions.groups.users) == 0:
-        raise RecframeError(f"user={user!r}: every row holds a null, and missing='drop' removes it")
+    if len(interactions.find_rows()[0]) == 0:
+        dropped = "every row holds a null, and missing='drop' removes it"
+        raise RecframeError(f"user={user!r}: {dropped if len(frame) else 'the frame has no row'}")
     metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
     per_user = measure_table(interactions, metrics, options)
     title = str(user) if columns.user is None else f"{columns.user} {user}"

@@ -193,6 +193,10 @@ def test_truth(listed):
 
     names = ["users", "users without relevant rows", "shortest ranking"]
     assert [3, 1, 0] == column[names].tolist()
+    assert [2, 3] == [
+        listed.rec(truth=truth).describe(k=2).loc["truth items not in the frame", "score"]
+        for truth in (TRUTH, pd.DataFrame({"user": [1, 1, 4, 2, 2], "item": list("bzqay")}))
+    ]
     assert [worst, best] == pytest.approx(column.iloc[-2:].tolist())
     assert worst < best
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -188,9 +189,9 @@ def test_a_long_list_is_cut(k, n_shown):
 
 def test_no_line_under_a_short_ranking(tied):
     """A ranking with fewer than k rows has no line under position k."""
-    text = str(tied.rec(missing="unranked", short="pad").inspect("ann", k=5))
-
-    assert 1 == sum(line.startswith("─") for line in text.splitlines())
+    for k, n_lines in {4: 2, 5: 1}.items():
+        text = str(tied.rec(missing="unranked", short="pad").inspect("ann", k=k))
+        assert n_lines == sum(line.startswith("─") for line in text.splitlines())
 
 
 def test_undefined(frame):
@@ -204,6 +205,43 @@ def test_scores_are_aligned():
     rows = Tables(frame.rec.inspect(1).to_html()).rows[1:]
 
     assert ["inf", "0.500", "0.250", "0.001"] == [row[-1] for row in rows]
+
+
+def test_no_note_without_a_tie_across_the_cut(tied):
+    """Whether the cut falls inside a tie is said of position k alone."""
+    ours = tied.rec(missing="unranked")
+
+    for k, is_cut in {1: False, 2: True, 3: False, 4: False}.items():
+        assert is_cut == (f"the cut at {k} falls inside a tie" in str(ours.inspect("ann", k=k)))
+
+
+@pytest.mark.parametrize("k", [2, 4, 5])
+def test_lines_and_colours_of_the_html(tied, k):
+    """The relevant rows are coloured, and a line stands under position k, if there is one."""
+    page = tied.rec(missing="unranked", short="pad").inspect("ann", k=k).to_html()
+    rows = {"background-color": set(), "border-bottom: 2px": set()}
+    for selectors, style in re.findall(r"((?:#T_\w+_row\d+_col\d+,?\s*)+)\{([^}]*)\}", page):
+        for name, found in rows.items():
+            if name in style:
+                found.update(map(int, re.findall(r"_row(\d+)_", selectors)))
+
+    assert [{0, 2, 4}, {k - 1} if k < 5 else set()] == list(rows.values())
+
+
+def test_a_display_of_no_width_has_80_columns():
+    """Tables that need more stand one below the other, those that need no more side by side."""
+    widths = set()
+    for score, length in product([0.5, 123456.5], range(5, 15)):
+        rows = {"item": "x" * length, "a_score": [0.5], "b_score": [score], "relevant": 1}
+        inspection = pd.DataFrame({"user": 1, **rows}).rec.inspect(1, k=1)
+        with pd.option_context("display.width", 1_000):
+            wide = str(inspection)
+        with pd.option_context("display.width", None):
+            found = str(inspection)
+        widths.add(width := max(map(len, wide.splitlines())))
+        assert (width <= 80) == (found == wide)
+
+    assert {80, 81} <= widths
 
 
 def test_html_tables(tied):
@@ -229,6 +267,15 @@ def test_values_are_escaped(tied):
         assert text not in page
     assert "&lt;b&gt;score" in page
     assert "&lt;i&gt;ann&lt;/i&gt;" in page
+
+
+def test_long_names_are_cut():
+    """Of a name longer than 40 characters the text shows the first."""
+    frame = pd.DataFrame({"user": 1, "item": ["x" * 40, "y" * 41], "score": [2, 1], "relevant": 1})
+    text = str(frame.rec.inspect(1, k=1))
+
+    assert f" {'x' * 40} " in text
+    assert f" {'y' * 37}... " in text
 
 
 def test_text_has_a_line_for_each_row():
@@ -305,6 +352,20 @@ def test_unknown_user(frame, user, message):
     """An id that is not there is refused with examples of those that are."""
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec.inspect(user)
+
+
+def test_no_row_to_show(frame):
+    """Without a row left there is nothing to inspect, in one ranking neither."""
+    nulls = frame.assign(relevant=None)
+    for empty, user, message in (
+        (nulls, "ann", "user='ann': every row holds a null, and missing='drop' removes it"),
+        (nulls.drop(columns="user"), "all", "user='all': every row holds a null"),
+        (frame.iloc[:0].drop(columns="user"), "all", "user='all': the frame has no row"),
+    ):
+        user_column = "user" if "user" in empty else None
+        ours = empty.rec(user=user_column, missing="drop", short="pad")
+        with pytest.raises(recframe.RecframeError, match=message):
+            ours.inspect(user, k=1)
 
 
 def test_refused_as_elsewhere(frame):
@@ -388,3 +449,15 @@ def test_ids_in_the_index(frame):
 
     for levels in ("item", "score", ["score", "item"], ["relevant", "item"]):
         assert expected == repr(frame.set_index(levels).rec.inspect("ann", k=2))
+
+
+def test_inspect_shows_what_truth_adds():
+    """Inspecting a user judged by truth shows the relevant items that were never listed too."""
+    recs = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "score": [0.9, 0.8, 0.7]})
+    truth = pd.DataFrame({"user": [1, 1, 3], "item": ["b", "c", "a"]})
+    seen = recs.rec(truth=truth, short="pad").inspect(1, k=2)
+
+    assert ["a", "b", "c"] == seen.tables["score"]["item"].tolist()
+    assert [False, True, True] == seen.tables["score"]["relevant"].tolist()
+    assert [0.5, 0.5] == seen.metrics.loc["score", ["precision@2", "recall@2"]].tolist()
+    assert [False] == recs.rec(truth=truth).inspect(2, k=1).tables["score"]["relevant"].tolist()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.analysis.resampling import Resampling, bootstrap_interval
+from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
 
 COLUMNS = ["mean", "standard_error", "low", "high", "n_users", "n_undefined"]
 DRAWS = Resampling(0.95, 9_999, 0)
@@ -82,6 +82,16 @@ def test_interval_of_all_distinct_values():
     np.testing.assert_allclose([-1.96, 1.96], (np.array([low, high]) - values.mean()) / error, 0.15)
 
 
+@pytest.mark.parametrize("cells", [1, 4, 30])
+def test_batches_change_nothing(cells, monkeypatch):
+    """However many random numbers are held at a time, the same ones are drawn."""
+    values, draws = np.arange(9) / 7 - 0.3, Resampling(0.9, 20, 3)
+    expected = bootstrap_interval(values, draws), sign_flip_test(values, draws)
+    monkeypatch.setattr("recframe.analysis.resampling.CELLS_PER_BATCH", cells)
+
+    assert expected == (bootstrap_interval(values, draws), sign_flip_test(values, draws))
+
+
 def test_a_million_users_are_resampled_in_little_memory():
     """A million users with few distinct values need no array of a million random numbers."""
     tracemalloc = pytest.importorskip("tracemalloc")
@@ -133,10 +143,12 @@ def test_confidence_widens():
 
 
 def test_few_users():
-    """One user has a mean and no interval; users of one value have an interval of no width."""
+    """One user has a mean and no interval, two have; of one value it has no width."""
     one = users_with(np.array([0.4])).rec.summary("precision@5").iloc[0]
     assert [0.4, 1.0] == one[["mean", "n_users"]].tolist()
     assert one[["standard_error", "low", "high"]].isna().all()
+    two = users_with(np.array([0.2, 0.6])).rec.summary("precision@5").iloc[0]
+    np.testing.assert_allclose([0.4, 0.2, 0.6, 2], two[["mean", "low", "high", "n_users"]])
     same = users_with(np.full(9, 0.4)).rec.summary("precision@5").iloc[0]
     np.testing.assert_allclose([0.4, 0.4, 0.0], same[["low", "high", "standard_error"]], atol=1e-15)
 

@@ -482,57 +482,6 @@ def test_row_order_changes_nothing(frames, seed):
     )
 
 
-def test_judge_by_hand(recs, test):
-    """The frame's rows in their order, then what truth has and the frame does not list."""
-    judged = recs.set_axis(list("vwxyz")).rec.judge(test)
-
-    assert list(range(8)) == judged.index.tolist()
-    assert ["user", "item", "score", "relevant"] == judged.columns.tolist()
-    pd.testing.assert_frame_equal(recs, judged.iloc[:5, :3])
-    assert [True, False, False, True, False, True, True, True] == judged["relevant"].tolist()
-    added = judged.iloc[5:].sort_values(["user", "item"])
-    assert [("ann", 8), ("ann", 9), ("cat", 1)] == list(
-        added[["user", "item"]].itertuples(index=False, name=None)
-    )
-    assert added["score"].isna().all()
-    assert 7 == len(recs.rec(absent="drop").judge(test))
-    pd.testing.assert_frame_equal(judged, recs.rec(truth=test).judge())
-
-
-def test_judge_keeps_dtypes(recs, test):
-    """Columns keep their dtypes; integers that must hold a null stay exact as nullable ones."""
-    frame = recs.astype({"user": "category", "item": "int32"}).assign(
-        score=np.arange(2**60, 2**60 + 5), seen=True, note="x", relevant=5, weight=np.float32(1)
-    )
-    judged = frame.rec.judge(test[test["user"] != "cat"])
-    dtypes = {"score": "Int64", "seen": "boolean", "relevant": "bool"}
-
-    assert frame.astype(dtypes).dtypes.to_dict() == judged.dtypes.to_dict()
-    assert frame["score"].tolist() == judged["score"].tolist()[:5]
-    complete = pd.concat([recs[["user", "item"]], test]).drop_duplicates()
-    listed = complete.assign(score=1)
-    assert np.dtype("int64") == listed.rec.judge(test)["score"].dtype
-
-
-def test_judge_index_levels(recs, test):
-    """Ids in index levels become columns, other levels go."""
-    frame = recs.assign(row=range(5)).set_index(["row", "user", "item"])
-
-    pd.testing.assert_frame_equal(recs.rec.judge(test), frame.rec.judge(test))
-
-
-def test_judge_refuses_truth_of_others(recs, test):
-    """Truth that has no user in common with the frame judges nothing."""
-    with pytest.raises(recframe.RecframeError, match="no user is in both the frame and truth"):
-        recs.rec.judge(test.assign(user=test["user"] + "?"))
-
-
-def test_judge_needs_truth(recs):
-    """Without truth there is nothing to judge by."""
-    with pytest.raises(RecframeError, match="truth: judge needs it"):
-        recs.rec.judge()
-
-
 def test_neither_frame_is_changed(recs, test):
     """Evaluating and judging write to neither frame."""
     before = recs.copy(deep=True), test.copy(deep=True)
@@ -541,15 +490,3 @@ def test_neither_frame_is_changed(recs, test):
 
     pd.testing.assert_frame_equal(before[0], recs)
     pd.testing.assert_frame_equal(before[1], test)
-
-
-def test_inspect_shows_what_truth_adds():
-    """Inspecting a user judged by truth shows the relevant items that were never listed too."""
-    recs = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "score": [0.9, 0.8, 0.7]})
-    truth = pd.DataFrame({"user": [1, 1, 3], "item": ["b", "c", "a"]})
-    seen = recs.rec(truth=truth, short="pad").inspect(1, k=2)
-
-    assert ["a", "b", "c"] == seen.tables["score"]["item"].tolist()
-    assert [False, True, True] == seen.tables["score"]["relevant"].tolist()
-    assert [0.5, 0.5] == seen.metrics.loc["score", ["precision@2", "recall@2"]].tolist()
-    assert [False] == recs.rec(truth=truth).inspect(2, k=1).tables["score"]["relevant"].tolist()

@@ -56,6 +56,14 @@ def test_many_numbers_are_sorted_in_parts(monkeypatch):
         np.testing.assert_array_equal(begins, np.append(True, found[1:] != found[:-1]))
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint64", "float32", "bool", "datetime64[s]"])
+def test_the_order_of_numbers_of_any_kind(kind):
+    """Equal ones stay as they stand."""
+    numbers = np.array([3, 0, 1, 3, 0, 2, 1]).astype(kind)
+
+    assert np.argsort(numbers, kind="stable").tolist() == grouping.argsort(numbers).tolist()
+
+
 @given(st.lists(st.integers(1, 5), max_size=9), st.randoms())
 def test_rows_of_runs(lengths, random):
     """The rows of a run stay together and in order, the runs come as they are told to."""

@@ -23,7 +23,7 @@ def expected_repeats(users, keys):
     return [(row, first) for row, first in enumerate(pairs) if row != first]
 
 
-@pytest.mark.parametrize("at_once", [2, 16, 1 << 15])
+@pytest.mark.parametrize("at_once", [2, 16, repeats.WIDEST])
 @pytest.mark.parametrize("is_grouped", [True, False])
 @given(rows=st.lists(st.tuples(st.integers(0, 4), KEYS), max_size=40), seed=st.integers(0, 99))
 def test_repeats_are_those_of_a_dictionary(at_once, is_grouped, rows, seed):
@@ -72,7 +72,8 @@ def test_keys_apart_in_memory(dtype, order):
 @pytest.mark.parametrize("n_users", [1, 700])
 def test_many_rows(n_users, monkeypatch):
     """A user of more rows than a table has, and many users over several threads."""
-    monkeypatch.setattr(threads, "ROWS_PER_CHUNK", 20_000)
+    for module in (threads, repeats):
+        monkeypatch.setattr(module, "ROWS_PER_CHUNK", 20_000)
     rng = np.random.default_rng(1)
     users = np.sort(rng.integers(0, n_users, 150_000))
     keys = rng.integers(0, 2**40, 150_000)

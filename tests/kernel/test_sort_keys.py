@@ -19,6 +19,8 @@ NUMBERS = st.one_of(
 
 @given(NUMBERS)
 @example(np.array([np.inf, -np.inf]))
+@example(np.array([-1.0, 1.0, 1 + 2.0**-52, 2.0, 2 - 2.0**-52]))
+@example(np.array([1.0, -1.0, -1 - 2.0**-23, -1 - 2.0**-22], np.float32))
 def test_keys_order_as_scores_do(scores):
     """Keys fall exactly as scores rise, are equal where scores are, and leave two bits free."""
     sortable = rankable(scores)
@@ -35,6 +37,8 @@ def test_keys_order_as_scores_do(scores):
 @example(np.array([1.0, np.finfo(float).max]))
 @example(np.array([1 / 3, 0.0, -0.0]))
 @example(np.array([1 / 3, -0.0, 0.0]))
+@example(np.array([-1.0, 2, 2 + 2.0**-22, 2 + 2.0**-21], np.float32))
+@example(np.array([1.0, -2, -2 - 2.0**-22, -2 - 2.0**-21], np.float32))
 @example(np.array([0, (1 << 30) - 1]))
 @example(np.array([0, (1 << 31) - 2]))
 def test_short_keys_never_rise_as_scores_do(scores):
@@ -53,6 +57,20 @@ def test_short_keys_never_rise_as_scores_do(scores):
     assert (steps[~differs] == 0).all()
     assert not is_exact or (steps[differs] > 0).all()
     assert n_bits == 32 or (keys >> n_bits == 0).all()
+
+
+@pytest.mark.parametrize("last", [0.0, 0.5, 1 / 3, 1e300, np.inf])
+def test_slices_change_nothing(last, monkeypatch):
+    """The scores are read a slice at a time, and the keys are those of all of them in one."""
+    scores = np.append(np.arange(-6.0, 3), last)
+    expected = short_keys(scores, scores > 0, room=0)
+    all_keys = to_keys(scores.copy())
+    monkeypatch.setattr("recframe.kernel.sort_keys.SLICE", 3)
+    found = short_keys(scores, scores > 0, room=0)
+
+    assert expected.keys.tolist() == found.keys.tolist()
+    assert expected[1:] == found[1:]
+    assert all_keys.tolist() == to_keys(scores.copy()).tolist()
 
 
 @pytest.mark.parametrize(

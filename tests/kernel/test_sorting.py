@@ -44,7 +44,7 @@ def test_pads_are_tied_with_none(name):
 def test_ratings_are_sorted_once(name):
     """Short keys decide the order of ratings, and row order is in them where there is room."""
     rng = np.random.default_rng(2)
-    scores = rng.integers(1, 6, 900).astype(np.int8)
+    scores = rng.integers(1, 6, 900)
     rankings = Rankings(scores, scores > 4, np.arange(0, 901, 30), np.zeros(30, np.int64))
     blocks = list(sorted_blocks(rankings, TIE_RULES[name]))
 

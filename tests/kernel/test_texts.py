@@ -9,7 +9,7 @@ from recframe.kernel import texts as module
 from recframe.kernel.texts import text_keys
 
 
-@pytest.mark.parametrize("batch", [3, 1 << 17])
+@pytest.mark.parametrize("batch", [3, module.BATCH])
 @given(texts=st.lists(st.sampled_from(["", "a", "ab", "é", "12345678", "12345679", "\0", "a\0"])))
 def test_equal_texts_have_equal_keys(batch, texts):
     """A text's key depends on nothing but the text, wherever it stands among others."""

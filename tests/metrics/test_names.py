@@ -9,7 +9,7 @@ import pytest
 import recframe
 import strategies
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import make_metric, parse_metric, parse_metrics
+from recframe.metrics.names import describe_metrics, make_metric, parse_metric, parse_metrics
 from recframe.metrics.registry import Definition, Parameter
 
 
@@ -44,6 +44,8 @@ def test_labels():
         "ndcg@": "'ndcg@': ndcg takes a cut-off after its @, an integer of 1 or more",
         "f1": "'f1': f1 needs a cut-off, an integer of 1 or more as in 'f1@10', found none",
         "nDCGG@5": "did you mean 'ndcg@5'",
+        "nDCGG@x": r"did you mean 'ndcg'\?",
+        "precsion@x": r"did you mean 'precision@k'\?",
         "AUC@5": r"did you mean 'auc'\?",
         "map": r"metrics are precision@k, recall@k, r_precision, .*ndcg\[@k\], .*auc",
         "f1(p=1)@5": "f1@k takes no parameters, found 'p'",
@@ -52,6 +54,35 @@ def test_labels():
     }.items():
         with pytest.raises(recframe.RecframeError, match=message):
             parse_metric(label)
+
+
+@pytest.mark.parametrize("k", [None, 0, -1, True, np.True_, 2.0, "3"])
+def test_cut_offs_are_whole_numbers_from_1(k):
+    """Whatever else is passed for one is refused, none too where one is needed."""
+    with pytest.raises(recframe.RecframeError, match=f"k must be an integer of 1.*found {k!r}"):
+        make_metric("precision", k)
+    assert [("precision@1", 1), ("precision@9007199254740992", 2**53)] == [
+        make_metric("precision", k)[::3] for k in (np.int8(1), 2**53)
+    ]
+
+
+def test_metrics_are_asked_for():
+    """At least one is, by a name or a list of names."""
+    with pytest.raises(recframe.RecframeError, match=r"at least one metric: precision@k, .*auc"):
+        parse_metrics([])
+    with pytest.raises(recframe.RecframeError, match="or a list of names, found 5"):
+        parse_metrics(5)
+
+
+def test_metrics_are_described():
+    """A line each, names to the left, which is what their docstrings begin with."""
+    head, *lines = describe_metrics().splitlines()
+    names = [line[2:25].strip().removesuffix("[@k]").removesuffix("@k") for line in lines]
+
+    assert head == "metrics, with hits@c the relevant rows among the first c:"
+    assert lines[0] == f"  precision@k{'':12}precision@k = hits@k / k of every user."
+    assert list(DEFINITIONS) == names
+    assert all(line.endswith(" of every user.") for line in lines)
 
 
 @pytest.mark.usefixtures("known")
@@ -94,6 +125,7 @@ def test_parameters(written, label, parameters, k):
         "rbp(p=0.5)10": r"write it as rbp\(p=…, top=…\)\[@k\], found '10' after 'rbp'",
         "rbp(p=0.5)@0": r"as in 'rbp\(p=0\.5\)@10', found '0'",
         "rpb(p=0.8)@10": r"did you mean 'rbp\(p=0\.8\)@10'\?",
+        "rpb@10": r"did you mean 'rbp@10'\?",
     }.items(),
 )
 def test_parameters_are_checked(label, message):

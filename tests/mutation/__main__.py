@@ -65,9 +65,9 @@ class Room:
         """Return the tests that run what is changed, the quickest first."""
         lines = self.lines[str(change.path)]
         found = {test for line in change.lines for test in lines.get(line, ())}
-        if "" in found:  # run on import: of use to whatever runs anything of the module
-            found = {test for tests in lines.values() for test in tests}
-        return sorted(found - {""}, key=lambda test: self.seconds[test])
+        if "" in found:  # run on import: a constant or a table, which any test may read
+            found = {*self.seconds}
+        return sorted(found - {""}, key=self.seconds.__getitem__)
 
 
 class Watch:
@@ -98,16 +98,15 @@ class Choice:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave the chosen tests, in their order."""
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self.rank),
-            key=lambda item: self.rank[item.nodeid],
-        )
+        """Leave the chosen tests, in their order, and those that only the change has made."""
+        made = [item for item in items if item.nodeid not in self.seconds]
+        chosen = [item for item in items if item.nodeid in self.rank]
+        items[:] = made + sorted(chosen, key=lambda item: self.rank[item.nodeid])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Have the process killed where a test takes far longer than it did."""
-        signal.setitimer(signal.ITIMER_REAL, 20 + 10 * self.seconds[item.nodeid])
+        signal.setitimer(signal.ITIMER_REAL, 20 + 10 * self.seconds.get(item.nodeid, 0))
         result = yield
         signal.setitimer(signal.ITIMER_REAL, 0)
         return result

@@ -1,0 +1,99 @@
+"""Rank and top: the position of every row, and the first rows of every user."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from recframe import RecframeError
+
+ROWS = strategies.rows(scores="ratings", nulls=("score",), min_rows=1)
+
+
+def position(rows, row, ties):
+    """Return the first and the mean position that a row shares with those it is not told from."""
+
+    def key(at):
+        _, score, relevant = rows[at]
+        return -score, {"first": at, "last": -at, "best": not relevant, "worst": relevant}.get(ties)
+
+    keys = [key(at) for at, (user, score, _) in enumerate(rows) if user == rows[row][0] and score]
+    n_above = sum(other[0] < key(row)[0] for other in keys)
+    if ties != "expected":
+        n_above = sum(other < key(row) for other in keys)
+    return n_above + 1, n_above + (keys.count(key(row)) + 1) / 2
+
+
+@given(ROWS, st.sampled_from(strategies.TIES), st.sampled_from([1, 2, 4]))
+def test_positions_are_those_counted_one_by_one(rows, ties, k):
+    """A row without a score has none; the top are those whose first position is among k."""
+    frame = strategies.frame(rows, scores="ratings").set_index(np.arange(len(rows)) * 7)
+    ours = frame.rec(ties=ties, missing="unranked")
+    positions = {
+        row * 7: position(rows, row, ties) for row in range(len(rows)) if rows[row][1] is not None
+    }
+    ranks, top = ours.rank(), ours.top(k=k)
+    expected = [positions.get(row, (0, math.nan))[1] for row in frame.index]
+    chosen = sorted(
+        (rows[row // 7][0], first, row) for row, (first, _) in positions.items() if first <= k
+    )
+
+    assert (["score"], "score") == (ranks.columns.tolist(), ranks.columns.name)
+    np.testing.assert_array_equal(expected, ranks["score"])
+    assert frame.index.tolist() == ranks.index.tolist()
+    assert [row for *_, row in chosen] == top.index.tolist()
+    assert [positions[row][1] for *_, row in chosen] == top["rank"].tolist()
+    pd.testing.assert_frame_equal(frame.loc[top.index], top.drop(columns="rank"))
+
+
+@pytest.fixture
+def two():
+    """One user with two scores, of which the second is a distance."""
+    rows = {"item": list("abc"), "model_score": [3, 1, 2], "far_score": [0.3, 0.1, 0.2]}
+    return pd.DataFrame({"user": 1, **rows})
+
+
+def test_scores_side_by_side(two):
+    """Each score column has its own positions, in its own direction."""
+    ranks = two.rec(ascending=[False, True]).rank()
+
+    assert ["model_score", "far_score"] == ranks.columns.tolist()
+    assert [[1, 3], [3, 1], [2, 2]] == ranks.to_numpy().tolist()
+    ours = two.rec(ascending=[False, True])
+    assert ["a", "c"] == ours.top(k=2, score="model_score")["item"].tolist()
+    assert ["b", "c"] == ours.top(k=2, score="far_score")["item"].tolist()
+    assert ["b", "c"] == two.rec(ascending=True).top(k=2, score="far_score")["item"].tolist()
+
+
+def test_refusals(two):
+    """One score is ranked by, in a known direction, and the new column needs its name."""
+    for frame, options, score, message in (
+        (two, {}, None, r"one score column, found \['model_score', 'far_score'\]; pass score= one"),
+        (two.assign(rank=1), {}, "far_score", "a column 'rank', which the frame has"),
+        (
+            two.assign(x=1),
+            {"ascending": [False, True]},
+            "x",
+            r"ascending=\[False, True\] is of the score columns .*, found score=",
+        ),
+    ):
+        with pytest.raises(RecframeError, match=message):
+            frame.rec(**options).top(score=score)
+
+
+@pytest.mark.parametrize("ties", ["expected", "first", "last"])
+def test_relevance_is_read_only_where_it_decides(two, ties):
+    """Truth, or a column of relevance that is none, is not looked at but for "best" and "worst"."""
+    frame, truth = two.assign(relevant="?"), pd.DataFrame({"no": ["such column"]})
+
+    assert ["a", "c", "b"] == frame.rec(ties=ties).top(score="model_score")["item"].tolist()
+    assert 3 == len(two.rec(ties=ties, truth=truth).rank())
+    for rule in ("best", "worst"):
+        with pytest.raises(RecframeError, match="relevant"):
+            frame.rec(ties=rule).rank()
+        with pytest.raises(RecframeError, match="truth"):
+            two.rec(ties=rule, truth=truth).rank()
