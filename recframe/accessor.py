@@ -7,6 +7,7 @@ import pandas as pd
 
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.truth import open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
@@ -39,6 +40,11 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     1           0.0
     2           1.0
     """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        if not isinstance(frame, pd.DataFrame):
+            raise RecframeError(f"frame must be a pandas DataFrame, found {quote(frame)}")
+        super().__init__(frame)
 
     def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
         """

@@ -1,4 +1,28 @@
-"""The exceptions recframe raises for what it refuses."""
+"""The exceptions recframe raises for what it refuses, and how their messages quote a value."""
+
+import reprlib
+
+MAX_QUOTED = 300  # characters of one value
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
+_REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 12
+
+
+def quote(value: object) -> str:
+    """Return a value as a message quotes it: its repr on one line, the beginning of a long one."""
+    try:
+        text = _REPR.repr(value)
+    except Exception:  # an integer of more digits than Python prints, an object of someone's
+        text = f"<{type(value).__name__} that cannot be shown>"
+    if not text.isprintable():
+        lines = " ".join(text.split())
+        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in lines)
+    return shorten(text)
+
+
+def shorten(text: str) -> str:
+    """Return a text, or its beginning where it is longer than what a message quotes."""
+    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
 class RecframeError(ValueError):
@@ -79,3 +103,20 @@ class RepeatedPairError(RecframeError):
     ) -> None:
         super().__init__(message)
         self.found, self.user, self.item = found, user, item
+
+
+class WrongTypeError(RecframeError, TypeError):
+    """
+    Raised for an argument of a type that is not taken, where a `TypeError` was raised before.
+
+    See Also
+    --------
+    RecframeError : The base of every refusal.
+
+    Examples
+    --------
+    >>> from recframe.metrics import recall
+    >>> recall("ab", ["a"])
+    Traceback (most recent call last):
+    recframe.errors.WrongTypeError: recommended must be a list or an array, found 'ab'
+    """

@@ -1,9 +1,8 @@
 """evaluate() and iter_evaluate(): the typed functions, where every option is spelled out."""
 
 import math
-import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Unpack
+from typing import Any, Unpack
 
 import pandas as pd
 
@@ -26,11 +25,10 @@ from recframe.options import (
     Short,
     Ties,
     TruthLike,
+    check_path,
     make_options,
     spell_options,
 )
-
-PATHS = (str, os.PathLike, list, tuple)
 
 
 def evaluate(
@@ -193,13 +191,11 @@ def evaluate(
     options = Options(**{name: given[name] for name in DEFAULTS})
     parsed = parse_metrics(metrics)
     if isinstance(frame, pd.DataFrame):
-        if (memory, tmp, progress) != (MEMORY, None, False):
+        is_given = tmp is not None or progress is not False
+        if is_given or not isinstance(memory, str) or memory != MEMORY:
             raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
         return per_user_table(frame, parsed, options)
-    if not isinstance(frame, PATHS):
-        raise RecframeError(
-            f"frame must be a pandas DataFrame or the path of parquet files, found {type(frame)}"
-        )
+    _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
     tables = list(iter_tables(frame, parsed, options, check_limits(memory, tmp, progress)))
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
@@ -262,7 +258,12 @@ def iter_evaluate(
     0           0.000000   0.307692
     1           0.190476   0.095238
     """
-    if not isinstance(path, PATHS):
-        raise RecframeError(f"path must be that of parquet files, found {type(path)}")
+    _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
     return iter_tables(path, parse_metrics(metrics), make_options(options), limits)
+
+
+def _check_paths(name: str, required: str, given: Any) -> None:
+    """Raise unless this is a path, or a list of paths."""
+    for path in given if isinstance(given, list | tuple) else [given]:
+        check_path(name, required, path)

@@ -470,7 +470,7 @@ class RankingMethods(ABC, Generic[Table]):
         confidence : float, default 0.95
             The confidence of the intervals, in (0, 1).
         n_resamples : int, default 9999
-            The number of samples drawn, 1 or more.
+            The number of samples drawn, from 1 to 1,000,000.
         seed : int, default 0
             The seed of the random numbers: the same seed, the same intervals.
 
@@ -532,7 +532,7 @@ class RankingMethods(ABC, Generic[Table]):
         confidence : float, default 0.95
             The confidence of the intervals, in (0, 1).
         n_resamples : int, default 9999
-            The number of samples and of sign patterns drawn, 1 or more.
+            The number of samples and of sign patterns drawn, from 1 to 1,000,000.
         seed : int, default 0
             The seed of the random numbers: the same seed, the same table.
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst"]
@@ -27,6 +27,7 @@ TruthLike = pd.DataFrame | str | os.PathLike[str]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 INFER = "infer"
+MAX_PATH = 1 << 15  # bytes, beyond which no system has a path
 
 
 def _option(default: Any, takes: Any, meaning: str) -> Any:
@@ -103,37 +104,32 @@ class Options:
         for name, choices in CHOICES.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in choices:
-                raise RecframeError(f"{name} must be one of {_listed(choices)}, found {value!r}")
+                raise RecframeError(
+                    f"{name} must be one of {_listed(choices)}, found {quote(value)}"
+                )
         for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
-            label = getattr(self, name)
-            labels = label if name == "score" and isinstance(label, list) else [label]
-            if not all(isinstance(label, Hashable) for label in labels):
-                several = " or a list of labels" if name == "score" else ""
-                raise RecframeError(f"{name} must be a column label{several}, found {label!r}")
+            _check_label(name, getattr(self, name))
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
         is_given = self.ascending is not None
         if is_given and not all(isinstance(direction, bool) for direction in directions):
             raise RecframeError(
-                f"ascending must be True, False or a list of these, found {self.ascending!r}"
+                f"ascending must be True, False or a list of these, found {quote(self.ascending)}"
             )
         if any(directions) and self.min_score is not None:
             raise RecframeError(
-                f"min_score={self.min_score!r} with ascending={self.ascending!r} could mean either "
-                "side; set the scores that are not recommended to null and pass "
+                f"min_score={quote(self.min_score)} with ascending={quote(self.ascending)} could "
+                "mean either side; set the scores that are not recommended to null and pass "
                 "missing='unranked', or negate the column"
             )
         number = self.zero_division
-        if not _is_number(number) or not (number in (0, 1) or math.isnan(number)):
-            raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {number!r}")
+        if not _is_number(number) or (number not in (0, 1) and number == number):
+            raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {quote(number)}")
         for name in ("min_relevance", "min_score"):
             number = getattr(self, name)
             if number is not None and not (_is_number(number) and number == number):  # not NaN
-                raise RecframeError(f"{name} must be a number or None, found {number!r}")
-        if self.truth is not None and not isinstance(self.truth, pd.DataFrame | str | os.PathLike):
-            raise RecframeError(
-                "truth must be a pandas DataFrame or the path of a parquet file, "
-                f"found {type(self.truth)}"
-            )
+                raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
+        if self.truth is not None and not isinstance(self.truth, pd.DataFrame):
+            check_path("truth", "a pandas DataFrame or the path of a parquet file", self.truth)
 
     @property
     def has_truth(self) -> bool:
@@ -183,7 +179,9 @@ def make_options(given: Mapping[str, Any]) -> Options:
         if name not in DEFAULTS:
             near = difflib.get_close_matches(name, DEFAULTS, n=1)
             hint = f", did you mean {near[0]!r}?" if near else ""
-            raise RecframeError(f"unknown option {name!r}{hint}; options are {', '.join(DEFAULTS)}")
+            raise RecframeError(
+                f"unknown option {quote(name)}{hint}; options are {', '.join(DEFAULTS)}"
+            )
     return Options(**given)
 
 
@@ -216,6 +214,36 @@ def _describe_options(found: re.Match[str]) -> str:
         lines.append(f"{option.name} : {takes}, default {default}")
         lines.append(textwrap.indent(textwrap.fill(f"{meaning[0].upper()}{meaning[1:]}."), "    "))
     return textwrap.indent("\n".join(lines), found[1]) + "\n"
+
+
+def is_key(value: object) -> bool:
+    """Return whether a value can be a label or an id, which `Hashable` says of too many."""
+    try:
+        hash(value)
+    except Exception:  # of a tuple, what its members raise
+        return False
+    return True
+
+
+def check_path(name: str, required: str, path: object) -> None:
+    """Raise where no file or folder can have a path."""
+    try:
+        given = os.fspath(path)  # type: ignore[call-overload]  # which raises for others
+        is_path = isinstance(given, str) and 0 < len(os.fsencode(given)) <= MAX_PATH
+        is_path = is_path and "\0" not in given
+    except (TypeError, UnicodeError):
+        is_path = False
+    if not is_path:
+        raise RecframeError(f"{name} must be {required}, found {quote(path)}")
+
+
+def _check_label(name: str, given: object) -> None:
+    """Raise unless what is given for a role can be a label, or labels where it may be several."""
+    several = " or a list of labels" if name == "score" else ""
+    labels = given if several and isinstance(given, list) else [given]
+    may_be_none = name in ("user", "relevant")
+    if not all(is_key(label) and (may_be_none or label is not None) for label in labels):
+        raise RecframeError(f"{name} must be a column label{several}, found {quote(given)}")
 
 
 def _is_number(value: object) -> bool:

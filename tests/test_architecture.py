@@ -22,7 +22,7 @@ ALLOWED = {
     "files": {"errors", "frames", "kernel", "lakehouse", "metrics", "options"},
     "functions": {"errors", "files", "frames", "metrics", "options"},
     "methods": {"analysis", "errors", "frames", "metrics", "options"},
-    "accessor": {"analysis", "frames", "methods", "metrics", "options"},
+    "accessor": {"analysis", "errors", "frames", "methods", "metrics", "options"},
     "dask": {"analysis", "errors", "frames", "methods", "metrics", "options"},
     "cli": {"errors", "files", "functions", "metrics", "options"},
     "__main__": {"cli"},

@@ -9,7 +9,8 @@ import pandas as pd
 
 from recframe.analysis.extras import import_extra
 from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
+from recframe.frames.labels import is_same
 from recframe.kernel.threads import Array
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
@@ -18,11 +19,13 @@ Correction = Literal["holm", "bonferroni", "fdr_bh"]
 
 def check_comparison(test: object, correction: object) -> None:
     """Raise unless the test and the correction are there."""
-    if test not in get_args(Test):
-        raise RecframeError(f"test must be one of {get_args(Test)}, found {test!r}")
-    if correction is not None and correction not in get_args(Correction):
+    if not isinstance(test, str) or test not in get_args(Test):
+        raise RecframeError(f"test must be one of {get_args(Test)}, found {quote(test)}")
+    if correction is None:
+        return
+    if not isinstance(correction, str) or correction not in get_args(Correction):
         raise RecframeError(
-            f"correction must be None or one of {get_args(Correction)}, found {correction!r}"
+            f"correction must be None or one of {get_args(Correction)}, found {quote(correction)}"
         )
 
 
@@ -54,11 +57,17 @@ def _find_baseline(scores: list[Hashable], baseline: Hashable | None) -> int:
     """Return the position of the baseline, 0 unless given; raise where nothing can be compared."""
     if len(scores) < 2:
         raise RecframeError(
-            f"compare needs two score columns or more, found {scores}; pass score= a list of them"
+            f"compare needs two score columns or more, found {quote(scores)}; pass score= a list "
+            "of them"
         )
-    if baseline is not None and baseline not in scores:
-        raise RecframeError(f"baseline must be a score column, one of {scores}, found {baseline!r}")
-    return 0 if baseline is None else scores.index(baseline)
+    if baseline is None:
+        return 0
+    for position, score in enumerate(scores):
+        if is_same(score, baseline):
+            return position
+    raise RecframeError(
+        f"baseline must be a score column, one of {quote(scores)}, found {quote(baseline)}"
+    )
 
 
 def _compare_pair(
@@ -88,7 +97,7 @@ def p_value(differences: Array, test: Test, resampling: Resampling) -> float:
     """Return the two-sided p-value of no difference; NaN where the test has too few users."""
     if test == "permutation":
         return sign_flip_test(differences, resampling)
-    stats = import_extra("scipy.stats", "stats", f"test={test!r}")
+    stats = import_extra("scipy.stats", "stats", f"test={quote(test)}")
     if len(differences) < 2:
         return np.nan
     if not differences.any():

@@ -9,13 +9,14 @@ import pandas as pd
 from recframe.analysis.inspection import Inspection
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.ranks import rank_table
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import find_columns, get_column
 from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
+from recframe.frames.labels import is_same
 from recframe.frames.tables import mean_table, measure_table
 from recframe.kernel.threads import Array
 from recframe.metrics.names import make_metric
-from recframe.options import Options
+from recframe.options import Options, is_key
 
 N_EXAMPLES = 3  # ids named where the one asked for is not there
 
@@ -38,7 +39,8 @@ def inspect_user(
     interactions = read_interactions(frame, columns, options)
     if len(interactions.find_rows()[0]) == 0:
         dropped = "every row holds a null, and missing='drop' removes it"
-        raise RecframeError(f"user={user!r}: {dropped if len(frame) else 'the frame has no row'}")
+        why = dropped if len(frame) else "the frame has no row"
+        raise RecframeError(f"user={quote(user)}: {why}")
     metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
     per_user = measure_table(interactions, metrics, options)
     title = str(user) if columns.user is None else f"{columns.user} {user}"
@@ -47,10 +49,14 @@ def inspect_user(
 
 def check_user(user: Hashable, label: Hashable | None) -> None:
     """Raise unless it can be the id of a user in the column of this label."""
-    if label is None and user != ALL_USERS:
-        raise RecframeError(f"user={user!r}: with user=None there is one ranking, {ALL_USERS!r}")
-    if not isinstance(user, Hashable):
-        raise RecframeError(f"user must be one id of the column {label!r}, found {user!r}")
+    if label is None and not is_same(user, ALL_USERS):
+        raise RecframeError(
+            f"user={quote(user)}: with user=None there is one ranking, {ALL_USERS!r}"
+        )
+    if not is_key(user):
+        raise RecframeError(
+            f"user must be one id of the column {quote(label)}, found {quote(user)}"
+        )
 
 
 def is_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:
@@ -67,7 +73,7 @@ def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> A
         ids = get_column(frame, label).dropna().unique()
         examples = ", ".join(map(repr, ids[:N_EXAMPLES].tolist()))
         raise RecframeError(
-            f"user={user!r}: no row has that id; ids of the column {label!r} are such as "
+            f"user={quote(user)}: no row has that id; ids of the column {quote(label)} are such as "
             f"{examples or '(there is none)'}"
         )
     return found

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_same
@@ -39,7 +39,7 @@ def top_columns(frame: pd.DataFrame, score: Hashable | None, options: Options) -
     columns = rank_columns(frame, options)
     if len(columns.scores) > 1:
         raise RecframeError(
-            f"top takes one score column, found {columns.scores}; pass score= one of them"
+            f"top takes one score column, found {quote(columns.scores)}; pass score= one of them"
         )
     return columns
 
@@ -53,8 +53,8 @@ def _ascending_of(frame: pd.DataFrame, score: Hashable, options: Options) -> boo
         if is_same(label, score):
             return is_ascending
     raise RecframeError(
-        f"ascending={options.ascending} is of the score columns {columns.scores}, found "
-        f"score={score!r}; pass ascending=True or False"
+        f"ascending={quote(options.ascending)} is of the score columns {quote(columns.scores)}, "
+        f"found score={quote(score)}; pass ascending=True or False"
     )
 
 

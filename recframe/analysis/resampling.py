@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import MT19937, RandomState, SeedSequence
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
 
+MAX_RESAMPLES = 1_000_000
 CELLS_PER_BATCH = 1 << 20  # random numbers held at a time
 
 
@@ -28,11 +29,19 @@ class Resampling(NamedTuple):
 
 def make_resampling(confidence: Any, n_resamples: Any, seed: Any) -> Resampling:
     """Return the three together, or raise where one is not valid."""
-    if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
-        raise RecframeError(f"confidence must be between 0 and 1, found {confidence!r}")
+    is_number = isinstance(confidence, Real)
+    if not (is_number and 0 < confidence < 1):
+        raise RecframeError(f"confidence must be between 0 and 1, found {quote(confidence)}")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
         if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
-            raise RecframeError(f"{name} must be an integer of {least} or more, found {number!r}")
+            raise RecframeError(
+                f"{name} must be an integer of {least} or more, found {quote(number)}"
+            )
+    if n_resamples > MAX_RESAMPLES:
+        raise RecframeError(
+            f"n_resamples must be at most {MAX_RESAMPLES:,}, with which a p-value of 0.05 is known "
+            f"to 0.0005, found {quote(n_resamples)}"
+        )
     return Resampling(float(confidence), int(n_resamples), int(seed))
 
 
@@ -73,8 +82,9 @@ def sign_flip_test(differences: Array, resampling: Resampling) -> float:
     changed = differences[differences != 0]  # flipping a 0 changes nothing
     exact = len(changed) < resampling.n_resamples.bit_length()  # 2**n <= n_resamples
     if exact:
-        patterns = np.arange(2 ** len(changed))[:, None] >> np.arange(len(changed)) & 1
-        sums = (1 - 2 * patterns) @ changed
+        sums = np.zeros(1)
+        for difference in changed:
+            sums = np.concatenate([sums + difference, sums - difference])
     else:
         sizes, n_equal = np.unique(np.abs(changed), return_counts=True)
         rng = _seed_rng(resampling.seed)

@@ -1,29 +1,26 @@
 """Means over users: by cut-off, and with how sure they are."""
 
-from collections.abc import Iterable
-
 import numpy as np
 import pandas as pd
 
 from recframe.analysis.resampling import Resampling, bootstrap_interval
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import Metric, make_metric
+from recframe.metrics.names import Metric, list_given, make_metric
 
 
 def curve_metrics(name: object, k: object) -> list[Metric]:
     """Return a metric at every cut-off, or raise where one is not valid."""
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         listed = " or ".join([", ".join(map(repr, names[:-1])), repr(names[-1])])
-        raise RecframeError(f"a curve is of {listed}, found {name!r}")
-    if not isinstance(k, Iterable):
-        raise RecframeError(f"k must be several cut-offs, such as range(1, 51), found {k!r}")
-    metrics = [make_metric(str(name), cut_off) for cut_off in k]
+        raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}")
+    given = list_given("k", "several cut-offs, such as range(1, 51)", k)
+    metrics = [make_metric(name, cut_off) for cut_off in given]
     if not metrics:
         raise RecframeError("k must hold at least one cut-off, found none")
     if len(set(metrics)) < len(metrics):
-        raise RecframeError(f"k must hold each cut-off once, found {[m.k for m in metrics]}")
+        raise RecframeError(f"k must hold each cut-off once, found {quote(given)}")
     return metrics
 
 

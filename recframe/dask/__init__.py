@@ -11,7 +11,7 @@ from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.dask import tasks
 from recframe.dask.tokens import register_tokens
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.labels import other_labels
@@ -59,6 +59,11 @@ class DaskRecAccessor(RankingMethods[Any]):
 
     _partitioned = False
 
+    def __init__(self, frame: Any) -> None:
+        if not isinstance(frame, dd.DataFrame):
+            raise RecframeError(f"frame must be a Dask DataFrame, found {quote(frame)}")
+        super().__init__(frame)
+
     @spell_options
     def __call__(self, *, partitioned: bool = False, **options: Unpack[OptionArguments]) -> Self:
         """
@@ -98,6 +103,8 @@ class DaskRecAccessor(RankingMethods[Any]):
         user
         1           0.0
         """
+        if not isinstance(partitioned, bool):
+            raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
         bound = super().__call__(**options)
         bound._partitioned = partitioned
         if bound._options.tie_rule.row_order:

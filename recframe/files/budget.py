@@ -1,20 +1,24 @@
 """What an evaluation of files may use, and how it tells how far it is."""
 
+import math
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.files.paths import PathLike
+from recframe.options import check_path
 
 Report = Callable[[int, int], object]
 
 MEMORY = "1GiB"
+FOLDER = "a folder that is there"
+AMOUNT = re.compile(r"([0-9]*\.?[0-9]+) *((?:[KMGT]I?)?B)")
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
@@ -31,22 +35,27 @@ def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Repor
     """Return the limits as given, or raise `RecframeError` where one is not valid."""
     if not isinstance(progress, bool) and not callable(progress):
         raise RecframeError(
-            f"progress must be True, False or a function of (done, total), found {progress!r}"
+            f"progress must be True, False or a function of (done, total), found {quote(progress)}"
         )
-    if tmp is not None and not Path(tmp).is_dir():
-        raise RecframeError(f"tmp must be a folder that is there, found {str(tmp)!r}")
-    return Limits(check_memory(memory), None if tmp is None else str(tmp), progress)
+    if tmp is not None:
+        check_path("tmp", FOLDER, tmp)
+        if not os.path.isdir(tmp):  # noqa: PTH112 - of names too long it raises nothing
+            raise RecframeError(f"tmp must be {FOLDER}, found {quote(os.fspath(tmp))}")
+    return Limits(check_memory(memory), None if tmp is None else os.fspath(tmp), progress)
 
 
 def check_memory(memory: object) -> int:
     """Return an amount of memory in bytes, or raise `RecframeError`."""
-    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
-        return int(memory)
-    found = re.fullmatch(r"([0-9]*\.?[0-9]+) *((?:[KMGT]I?)?B)", str(memory).strip().upper())
-    if isinstance(memory, str) and found and (n_bytes := float(found[1]) * UNITS[found[2]]) >= 1:
+    n_bytes: float = 0
+    if isinstance(memory, int | np.integer) and not isinstance(memory, bool):
+        n_bytes = int(memory)
+    elif isinstance(memory, str) and (found := AMOUNT.fullmatch(memory.strip().upper())):
+        n_bytes = float(found[1]) * UNITS[found[2]]
+    if 1 <= n_bytes < math.inf:
         return int(n_bytes)
     raise RecframeError(
-        f"memory must be a number of bytes above 0 or a text such as '512MiB', found {memory!r}"
+        "memory must be a number of bytes above 0 or a text such as '512MiB', "
+        f"found {quote(memory)}"
     )
 
 

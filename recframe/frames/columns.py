@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recframe.errors import MissingColumnError, RecframeError
+from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.labels import (
     SHOWN,
     are_distinct_texts,
@@ -181,7 +181,7 @@ def _find_scores(frame: pd.DataFrame, given: Any, taken: list[Hashable]) -> list
     for label in scores:
         check_label(frame, "score", label)
         if sum(is_same(label, other) for other in scores) > 1:
-            raise RecframeError(f"score must name different columns, found {label!r} twice")
+            raise RecframeError(f"score must name different columns, found {quote(label)} twice")
     return scores
 
 
@@ -190,7 +190,7 @@ def _infer_scores(frame: pd.DataFrame, labels: list[Hashable]) -> list[Hashable]
     scores = [label for label in labels if _is_score(frame, label)]
     if not scores:
         low = [label for label in labels if less_is_better(label)]
-        example = f", as score={low[0]!r}, ascending=True" if low else ""
+        example = f", as score={quote(low[0])}, ascending=True" if low else ""
         raise MissingColumnError(
             f"score: no column found; looked for one of {', '.join(NAMES['score'])} (ignoring "
             "case, spaces and underscores) and for numeric columns whose name ends in the "
@@ -201,8 +201,8 @@ def _infer_scores(frame: pd.DataFrame, labels: list[Hashable]) -> list[Hashable]
     if doubtful and len(scores) > 1:
         raise RecframeError(
             f"score: {len(scores)} columns are named as scores, {shown(scores)}, but "
-            f"{doubtful[0]!r} may be no model to evaluate; pass score= the column or the list of "
-            "columns to rank by"
+            f"{quote(doubtful[0])} may be no model to evaluate; pass score= the column or the list "
+            "of columns to rank by"
         )
     return scores
 
@@ -230,7 +230,7 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
     if ascending is None and any(is_low):
         label, rule = scores[is_low.index(True)], is_low if len(scores) > 1 else True
         raise RecframeError(
-            f"score={label!r}: by its name less is better; pass ascending={rule} to rank the "
+            f"score={quote(label)}: by its name less is better; pass ascending={rule} to rank the "
             "lowest first, or ascending=False where the highest is the best"
         )
     return [bool(ascending)] * len(scores)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_object_dtype
 
-from recframe.errors import RepeatedPairError
+from recframe.errors import RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
 from recframe.frames.kinds import check_dtype, factorize
@@ -60,7 +60,7 @@ def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = Fa
     if has_nulls(item):
         nulls = find_nulls(item)
         if not lenient:
-            raise null_error(f"item={item.name!r}: ids", nulls)
+            raise null_error(f"item={quote(item.name)}: ids", nulls)
         codes, _ = factorize(item, "item")
         codes[nulls] = -1 - np.arange(nulls.sum())
         return find_repeats(codes, groups.offsets, groups.order)
@@ -93,7 +93,7 @@ def _make_keys(item: pd.Series) -> tuple[Array, bool]:
         bounds = np.frombuffer(offsets, width)[keys.offset : keys.offset + len(keys) + 1]
         return text_keys(bounds, np.frombuffer(data or b"", np.uint8)), False
     if keys.dtype.kind == "f":
-        check_digits(keys, f"item={item.name!r}: ids")
+        check_digits(keys, f"item={quote(item.name)}: ids")
         if (keys == 0).any():
             keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
         keys = keys.view(f"i{keys.itemsize}")
@@ -121,7 +121,7 @@ def repeated_error(
         if label is not None
     }
     labels = " and ".join(repr(label) for label in roles.values() if label is not None)
-    example = ", ".join(f"{role} {own!r}" for role, own in ids.items())
+    example = ", ".join(f"{role} {quote(own)}" for role, own in ids.items())
     found = (
         f"{labels} must not be the same in two rows, found {len(repeats.rows):,} of {len(rows):,} "
         f"rows that repeat another (such as {example})"
@@ -152,8 +152,8 @@ def advise(told: tuple[Hashable, list[Any]] | None) -> str:
     if told is None:
         return REMEDY
     label, (one, other, *_) = told
-    shown_values = f"such as {one!r} and {other!r}"
-    return f"the column {label!r} tells them apart ({shown_values}): {APART}; else {REMEDY}"
+    shown_values = f"such as {quote(one)} and {quote(other)}"
+    return f"the column {quote(label)} tells them apart ({shown_values}): {APART}; else {REMEDY}"
 
 
 def advise_blindly(labels: list[Hashable]) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.labels import list_labels, shown
 from recframe.frames.names import has_role_name, is_time
@@ -38,9 +38,9 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
         label, values = next(iter(grades.items()))
         others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
         raise RecframeError(
-            f"relevant: no column found by its name, but {label!r} holds few distinct values "
-            f"({', '.join(values)}), as relevance does{others}; pass relevant={label!r} if it says "
-            "which pairs are relevant, or relevant=None where all are"
+            f"relevant: no column found by its name, but {quote(label)} holds few distinct values "
+            f"({', '.join(values)}), as relevance does{others}; pass relevant={quote(label)} if it "
+            "says which pairs are relevant, or relevant=None where all are"
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recframe.errors import quote
 from recframe.frames.kinds import check_comparable, check_dtype, check_ids, factorize
 from recframe.frames.user_groups import null_error
 from recframe.kernel.pairs import find_pairs
@@ -58,7 +59,7 @@ def encode(column: pd.Series, role: str) -> Coded:
         codes, distinct = factorize(column, role)
     nulls = codes < 0
     if nulls.any():
-        raise null_error(f"{role}={column.name!r}: ids", nulls)
+        raise null_error(f"{role}={quote(column.name)}: ids", nulls)
     coded = Coded(codes, pd.Index(distinct, dtype=distinct.dtype))
     if column.dtype.kind in "fO":
         check_ids(coded.distinct(), column, role)

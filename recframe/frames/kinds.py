@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
 
@@ -50,8 +50,8 @@ def factorize(column: pd.Series | pd.Index[Any], role: str) -> tuple[Array, Any]
         return pd.factorize(column)
     except TypeError as error:
         raise RecframeError(
-            f"{role}={column.name!r}: ids must be what can be a key of a dict, found {error}; "
-            f"convert them, for example with df[{column.name!r}].map(tuple)"
+            f"{role}={quote(column.name)}: ids must be what can be a key of a dict, found {error}; "
+            f"convert them, for example with df[{quote(column.name)}].map(tuple)"
         ) from error
 
 
@@ -59,8 +59,8 @@ def check_dtype(column: pd.Series, role: str) -> None:
     """Raise where pandas has no index of a dtype, so that no table could show its ids."""
     if column.dtype == np.float16:
         raise RecframeError(
-            f"{role}={column.name!r}: ids must not be float16, which has whole numbers to 2048 "
-            "only; read them as integers in the first place"
+            f"{role}={quote(column.name)}: ids must not be float16, which has whole numbers to "
+            "2048 only; read them as integers in the first place"
         )
 
 
@@ -75,12 +75,14 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
         kinds = kinds if infer_dtype(column) in INFERRED else find_kinds(pd.Index(column))
     if len(kinds) > 1:
         n_ids = sum(map(len, kinds.values()))
-        found = [f"{kind} ({len(of)} of {n_ids}, such as {of[0]!r})" for kind, of in kinds.items()]
+        found = [
+            f"{kind} ({len(of)} of {n_ids}, such as {quote(of[0])})" for kind, of in kinds.items()
+        ]
         raise RecframeError(
-            f"{role}={column.name!r}: ids must be of one kind, found {' and '.join(found)}; "
-            f"make them one, with {_unify(kinds, f'df[{column.name!r}]')}"
+            f"{role}={quote(column.name)}: ids must be of one kind, found {' and '.join(found)}; "
+            f"make them one, with {_unify(kinds, f'df[{quote(column.name)}]')}"
         )
-    check_digits(_floats(ids), f"{role}={column.name!r}: ids")
+    check_digits(_floats(ids), f"{role}={quote(column.name)}: ids")
 
 
 def find_kinds(ids: pd.Index[Any]) -> dict[str, Any]:
@@ -222,7 +224,7 @@ def find_difference(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
         of_frame = {simplify(id_): id_ for id_ in islice(ids, N_COMPARED)}
         for id_ in islice(truth_ids, N_COMPARED):
             if (same := of_frame.get(simplify(id_))) is not None:
-                pair = f"{same!r} in the frame is {id_!r} in truth"
+                pair = f"{quote(same)} in the frame is {quote(id_)} in truth"
                 return f"; they differ in {what} ({pair}): convert both with {how}"
     return ""
 
@@ -241,4 +243,4 @@ def shown(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
 
 def _example(ids: pd.Index[Any]) -> str:
     """Return the dtype of ids and one of them."""
-    return f"{ids.dtype} (such as {ids[[0]].tolist()[0]!r})" if len(ids) else "no rows"
+    return f"{ids.dtype} (such as {quote(ids[[0]].tolist()[0])})" if len(ids) else "no rows"

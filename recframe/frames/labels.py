@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.errors import MissingColumnError, RecframeError
+from recframe.errors import MissingColumnError, RecframeError, quote, shorten
 from recframe.options import INFER
 
 SHOWN = 12
@@ -55,7 +55,10 @@ def are_distinct_texts(labels: list[Hashable]) -> bool:
 
 def is_same(name: Any, label: Any) -> bool:
     """Return whether two labels are one."""
-    return name is label or (name is not pd.NA and label is not pd.NA and bool(name == label))
+    try:
+        return name is label or bool(name == label)
+    except Exception:  # what cannot be compared, as pd.NA, is the same as itself only
+        return False
 
 
 def is_infer(label: object) -> bool:
@@ -70,15 +73,16 @@ def check_label(frame: pd.DataFrame, role: str, label: Hashable) -> None:
     if n_found == 0:
         names = [name for name in labels if isinstance(name, str)]
         near = difflib.get_close_matches(label, names, n=1) if isinstance(label, str) else []
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = f"; did you mean {quote(near[0])}?" if near else ""
         if role == "score" and isinstance(label, tuple):
             hint = "; several columns are passed as a list, a tuple is one label"
         raise MissingColumnError(
-            f"{role}={label!r}: no such column; the frame has {shown(labels)}{hint}"
+            f"{role}={quote(label)}: no such column; the frame has {shown(labels)}{hint}"
         )
     if n_found > 1:
         raise RecframeError(
-            f"{role}={label!r}: {n_found} columns (or index levels) have that name; rename them"
+            f"{role}={quote(label)}: {n_found} columns (or index levels) have that name; "
+            "rename them"
         )
 
 
@@ -92,12 +96,12 @@ def check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
         for other_role, other in roles[:number]:
             if is_same(label, other):
                 raise RecframeError(
-                    f"{other_role} and {role} are the same column, {label!r}; "
+                    f"{other_role} and {role} are the same column, {quote(label)}; "
                     f"pass {other_role}= and {role}= as different columns"
                 )
 
 
 def shown(labels: list[Any]) -> str:
     """Return labels for a message, the first few of many."""
-    shown = ", ".join(repr(label) for label in labels[:SHOWN]) or "no columns"
+    shown = shorten(", ".join(map(quote, labels[:SHOWN]))) or "no columns"
     return shown + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
@@ -114,9 +114,9 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
         if isinstance(items, str | bytes | Set | Mapping) or not isinstance(items, Iterable):
             raise RecframeError(
                 f"the items of a user must be a sequence, best first, found {type(items)} "
-                f"(user {user!r})"
+                f"(user {quote(user)})"
             )
-        _check_unmasked(f"items of user {user!r}", items)
+        _check_unmasked(f"items of user {quote(user)}", items)
     sequences = [list(items) for items in lists.values()]
     sizes = np.array([len(items) for items in sequences], np.int64)
     users = pd.Index(list(lists), tupleize_cols=False).repeat(sizes)
@@ -124,8 +124,8 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     if (is_none := items.isna() | items.isin([-1])).any():
         user, item = (ids[is_none].tolist()[0] for ids in (users, items))
         raise RecframeError(
-            f"lists must not be filled up, found {is_none.sum()} null or -1 (such as {item!r} of "
-            f"user {user!r}); leave them out"
+            f"lists must not be filled up, found {is_none.sum()} null or -1 (such as {quote(item)} "
+            f"of user {quote(user)}); leave them out"
         )
     position = np.arange(len(items)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return _make_frame(users, items, -1 - position)
@@ -189,13 +189,13 @@ def _check_only_items(items: pd.DataFrame, *, has_users: bool) -> None:
     ids = [label for label in items.columns if has_role_name(label, "user")]
     if ids:
         raise RecframeError(
-            f"items must hold items only, found a column {ids[0]!r}; pass users= that column, and "
-            f"items.drop(columns={ids[0]!r})"
+            f"items must hold items only, found a column {quote(ids[0])}; pass users= that column, "
+            f"and items.drop(columns={quote(ids[0])})"
         )
     if not has_users and not items.index.equals(pd.RangeIndex(len(items))):
         raise RecframeError(
-            f"items has an index (such as {items.index[[0]].tolist()[0]!r}) that may say whose "
-            "rows they are; pass users=items.index if it does, or items.to_numpy()"
+            f"items has an index (such as {quote(items.index[[0]].tolist()[0])}) that may say "
+            "whose rows they are; pass users=items.index if it does, or items.to_numpy()"
         )
 
 
@@ -210,7 +210,9 @@ def _read_users(users: ArrayLike, n_users: int) -> pd.Index[Any]:
             f"users must be as many as the rows of items, found {len(ids)} for {n_users} rows"
         )
     if same := ids[ids.duplicated()].tolist():
-        raise RecframeError(f"users must differ, found {len(same)} repeated (such as {same[0]!r})")
+        raise RecframeError(
+            f"users must differ, found {len(same)} repeated (such as {quote(same[0])})"
+        )
     return ids
 
 
@@ -240,6 +242,6 @@ def _make_frame(users: pd.Index[Any] | Array, items: Any, scores: Array) -> pd.D
         user, item = (repeated[name].tolist()[0] for name in ("user", "item"))
         raise RecframeError(
             f"an item must be in a list once, found {len(repeated)} repeated "
-            f"(such as user {user!r}, item {item!r})"
+            f"(such as user {quote(user)}, item {quote(item)})"
         )
     return frame

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
 
 
@@ -25,9 +25,9 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
         rounded = [v for v in column if isinstance(v, Integral) and not _is_float(int(v))]
         if rounded:
             raise RecframeError(
-                f"{role}={column.name!r}: beside floats whole numbers beyond 2**53 lose digits, "
-                f"found {len(rounded)} that would (such as {rounded[0]!r}); make all whole with "
-                "astype('int64'), or round them with astype('float64')"
+                f"{role}={quote(column.name)}: beside floats whole numbers beyond 2**53 lose "
+                f"digits, found {len(rounded)} that would (such as {quote(rounded[0])}); make all "
+                "whole with astype('int64'), or round them with astype('float64')"
             )
     return pd.to_numeric(column)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import find_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.truth import read_judged
@@ -76,9 +76,9 @@ def _check_lengths(
     short = np.flatnonzero((n_ranked < k) & (n_ranked >= fewest))
     if len(short):
         user = int(short[n_ranked[short].argmin()])
-        found = f"user {users[[user]].tolist()[0]!r} has {n_ranked[user]}"
+        found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
         raise RecframeError(
-            f"k={k} is more than the ranked rows by {score!r} of {len(short)} of {len(users)} "
+            f"k={k} is more than the ranked rows by {quote(score)} of {len(short)} of {len(users)} "
             f"users ({found}); pass short='pad' to divide by k all the same, short='shrink' to "
             "divide by the rows there are, or short='nan' for NaN"
         )
@@ -97,7 +97,7 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     user = "user" if per_user.index.name is None else per_user.index.name
     if user in ("score", *metrics):
-        raise RecframeError(f"the user column {user!r} has the name of a result; rename it")
+        raise RecframeError(f"the user column {quote(user)} has the name of a result; rename it")
     cells = per_user.to_numpy().reshape(-1, len(metrics))
     tidy = pd.DataFrame(cells, columns=metrics)
     tidy.insert(0, user, per_user.index.repeat(len(scores)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, RepeatedPairError
+from recframe.errors import RecframeError, RepeatedPairError, quote, shorten
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import Coded, append, encode, find_rows, match
@@ -159,9 +160,9 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
             rows = read_interactions(truth, columns, replace(options, duplicates="raise"))
         except RepeatedPairError as error:
             labels = [label for label in (columns.user, columns.item) if label is not None]
-            one = f"drop_duplicates({labels})"
+            one = f"drop_duplicates({quote(labels)})"
             if columns.relevant is not None:
-                one = f"sort_values({columns.relevant!r}).drop_duplicates({labels}, keep='last')"
+                one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"
             raise RecframeError(f"{error.found}; make them one, with truth.{one}") from None
         users, offsets = rows.groups.users, rows.groups.offsets
         if offsets[-1] == 0:
@@ -177,7 +178,8 @@ def _load_truth(truth: Any) -> pd.DataFrame:
     if isinstance(truth, pd.DataFrame):
         return truth
     with _naming_truth():
-        root = find_delta(Path(truth), {}) if Path(truth).is_dir() else None
+        # Of names too long it raises nothing.
+        root = find_delta(Path(truth), {}) if os.path.isdir(truth) else None  # noqa: PTH112
         if root is not None:
             return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
     try:
@@ -185,7 +187,7 @@ def _load_truth(truth: Any) -> pd.DataFrame:
     except (OSError, TypeError, ValueError) as error:
         is_missing = isinstance(error, FileNotFoundError)
         reason = "no such file" if is_missing else str(error).splitlines()[0].rstrip(".")
-        raise RecframeError(f"truth: cannot read {truth}: {reason}") from error
+        raise RecframeError(f"truth: cannot read {shorten(str(truth))}: {reason}") from error
 
 
 @contextmanager

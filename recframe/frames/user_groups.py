@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.kinds import check_dtype, check_ids, factorize
 from recframe.kernel.grouping import (
     argsort,
@@ -58,7 +58,7 @@ def group_users(user: pd.Series) -> UserGroups:
     """Return the rows of each user, or raise where an id is null."""
     check_dtype(user, "user")
     if has_nulls(user):
-        raise null_error(f"user={user.name!r}: ids", find_nulls(user))
+        raise null_error(f"user={quote(user.name)}: ids", find_nulls(user))
     groups = _group(user)
     if groups.users.dtype.kind in "fO":
         check_ids(groups.users, user, "user")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.frames.numbers import at_least, read_objects
 from recframe.frames.user_groups import UserGroups, find_nulls, has_nulls, null_error
 from recframe.kernel.rankings import Gains
@@ -30,7 +30,7 @@ def read_relevance(
             "fill them in, with fillna(0) where they mean not relevant (as after a merge); "
             "missing='drop' takes those rows out of the rankings"
         )
-        raise null_error(f"relevant={label!r}:", find_nulls(relevance), remedy)
+        raise null_error(f"relevant={quote(label)}:", find_nulls(relevance), remedy)
     if is_object_dtype(relevance.dtype) and infer_dtype(relevance) == "boolean":
         relevance = relevance.astype(bool)
     values = _numbers(relevance, "relevant")
@@ -50,7 +50,7 @@ def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
     is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
     if not is_flag or not (is_whole or np.isin(values, (0, 1)).all()):
         raise RecframeError(
-            f"relevant={label!r}: must be boolean or 0/1, found values from {values.min()} to "
+            f"relevant={quote(label)}: must be boolean or 0/1, found values from {values.min()} to "
             f"{values.max()}; pass min_relevance= the value from which on a row is relevant"
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool)
@@ -77,7 +77,7 @@ def _read_gains(
 def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> None:
     """Raise where the grade of a relevant row is negative or above the limit."""
     low, high = float(grades.min(initial=0)), float(grades.max(initial=0))
-    required = f"relevant={label!r}: nDCG needs relevance of"
+    required = f"relevant={quote(label)}: nDCG needs relevance of"
     if low < 0:
         raise RecframeError(
             f"{required} 0 or more, found {low:g} in a relevant row; "
@@ -104,7 +104,7 @@ def read_scores(
                 "pass missing='unranked' to leave them out of this ranking only (as where lists "
                 "of models differ), or missing='drop' to remove these rows, for every score"
             )
-            raise null_error(f"score={score.name!r}:", nulls, remedy)
+            raise null_error(f"score={quote(score.name)}:", nulls, remedy)
         is_ranked = ~nulls
         present = _numbers(score[is_ranked], "score")
         values = np.zeros(len(score), present.dtype)
@@ -133,13 +133,16 @@ def _numbers(column: pd.Series, role: str) -> Array:
         found, remedy = f"dtype {dtype}", ""
         if len(column):
             example = _find_no_number(column)
-            found += f" (such as {example!r})"
+            found += f" (such as {quote(example)})"
             if not is_bool:
                 remedy = "; convert it, for example with pd.to_numeric"
             if isinstance(example, str) and not _is_number(example):
-                call = f"== {example!r}" if may_be_bool else "with pd.to_numeric(errors='coerce')"
-                remedy = f"; make numbers of it, for example df[{column.name!r}] {call}"
-        raise RecframeError(f"{role}={column.name!r}: must be {required}, found {found}{remedy}")
+                to_numbers = "with pd.to_numeric(errors='coerce')"
+                call = f"== {quote(example)}" if may_be_bool else to_numbers
+                remedy = f"; make numbers of it, for example df[{quote(column.name)}] {call}"
+        raise RecframeError(
+            f"{role}={quote(column.name)}: must be {required}, found {found}{remedy}"
+        )
     if isinstance(dtype, np.dtype):
         return column.to_numpy(dtype.newbyteorder("="))
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))

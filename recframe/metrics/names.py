@@ -2,16 +2,19 @@
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
 
 LABEL = re.compile(r"^([^(@]*)(\([^()]*\))?(@?)(.*)", re.DOTALL)  # name, parameters, @, k
+MAX_METRICS = 100_000  # at a time, for names without end to be refused
 MAX_K = 1 << 53  # up to which floats, by which hits are divided, hold every integer
 
 
@@ -37,9 +40,9 @@ class Metric(NamedTuple):
 def check_k(k: object) -> int:
     """Return the cut-off as an int, or raise `RecframeError` unless it is one from 1 to 2**53."""
     if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 1:
-        raise RecframeError(f"k must be an integer of 1 or more, found {k!r}")
+        raise RecframeError(f"k must be an integer of 1 or more, found {quote(k)}")
     if int(k) > MAX_K:
-        raise RecframeError(f"k must be at most 2**53, as no ranking is longer, found {k!r}")
+        raise RecframeError(f"k must be at most 2**53, as no ranking is longer, found {quote(k)}")
     return int(k)
 
 
@@ -62,43 +65,53 @@ def parse_metric(label: object) -> Metric:
         return label
     name, given, at, k = _parts(label)
     if name not in DEFINITIONS:
-        unknown = f"unknown metric {label!r}{_suggestion(label)}"
+        unknown = f"unknown metric {quote(label)}{_suggestion(label)}"
         raise RecframeError(f"{unknown}; metrics are {_metric_names()}")
     if k and not at:
-        raise RecframeError(f"{label!r}: write it as {_shown(name)}, found {k!r} after {name!r}")
+        raise RecframeError(
+            f"{quote(label)}: write it as {_shown(name)}, found {quote(k)} after {name!r}"
+        )
     parameters = {} if given is None else _parse_parameters(label, given)
-    written = name if given is None else f"{name}({given})"
+    written = name if given is None else shorten(f"{name}({given})")
     cut_off = DEFINITIONS[name].cut_off
     if at and cut_off == "none":
-        raise RecframeError(f"{label!r}: {name} takes no cut-off, pass {written!r}")
+        raise RecframeError(f"{quote(label)}: {name} takes no cut-off, pass {written!r}")
     if not at and cut_off != "needed":
         return make_metric(name, **parameters)
     if not re.fullmatch(r"[1-9][0-9]*", k):
-        found = f"found {k!r}" if at else "found none"
+        found = f"found {quote(k)}" if at else "found none"
         needs = "needs a cut-off" if cut_off == "needed" else "takes a cut-off after its @"
         raise RecframeError(
-            f"{label!r}: {name} {needs}, an integer of 1 or more as in '{written}@10', {found}"
+            f"{quote(label)}: {name} {needs}, an integer of 1 or more as in '{written}@10', {found}"
         )
     if len(k) > len(str(MAX_K)):  # Python does not even read thousands of digits
-        raise RecframeError(f"{label!r}: k must be at most 2**53, as no ranking is longer")
+        raise RecframeError(f"{quote(label)}: k must be at most 2**53, as no ranking is longer")
     return make_metric(name, int(k), **parameters)
 
 
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     """Return the metrics that labels name, or raise `RecframeError` for none or a repeated one."""
-    if isinstance(labels, str):
-        labels = [labels]
-    elif not isinstance(labels, Iterable):
-        raise RecframeError(
-            f"metrics must be a name such as 'recall@4' or a list of names, found {labels!r}"
-        )
-    metrics = [parse_metric(label) for label in labels]
+    required = "a name such as 'recall@4' or a list of names"
+    given = [labels] if isinstance(labels, str) else list_given("metrics", required, labels)
+    metrics = [parse_metric(label) for label in given]
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {_metric_names()}")
-    repeated = [metric for nth, metric in enumerate(metrics) if metric in metrics[:nth]]
-    if repeated:
-        raise RecframeError(f"metrics must differ, found {repeated[0].label!r} more than once")
+    label, n_given = Counter(metric.label for metric in metrics).most_common(1)[0]
+    if n_given > 1:
+        raise RecframeError(f"metrics must differ, found {quote(label)} more than once")
     return metrics
+
+
+def list_given(name: str, required: str, values: Any) -> list[Any]:
+    """Return what an argument holds that may be any iterable, or raise where it is none."""
+    try:
+        each = iter(values)
+    except TypeError:
+        raise RecframeError(f"{name} must be {required}, found {quote(values)}") from None
+    given = list(islice(each, MAX_METRICS + 1))
+    if len(given) > MAX_METRICS:
+        raise RecframeError(f"{name} must hold at most {MAX_METRICS:,}, found more; pass fewer")
+    return given
 
 
 def describe_metrics() -> str:
@@ -124,7 +137,7 @@ def _parse_parameters(label: object, given: str) -> dict[str, object]:
     for part in given.split(","):
         key, _, text = map(str.strip, part.partition("="))
         if key in parameters:
-            raise RecframeError(f"{label!r}: {key} must be given once, found {given!r}")
+            raise RecframeError(f"{quote(label)}: {key} must be given once, found {quote(given)}")
         try:
             parameters[key] = float(text)
         except ValueError:
@@ -138,7 +151,7 @@ def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str
     ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, _ in parameters}
     for key in sorted(given.keys() - ranges):
         taken = " and ".join(ranges.values()) or "no parameters"
-        raise RecframeError(f"{_shown(name)} takes {taken}, found {key!r}")
+        raise RecframeError(f"{_shown(name)} takes {taken}, found {quote(key)}")
     checked = []
     for key, low, high, default in parameters:
         value: Any = given.get(key)
@@ -146,7 +159,7 @@ def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str
         if is_number and low <= value < high:
             checked.append((key, float(value)))
         elif value is not None or default is None:
-            found = "none" if value is None else f"{key}={value!r}"
+            found = "none" if value is None else f"{key}={quote(value)}"
             raise RecframeError(f"{_shown(name)} takes {ranges[key]}, found {found}")
     return tuple(checked)
 
@@ -174,4 +187,4 @@ def _suggestion(label: object) -> str:
     brackets = f"({given})" if given and DEFINITIONS[near[0]].parameters else ""
     is_given = k.isdigit() and cut_off != "none"
     ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
-    return f", did you mean '{near[0]}{brackets}{ending}'?"
+    return f", did you mean '{shorten(near[0] + brackets + ending)}'?"

@@ -1,11 +1,12 @@
 """Metrics of one ranking given as arrays. NumPy only."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, WrongTypeError, quote
 from recframe.kernel.counting import count
 from recframe.kernel.rankings import TIE_RULES, Rankings
 from recframe.kernel.threads import Array
@@ -144,10 +145,9 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
 
     Raises
     ------
-    TypeError
-        An argument is neither a list nor an array, or an item cannot be hashed.
     RecframeError
-        An item is masked.
+        An argument is neither a list nor an array of one dimension, or an item cannot be hashed,
+        which is a `TypeError` too; or an item is masked.
 
     See Also
     --------
@@ -159,12 +159,19 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     >>> recall([1, 2, 3, 4, 5], [1, 3, 4, 6, 8, 11, 13, 14])
     0.375
     """
-    for name, items in {"recommended": recommended, "target": target}.items():
-        if not isinstance(items, list | np.ndarray):
-            raise TypeError(f"{name} must be a list or an array, found {type(items)}")
+    sets: list[set[Any]] = []
+    given: dict[str, Any] = {"recommended": recommended, "target": target}
+    for name, items in given.items():
+        is_taken = isinstance(items, list) or (isinstance(items, np.ndarray) and items.ndim == 1)
+        if not is_taken:
+            raise WrongTypeError(f"{name} must be a list or an array, found {quote(items)}")
         _check_unmasked(name, items)
-    targets = set(target)
-    return len(targets.intersection(recommended)) / len(targets) if targets else 0.0
+        try:
+            sets.append(set(items))
+        except TypeError as error:
+            raise WrongTypeError(f"{name} must hold what can be hashed, found {error}") from error
+    listed, targets = sets
+    return len(targets & listed) / len(targets) if targets else 0.0
 
 
 def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> float:
@@ -172,7 +179,7 @@ def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> f
     for name, values in {"relevant": relevant, "score": score}.items():
         _check_unmasked(name, values)
     _check_aligned(relevant, score)
-    relevant, score = np.asarray(relevant), np.asarray(score)
+    relevant, score = _as_array("relevant", relevant), _as_array("score", score)
     if relevant.ndim != 1 or score.ndim != 1 or len(relevant) != len(score):
         raise RecframeError(
             "relevant and score must be one-dimensional and of one length, "
@@ -182,14 +189,27 @@ def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> f
         raise RecframeError(f"score must be numbers, found dtype {score.dtype}")
     if score.dtype.kind == "f" and np.isnan(score).any():
         raise RecframeError(f"score must not be NaN, found {int(np.isnan(score).sum())}")
-    if not np.isin(relevant, (0, 1)).all():
-        raise RecframeError("relevant must be boolean or 0/1")
+    is_number = relevant.dtype.kind in "biuf" or all(
+        isinstance(value, Real | np.bool_) for value in relevant
+    )
+    if not is_number or not np.isin(relevant, (0, 1)).all():
+        raise RecframeError(f"relevant must be boolean or 0/1, found {quote(relevant)}")
     if metric.k is not None and metric.k > len(score):
         raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
     rankings = Rankings(score, relevant == 1, np.array([0, len(score)]), np.zeros(1, np.int64))
     counts = count(rankings, TIE_RULES["expected"])
     (values,) = measure_all(counts, make_plan([metric]), Policy("raise", zero_division=np.nan))
     return float(values[0])
+
+
+def _as_array(name: str, values: ArrayLike) -> Array:
+    """Return values as an array, or raise where they are none."""
+    try:
+        return np.asarray(values)
+    except Exception as error:  # lists of different lengths, and what objects raise
+        raise RecframeError(
+            f"{name} must be one-dimensional numbers, found {quote(values)}"
+        ) from error
 
 
 def _check_unmasked(name: str, values: ArrayLike) -> None:

@@ -1,0 +1,202 @@
+"""Values that nobody means to pass, and every public call that could be passed one."""
+
+import inspect
+import itertools
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+import recframe
+import recframe.dask
+
+
+class Text(str):
+    """A text of a class of its own."""
+
+    __slots__ = ()
+
+
+class Float(np.float64):
+    """A float of a class of its own."""
+
+
+class Mute:
+    """What cannot be shown."""
+
+    def __repr__(self):
+        """Fail."""
+        raise KeyError("repr")
+
+
+class Unequal:
+    """What can be a key, but not be compared."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other):
+        """Fail."""
+        raise ZeroDivisionError("eq")
+
+
+class Unkeyed:
+    """What says that it can be a key, and cannot."""
+
+    def __hash__(self):
+        """Fail."""
+        raise ZeroDivisionError("hash")
+
+
+def nest(depth):
+    """Return lists in each other, deeper than Python follows them."""
+    nested = []
+    for _ in range(depth):
+        nested = [nested]
+    return nested
+
+
+VALUES = {
+    "None": lambda: None,
+    "nan": lambda: float("nan"),
+    "inf": lambda: float("inf"),
+    "-inf": lambda: -float("inf"),
+    "-1": lambda: -1,
+    "0": lambda: 0,
+    "0.5": lambda: 0.5,
+    "10**9": lambda: 10**9,
+    "2**63": lambda: 2**63,
+    "10**400": lambda: 10**400,
+    "10**5000": lambda: 10**5000,  # which Python does not print
+    "Decimal 1e400": lambda: Decimal("1e400"),
+    "Fraction": lambda: Fraction(1, 3),
+    "1j": lambda: 1j,
+    "True": lambda: True,
+    "np.True_": lambda: np.True_,
+    "array of ints": lambda: np.array([1, 2]),
+    "array of a text": lambda: np.array("x"),
+    "masked": lambda: np.ma.masked,
+    "NA": lambda: pd.NA,
+    "NaT": lambda: pd.NaT,
+    "Series": lambda: pd.Series([1, 2]),
+    "Index": lambda: pd.Index(["x", "y"]),
+    "DataFrame": lambda: pd.DataFrame({"x": [1, 2]}),
+    "no text": lambda: "",
+    "long text": lambda: "x" * 10**6,
+    "null byte": lambda: "\x00",
+    "surrogate": lambda: "\ud800",
+    "lines": lambda: "a\nb",
+    "list": lambda: [],
+    "dict": lambda: {},
+    "set": lambda: set(),
+    "tuple": lambda: (),
+    "tuple of a list": lambda: ([],),
+    "tuple of an array": lambda: (np.array([1, 2]),),
+    "object": object,
+    "bytes": lambda: b"x",
+    "bytearray": lambda: bytearray(b"x"),
+    "class": lambda: int,
+    "lambda": lambda: lambda: None,
+    "generator": lambda: (number for number in ()),
+    "endless": lambda: itertools.count(1),
+    "endlessly the same": lambda: itertools.repeat("recall@1"),
+    "range": lambda: range(1, 10**9),
+    "float": lambda: Float(0.25),
+    "str": lambda: Text("x"),
+    "path": lambda: Path("/nowhere"),
+    "mute": Mute,
+    "unequal": Unequal,
+    "unkeyed": Unkeyed,
+    "deep list": lambda: nest(10**5),
+}
+# As they are, in a list, in a list of lists, in a dict.
+FORMS = {
+    "{}": lambda value: value,
+    "[{}]": lambda value: [value],
+    "[[{}]]": lambda value: [[value]],
+    "{{1: {}}}": lambda value: {1: value},
+    "{{1: [{}]}}": lambda value: {1: [value]},
+}
+
+FRAME = pd.DataFrame(
+    {
+        "user": [1, 1, 2, 2],
+        "item": [1, 2, 1, 2],
+        "a_score": [0.1, 0.2, 0.3, 0.4],
+        "b_score": [4, 3, 2, 1],
+        "relevant": [0, 1, 1, 0],
+    }
+)
+TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
+OF_TRUTH = ("truth_user", "truth_item", "absent")
+
+
+def public_methods(accessor):
+    """Return the names of the public methods of an accessor."""
+    return [name for name in dir(accessor) if name[0] != "_"]
+
+
+def call_method(accessor, name, **arguments):
+    """Return what a method returns, computed."""
+    made = getattr(accessor, name)(**arguments)
+    return made.compute() if hasattr(made, "compute") else made
+
+
+def call_options(accessor, **options):
+    """Return a table under these options; judged where truth is what they are of."""
+    return accessor(**options).recall(1)
+
+
+def list_doors(path):
+    """Return every public call: name, function of keywords, its signature, what it needs."""
+    ddf = dd.from_pandas(FRAME, npartitions=1)
+    wide = {"short": "pad"}
+    doors = {
+        "evaluate": (recframe.evaluate, recframe.evaluate, {"frame": FRAME}),
+        "evaluate of files": (recframe.evaluate, recframe.evaluate, {"frame": path}),
+        "iter_evaluate": (
+            lambda **arguments: list(recframe.iter_evaluate(**arguments)),
+            recframe.iter_evaluate,
+            {"path": path},
+        ),
+        "from_topk": (recframe.from_topk, recframe.from_topk, {"items": [[1, 2]]}),
+        "from_lists": (recframe.from_lists, recframe.from_lists, {}),
+        "RecAccessor": (
+            lambda frame: recframe.RecAccessor(frame).recall(1),
+            recframe.RecAccessor,
+            {},
+        ),
+        "DaskRecAccessor": (
+            lambda frame: recframe.dask.DaskRecAccessor(frame).recall(1),
+            recframe.dask.DaskRecAccessor,
+            {},
+        ),
+    }
+    for kind, frame in {"df.rec": FRAME, "ddf.rec": ddf}.items():
+        accessor = frame.rec(**wide)
+        doors[kind] = (lambda f=frame, **o: f.rec(**o).recall(1), frame.rec.__call__, {})
+        for name in public_methods(accessor):
+            method = getattr(accessor, name)
+            base = {"judge": {"truth": TRUTH}, "inspect": {"user": 1}, "top": {"score": "a_score"}}
+            call = lambda a=accessor, n=name, **arguments: call_method(a, n, **arguments)  # noqa: E731
+            doors[f"{kind}.{name}"] = call, method, base.get(name, {})
+    for name in recframe.metrics.__all__:
+        function = getattr(recframe.metrics, name)
+        base = {key: [1, 0] for key in inspect.signature(function).parameters if key != "k"}
+        base |= {"k": 1} if "k" in inspect.signature(function).parameters else {}
+        doors[f"metrics.{name}"] = function, function, base
+    return doors
+
+
+def base_of(door, argument, base):
+    """Return the other arguments of a call that passes a value as one of them."""
+    needed = {}
+    if "evaluate" in door and argument != "metrics" and "." not in door:
+        needed["metrics"] = "recall@1"
+    if door.endswith((".summary", ".compare", ".evaluate", ".mean")) and argument != "metrics":
+        needed["metrics"] = "recall@1"
+    if argument in OF_TRUTH and "." not in door.removeprefix("df.").removeprefix("ddf."):
+        needed["truth"] = TRUTH
+    return base | needed

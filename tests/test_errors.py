@@ -1,0 +1,49 @@
+"""Messages: how they quote a value, whatever it is."""
+
+import pandas as pd
+import pytest
+
+from hostile import Mute, nest
+from recframe.errors import MAX_QUOTED, quote
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a\nb", r"'a\nb'"),
+        ([1, "x", (None,)], "[1, 'x', (None,)]"),
+        (pd.Series([1, 2]), "0 1 1 2 dtype: int64"),
+        (10**5000, "<int that cannot be shown>"),
+        (nest(10**4), "[[[[[[[...]]]]]]]"),
+        (range(20), "range(0, 20)"),
+    ],
+    ids=["lines", "list", "Series", "digits", "deep", "range"],
+)
+def test_values_are_quoted_on_one_line(value, expected):
+    """A value is shown as Python shows it, on one line, as deep as a line goes."""
+    assert expected == quote(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 10**6, 10**4000, ["x" * 200] * 9, {"x" * 10**4: 1}],
+    ids=["text", "digits", "list", "dict"],
+)
+def test_long_values_are_cut(value):
+    """Of a long value the message has so many characters."""
+    assert 200 < len(quote(value)) <= MAX_QUOTED
+
+
+def test_what_cannot_be_shown_is_named():
+    """An object that fails to show itself is named by its class."""
+    assert quote(Mute()).startswith("<Mute instance at 0x")
+
+
+def test_control_signs_are_escaped():
+    """An object that shows itself with signs that move the cursor does not move it."""
+
+    class Red:
+        def __repr__(self):
+            return "\x1b[31mred"
+
+    assert r"\x1b[31mred" == quote(Red())
