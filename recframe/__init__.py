@@ -1,14 +1,17 @@
 """recframe: ranking metrics of pandas DataFrames, as ``df.rec``."""
 
-from importlib.metadata import version
+from recframe.startup import importing, is_command
 
-import pandas as pd
+with importing(for_command=is_command()):
+    from importlib.metadata import version
 
-from recframe import metrics
-from recframe.accessor import RecAccessor
-from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
-from recframe.frames.lists import from_lists, from_topk
-from recframe.functions import evaluate, iter_evaluate
+    import pandas as pd
+
+    from recframe import metrics
+    from recframe.accessor import RecAccessor
+    from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
+    from recframe.frames.lists import from_lists, from_topk
+    from recframe.functions import evaluate, iter_evaluate
 
 __all__ = [
     "MissingColumnError",

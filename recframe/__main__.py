@@ -1,5 +1,18 @@
-"""The command line, as ``python -m recframe``."""
+"""The command line, as ``python -m recframe`` and as the program ``recframe``."""
 
-from recframe.cli import main
+import signal
 
-raise SystemExit(main())
+from recframe.startup import importing
+
+
+def run() -> int:
+    """Run the command line and return its exit status."""
+    with importing():
+        from recframe.cli import main
+    status = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was asked for is done
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(run())

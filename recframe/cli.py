@@ -2,44 +2,69 @@
 
 import argparse
 import json
-import os
+import math
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 
+from recframe.console import (
+    INTERRUPTED,
+    REFUSED,
+    check_shown,
+    escape,
+    first_line,
+    one_line,
+    show,
+    tell,
+    write,
+)
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
-from recframe.files.output import FILE_ENDINGS, mean_of_tables, whole_file, write_each
+from recframe.files.output import (
+    FILE_ENDINGS,
+    check_apart,
+    list_files,
+    mean_of_tables,
+    whole_file,
+    write_each,
+)
+from recframe.files.paths import find_files
 from recframe.functions import iter_evaluate
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metric
 from recframe.options import CHOICES, DEFAULTS, MEANINGS, make_options
 
-DONE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 130, 143
+DONE, USAGE, TERMINATED = 0, 2, 143
+WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0 done, 1 data refused, 2 usage."""
-    arguments = build_parser().parse_args(argv)
+    """Run the command line and return its exit status: 0 done, 1 refused or failed, 2 usage."""
     try:
         with unwinding_on_sigterm():
-            print_means(arguments)
-        sys.stdout.flush()
+            print_means(build_parser().parse_args(argv))
     except RecframeError as error:
-        print(f"recframe: {error}", file=sys.stderr)
+        tell(str(error))
         return REFUSED
     except KeyboardInterrupt:
-        print("recframe: interrupted", file=sys.stderr)
+        tell("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has seen enough; what is left in the buffer must not fail at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except MemoryError as error:
+        tell(f"the system gave no more memory ({first_line(error)}); pass a smaller --memory")
+        return REFUSED
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        found = f"{type(error).__name__}: {first_line(error)}"
+        tell(f"unexpected {found}; python -X dev -m recframe shows where")
+        return REFUSED
     return DONE
 
 
@@ -60,27 +85,60 @@ def print_means(arguments: argparse.Namespace) -> None:
     options["progress"] = sys.stderr.isatty() and not arguments.no_progress
     if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
         (options["ascending"],) = options["ascending"]  # else it could be of the last score only
-    options |= {name: None for name in ("user", "relevant") if getattr(arguments, f"no_{name}")}
-    output = nullcontext() if arguments.per_user is None else whole_file(arguments.per_user)
-    with output as path:
-        tables = iter_evaluate(arguments.paths, arguments.metrics or DEFAULT_METRICS, **options)
-        means = mean_of_tables(tables if path is None else write_each(tables, path))
-    print(as_text(means, arguments.format))
+    options |= {name: None for name in WITHOUT if getattr(arguments, f"no_{name}")}
+    check_shown()
+    files = find_files(arguments.paths)
+    tables = partial(iter_evaluate, files, arguments.metrics or DEFAULT_METRICS, **options)
+    path = arguments.per_user
+    if path is None:
+        show(as_text(mean_of_tables(tables()), arguments.format))
+        return
+    truth = [] if arguments.truth is None else [arguments.truth]
+    read = [
+        *(file.path for file in files),
+        *(file for given in truth for file in list_files(given)),
+    ]
+    check_apart(path, read, [*arguments.paths, *truth])
+    with whole_file(path) as file:  # in place once the means have been shown too
+        with closing(write_each(tables(), file, path.suffix)) as passing:
+            means = mean_of_tables(passing)
+        show(as_text(means, arguments.format))
 
 
 def as_text(table: pd.DataFrame, text_format: str) -> str:
     """Return the table of means as text."""
-    if text_format == "csv":
-        return table.to_csv().rstrip("\n")
     if text_format == "json":
         values = table.astype(object).where(table.notna(), None)
         return json.dumps(values.to_dict("index"), indent=2, ensure_ascii=False)
+    table = table.rename(index=_printable, columns=_printable)
+    if text_format == "csv":
+        return table.to_csv().rstrip("\n")
     return table.rename_axis(index=None, columns=None).to_string()
+
+
+def _printable(label: object) -> str:
+    """Return a label as it is printed, in one line."""
+    return escape(str(label))
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what it says to streams of any state."""
+
+    def print_help(self, file: object = None) -> None:
+        """Print the help."""
+        show(self.format_help().rstrip("\n"))
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the usage, and end."""
+        with suppress(OSError):
+            usage = f"{self.format_usage()}{self.prog}: error: "
+            write(sys.stderr, f"{usage}{one_line(message)}\n")
+        self.exit(USAGE)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="recframe", description="Evaluate rankings of users and items in parquet files."
     )
     command = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
@@ -101,7 +159,10 @@ def build_parser() -> argparse.ArgumentParser:
         help=f"as precision@4; once for each (default: {' '.join(DEFAULT_METRICS)})",
     )
     for name, meaning in MEANINGS.items():
-        add(f"--{name.replace('_', '-')}", **_describe_flag(name, meaning))
+        group = command.add_mutually_exclusive_group()
+        group.add_argument(f"--{name.replace('_', '-')}", **_describe_flag(name, meaning))
+        if name in WITHOUT:
+            group.add_argument(f"--no-{name}", action="store_true", help=WITHOUT[name])
     add(
         "--no-ascending",
         dest="ascending",
@@ -109,8 +170,6 @@ def build_parser() -> argparse.ArgumentParser:
         const=False,
         help="the highest score is the best, whatever its name",
     )
-    add("--no-user", action="store_true", help="all rows are one ranking")
-    add("--no-relevant", action="store_true", help="every pair of truth is relevant")
     add(
         "--per-user",
         type=_usage(_table_path),
@@ -166,10 +225,13 @@ def _usage(read: Callable[[str], object]) -> Callable[[str], object]:
 
 def _number(text: str) -> float:
     """Return the number that a text means; whole numbers stay exact."""
+    number = float(text)
+    if math.isinf(number) and "inf" not in text.lower():
+        raise RecframeError(f"must be a number that floats can hold, found {text!r}")
     try:
         return int(text)
     except ValueError:
-        return float(text)
+        return number
 
 
 def _table_path(text: str) -> Path:

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,20 +14,23 @@ import recframe
 # Room: the rooms it may import beside itself. A module at the top is a room of its own.
 ALLOWED = {
     "errors": set(),
+    "console": {"errors"},
+    "startup": {"console"},
+    "disk": {"errors"},
     "kernel": set(),
     "metrics": {"errors", "kernel"},
     "options": {"errors", "kernel"},
     "lakehouse": {"errors"},
     "frames": {"errors", "kernel", "lakehouse", "metrics", "options"},
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
-    "files": {"errors", "frames", "kernel", "lakehouse", "metrics", "options"},
+    "files": {"disk", "errors", "frames", "kernel", "lakehouse", "metrics", "options"},
     "functions": {"errors", "files", "frames", "metrics", "options"},
     "methods": {"analysis", "errors", "frames", "metrics", "options"},
     "accessor": {"analysis", "errors", "frames", "methods", "metrics", "options"},
     "dask": {"analysis", "errors", "frames", "methods", "metrics", "options"},
-    "cli": {"errors", "files", "functions", "metrics", "options"},
-    "__main__": {"cli"},
-    "__init__": {"accessor", "errors", "frames", "functions", "metrics"},
+    "cli": {"console", "errors", "files", "functions", "metrics", "options"},
+    "__main__": {"cli", "startup"},
+    "__init__": {"accessor", "errors", "frames", "functions", "metrics", "startup"},
 }
 OPTIONAL = (
     *("dask", "deltalake", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch"),
@@ -52,6 +56,7 @@ def imports(module):
     return found
 
 
+@cache
 def imported_rooms(name):
     """Return the other rooms that the modules of a room import."""
     found = {found for module in MODULES if room(module) == name for found in imports(module)}
@@ -59,6 +64,7 @@ def imported_rooms(name):
     return rooms - {name}
 
 
+@cache
 def n_levels(name):
     """Return how many rooms lie one upon the other down from this one."""
     return 1 + max(map(n_levels, imported_rooms(name)), default=0)

@@ -262,6 +262,75 @@ def test_a_folder_is_not_overwritten(tmp_path, capsys):
     assert [path] == list(tmp_path.iterdir())
 
 
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """A folder, the current one, with runs, truth and other names of them."""
+    frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.5, 0.4], "relevant": [1, 0]})
+    for name in ("runs/a.parquet", "runs/b.parquet", "truth/t.parquet", "run.parquet"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        frame.assign(user=ord(name[-9])).to_parquet(tmp_path / name)
+    (tmp_path / "soft.parquet").symlink_to("runs/a.parquet")
+    (tmp_path / "hard.parquet").hardlink_to(tmp_path / "runs/a.parquet")
+    (tmp_path / "folder").symlink_to("runs")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+READ = {
+    "itself": (["run.parquet"], "run.parquet", "it is read; write to another file"),
+    "spelled otherwise": (["run.parquet"], "other/../run.parquet", "it is read, as run.parquet"),
+    "symbolic link": (["runs/a.parquet"], "soft.parquet", "it is read, as runs/a.parquet"),
+    "hard link": (["runs/a.parquet"], "hard.parquet", "it is read, as runs/a.parquet"),
+    "through a link": (["soft.parquet"], "runs/a.parquet", "it is read, as soft.parquet"),
+    "in a folder": (["runs"], "runs/b.parquet", "it is read; write"),
+    "in a folder by a link": (["folder"], "hard.parquet", "it is read, as folder/a.parquet"),
+    "in a pattern": (["r*/*.parquet"], "runs/b.parquet", "it is read, as ./runs/b.parquet; write"),
+    "second of a list": (["run.parquet", "runs/b.parquet"], "folder/b.parquet", "it is read, as"),
+    "truth": (["run.parquet", "--truth", "truth/t.parquet"], "truth/t.parquet", "it is read"),
+    "truth's folder": (["run.parquet", "--truth", "truth"], "truth/t.parquet", "it is read; wri"),
+    "new in a folder": (["runs"], "runs/new.csv", "it would be read the next time, as runs names"),
+    "new below": (["./runs/"], "folder/new.parquet", "it would be read the next time"),
+    "new in a pattern": (["runs/**/*.parquet"], "runs/new.parquet", "as runs/**/*.parquet names"),
+    "new in truth": (["run.parquet", "--truth", "truth"], "truth/new.csv", "as truth names it too"),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_what_is_read_is_not_overwritten(runs, case, capsys, monkeypatch):
+    """An output that is read, by whatever name, or would be next time, is refused before work."""
+    arguments, output, message = READ[case]
+    monkeypatch.setattr("recframe.cli.iter_evaluate", pytest.fail)
+    before = {path: path.read_bytes() for path in runs.rglob("*.*")}
+
+    assert 1 == main(["evaluate", *arguments, "--per-user", output])
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"recframe: cannot write {output}: ")
+    assert message in printed.err
+    assert 1 == printed.err.count("\n")
+    assert before == {path: path.read_bytes() for path in runs.rglob("*.*")}
+
+
+@pytest.mark.parametrize(
+    ("given", "output"),
+    [
+        ("runs", "users.parquet"),
+        ("runs", "runs/_users.parquet"),
+        ("runs/*.parquet", "runs/users.csv"),
+        ("runs/[ab].parquet", "runs/users.parquet"),
+        ("runs/**/a.parquet", "runs/users.parquet"),
+        ("run.parquet", "other/run.parquet"),
+        ("runs/a.parquet", "runs/b.parquet"),
+    ],
+)
+def test_an_output_beside_what_is_read(runs, given, output):
+    """Beside the runs there is room, also in place of what is not read."""
+    arguments = ["evaluate", given, "--metric", "recall@1", "--per-user", output]
+
+    assert [0, 0] == [main(arguments), main(arguments)]
+    assert (runs / output).is_file()
+
+
 def test_interrupted(tmp_path, monkeypatch, capsys):
     """Ctrl-C ends with status 130 and leaves no part of a file."""
 

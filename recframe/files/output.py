@@ -1,52 +1,109 @@
 """Results going out: a file that appears whole or not at all, and means taken in passing."""
 
 import os
-from collections.abc import Iterable, Iterator
+import secrets
+import shutil
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recframe.disk import check_kind, identify, identity
 from recframe.errors import RecframeError
+from recframe.files.paths import walk, would_find
 from recframe.frames.tables import mean_of_sums, sum_and_count, tidy_table
 
 FILE_ENDINGS = (".parquet", ".csv")
 
 
-def write_each(tables: Iterable[pd.DataFrame], path: Path) -> Iterator[pd.DataFrame]:
-    """Yield per-user tables, each also added to a file in the format its ending names."""
+def write_each(
+    tables: Iterable[pd.DataFrame], file: IO[bytes], ending: str
+) -> Generator[pd.DataFrame, None, None]:
+    """Yield per-user tables, each also added to a file in the format that an ending names."""
     schema = None  # of a parquet file; the first table decides it
     with ExitStack() as stack:
         for number, table in enumerate(tables):
             rows = tidy_table(table)
-            if path.suffix == ".csv":
-                rows.to_csv(path, mode="a", index=False, header=number == 0)
+            if ending == ".csv":
+                rows.to_csv(file, mode="wb", index=False, header=number == 0)
             else:
                 encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
                 if schema is None:
                     schema = encoded.schema
-                    writer = stack.enter_context(pq.ParquetWriter(path, schema))
+                    writer = stack.enter_context(pq.ParquetWriter(file, schema))
                 writer.write_table(encoded)
             yield table
+    file.flush()  # what has no room is known before the means are shown
+
+
+def check_apart(path: Path, read: Iterable[str], given: Iterable[str]) -> None:
+    """Raise where an output is a file that is read, or would lie where the paths given find it."""
+    where = os.fspath(path)
+    if os.path.isfile(where):  # noqa: PTH113 - it raises nothing
+        own = identity(where, path.stat())
+        for other in read:
+            if identify(other) == own:
+                also = "" if other == where else f", as {other}"
+                raise RecframeError(f"cannot write {path}: it is read{also}; write to another file")
+    for folder in given:
+        if would_find(folder, where):
+            raise RecframeError(
+                f"cannot write {path}: it would be read the next time, as {folder} names it too; "
+                "write it elsewhere"
+            )
+
+
+def list_files(path: str) -> list[str]:
+    """Return a file, or the files in a folder that are read as one table."""
+    if not os.path.isdir(path):  # noqa: PTH112 - it raises nothing
+        return [path]
+    return [entry.path for entry in walk(path) if not entry.is_dir()]
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write to, which is renamed to it once it is whole."""
-    partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """Give an open file beside `path`, which is renamed to it once it is whole.
+
+    Its name is its own, so that no other run, nor what one left behind, is in its way. A link
+    stays, and what it leads to is replaced; so do the permissions of an old file.
+    """
+    with _naming_output(path):
+        target = Path(os.path.realpath(path))
+        partial = target.with_name(f".recframe-{secrets.token_hex(8)}{target.suffix}")
+        _check_replaceable(target)
+        file = partial.open("xb")  # a path that cannot be written is found before the work
+        try:
+            with file:
+                if target.exists():
+                    shutil.copymode(target, partial)
+                yield file
+            partial.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                partial.unlink()
+            raise
+
+
+def _check_replaceable(target: Path) -> None:
+    """Raise where there is something that may not be overwritten."""
+    if target.is_dir():
+        raise IsADirectoryError("it is a folder")
+    if target.exists():
+        check_kind(os.fspath(target), target.stat(), "write")
+        target.open("ab").close()  # what is read-only is not replaced behind its back
+
+
+@contextmanager
+def _naming_output(path: Path) -> Iterator[None]:
+    """Raise what goes wrong with an output as a `RecframeError` that names it."""
     try:
-        if path.is_dir():
-            raise IsADirectoryError("it is a folder")
-        partial.open("xb").close()  # a path that cannot be written is found before the work
-        yield partial
-        partial.replace(path)
+        yield
     except OSError as error:
         raise RecframeError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
 
 
 def mean_of_tables(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 
@@ -21,17 +22,26 @@ WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual fo
 
 
 class Found(NamedTuple):
-    """A file, and what is known of its columns beside it."""
+    """A file, and what is known of its columns beside it; given as a path it is not looked up."""
 
     path: str
     partitions: PartitionValues  # what its folders say, or the log of its table
     table_schema: pa.Schema | None = None  # of the Delta table whose log names it
 
+    def __fspath__(self) -> str:
+        """Return its path."""
+        return self.path
+
 
 def find_files(paths: PathLike | Sequence[PathLike]) -> list[Found]:
     """Return the files that paths name, in order, each with what is known of its columns."""
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
+    known = [path for path in listed if isinstance(path, Found)]
+    if known and len(known) == len(listed):
+        return known
     given = [os.fspath(path) for path in listed]
+    for path in given:
+        check_named("path", path)
     tables: dict[Path, Table | None] = {}
     found = [file for path in given for file in _expand(path, tables)]
     if not found:
@@ -48,7 +58,7 @@ def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
         root = find_delta(Path(path), tables)
         if root is not None:
             return _read_log(root)
-        files = [Found(entry.path, {}) for entry in _walk(path) if entry.is_file()]
+        files = [Found(entry.path, {}) for entry in walk(path) if not entry.is_dir()]
         if not files:
             raise RecframeError(f"cannot read {path}: no parquet file in that folder")
         return files
@@ -64,22 +74,49 @@ def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
     return list(found.values())
 
 
-def _walk(folder: str, *above: object) -> Iterator[os.DirEntry[str]]:
+def walk(folder: str) -> Iterator[os.DirEntry[str]]:
     """Yield the files and folders below a folder; a link to a folder above is not followed."""
-    above = (*above, _identify(folder))
-    for entry in _list(folder):
-        if entry.is_file():
+    above: tuple[object, ...] = (identify(folder),)
+    # A stack of what is to come, as folders may be nested deeper than calls.
+    following = [(entry, above) for entry in reversed(_list(folder))]
+    while following:
+        entry, above = following.pop()
+        if not entry.is_dir():
             yield entry
-        elif entry.is_dir() and _identify(entry.path) not in above:
+        elif (identity := identify(entry.path)) not in above:
             yield entry
-            yield from _walk(entry.path, *above)
+            inside = (*above, identity)
+            following += [(found, inside) for found in reversed(_list(entry.path))]
+
+
+def would_find(given: str, path: str) -> bool:
+    """Return whether a file or folder or pattern that is given means a path, there or not."""
+    steps = Path(given).parts
+    n_plain = len(steps)
+    if has_magic(given) and not os.path.exists(given):  # noqa: PTH110 - it raises nothing
+        n_plain = next(number for number, step in enumerate(steps) if has_magic(step))
+    root, target = (Path(os.path.realpath(end)) for end in (Path(*steps[:n_plain]), path))
+    below = target.parts[len(root.parts) :]
+    return target.is_relative_to(root) and _do_match(below, steps[n_plain:])
+
+
+def _do_match(names: Sequence[str], steps: Sequence[str]) -> bool:
+    """Return whether names below a folder, or the first of them, match the steps of a pattern."""
+    if not steps:
+        return not any(name[0] in "_." for name in names)
+    step, *rest = steps
+    if step == "**" and rest:
+        n_open = next((n for n, name in enumerate(names) if name[0] in "_."), len(names))
+        return any(_do_match(names[n:], rest) for n in range(n_open + 1))
+    is_open = bool(names) and (names[0][0] not in "_." or step[0] in "_.")
+    return is_open and fnmatch(names[0], step) and _do_match(names[1:], rest)
 
 
 def _match(folder: str, steps: Sequence[str]) -> Iterator[str]:
     """Yield the paths below a folder that the steps of a pattern match."""
     step, *rest = steps
     if step == "**" and rest:
-        below = [entry.path for entry in _walk(folder) if entry.is_dir()]
+        below = [entry.path for entry in walk(folder) if entry.is_dir()]
         for path in (folder, *below):
             yield from _match(path, rest)
         return
@@ -99,37 +136,32 @@ def _list(folder: str, pattern: str = "*") -> list[os.DirEntry[str]]:
             found = [entry for entry in entries if fnmatch(entry.name, pattern)]
     except OSError as error:
         raise RecframeError(
-            f"cannot read {folder}: {_reason(error)}; its rows would be missing"
+            f"cannot read {folder}: {reason(error)}; its rows would be missing"
         ) from error
     found = [entry for entry in found if entry.name[0] not in skipped]
     for entry in found:
-        if entry.is_symlink() and not os.path.exists(entry.path):  # noqa: PTH110 - as above
-            raise RecframeError(
-                f"cannot read {entry.path}: it is a symbolic link to "
-                f"{Path(entry.path).readlink()}, which is not there; remove it"
-            )
+        if entry.is_symlink():
+            _check_link(entry)
     return sorted(found, key=lambda entry: entry.name)
 
 
-def _identify(path: str) -> object:
-    """Return what tells a file or folder from all others, whatever it is called."""
+def _check_link(entry: os.DirEntry[str]) -> None:
+    """Raise where a symbolic link does not lead to anything that can be reached."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - of many files it takes half the time
+        entry.stat()
     except OSError as error:
-        raise RecframeError(f"cannot read {path}: {_reason(error)}") from error
-    return (found.st_dev, found.st_ino) if found.st_ino else Path(path).resolve()
-
-
-def _reason(error: OSError) -> str:
-    """Return why a file or folder cannot be read."""
-    return "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        gone = isinstance(error, FileNotFoundError)
+        raise RecframeError(
+            f"cannot read {entry.path}: it is a symbolic link to {Path(entry.path).readlink()}, "
+            + ("which is not there; remove it" if gone else f"{reason(error)}")
+        ) from error
 
 
 def _check_named_once(paths: list[str]) -> None:
     """Raise where two paths are one file."""
     seen: dict[object, str] = {}
     for path in paths:
-        identity = _identify(path)
+        identity = identify(path)
         if identity in seen:
             also = "" if seen[identity] == path else f", first as {seen[identity]}"
             raise RecframeError(f"path: {path} is named twice{also}; its rows would count twice")

@@ -1,5 +1,11 @@
 """Results going out: whole or not at all, the same values in every format."""
 
+import os
+import secrets
+import shutil
+import stat
+import subprocess
+import sys
 from contextlib import suppress
 
 import pandas as pd
@@ -22,8 +28,8 @@ def test_a_file_appears_once_it_is_whole(tmp_path):
     """Until then there is the file of before, and a hidden one beside it."""
     path = tmp_path / "users.csv"
     path.write_text("before")
-    with whole_file(path) as partial:
-        partial.write_text("after")
+    with whole_file(path) as file:
+        file.write(b"after")
         assert "before" == path.read_text()
 
     assert "after" == path.read_text()
@@ -34,11 +40,117 @@ def test_a_file_that_does_not_become_whole(tmp_path):
     """What was there stays, and nothing beside it."""
     path = tmp_path / "users.csv"
     path.write_text("before")
-    with suppress(KeyboardInterrupt), whole_file(path) as partial:
-        partial.write_text("after")
+    with suppress(KeyboardInterrupt), whole_file(path) as file:
+        file.write(b"after")
         raise KeyboardInterrupt
 
     assert "before" == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_two_runs_at_once(tmp_path, monkeypatch):
+    """Runs that have one process id, as in two containers, do not touch each other's files."""
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    path = tmp_path / "users.csv"
+    with whole_file(path) as first:
+        first.write(b"first ")
+        with suppress(KeyboardInterrupt), whole_file(path) as second:
+            second.write(b"second")
+            raise KeyboardInterrupt
+        with whole_file(path) as third:
+            third.write(b"third")
+        assert "third" == path.read_text()
+        first.write(b"run")
+
+    assert "first run" == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_a_name_that_is_taken(tmp_path, monkeypatch):
+    """Were two runs to draw one name, the second is refused, and the first loses nothing."""
+    monkeypatch.setattr(secrets, "token_hex", lambda n_bytes: "0" * 2 * n_bytes)
+    path = tmp_path / "users.csv"
+    with whole_file(path) as file:
+        file.write(b"first")
+        with pytest.raises(recframe.RecframeError, match=r"cannot write .*: File exists"):
+            whole_file(path).__enter__()
+
+    assert "first" == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_a_file_taken_away(tmp_path):
+    """A file that somebody removes meanwhile is missed, whatever comes after."""
+    path = tmp_path / "users.csv"
+    output = whole_file(path)
+    output.__enter__().write(b"after")
+    next(tmp_path.iterdir()).unlink()
+    with pytest.raises(recframe.RecframeError, match=r"cannot write .*users.csv: No such file"):
+        output.__exit__(None, None, None)
+
+    assert [] == list(tmp_path.iterdir())
+
+
+NAMESPACE = ["unshare", "--pid", "--fork", "--user", "--map-root-user"]
+# Says its process id and that it has begun to write, and goes on when it is told to.
+RUN = """
+import os, sys
+from pathlib import Path
+from recframe.files.output import whole_file
+with whole_file(Path(sys.argv[1])) as file:
+    file.write(b"begun ")
+    print(os.getpid(), flush=True)
+    file.write(sys.stdin.readline().encode())
+"""
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="needs namespaces of process ids")
+def test_two_containers(tmp_path):
+    """Two runs that are both process 1, one after the other, on one folder."""
+    path = tmp_path / "users.csv"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    command = [*NAMESPACE, sys.executable, "-c", RUN, str(path)]
+    if subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode:
+        pytest.skip("no namespace may be made here")
+    with subprocess.Popen(command, **pipes) as one, subprocess.Popen(command, **pipes) as other:
+        assert ["1\n"] * 2 == [one.stdout.readline(), other.stdout.readline()]
+        assert 2 == len(list(tmp_path.iterdir()))
+        other.communicate("other")
+        assert "begun other" == path.read_text()
+        one.communicate("one")
+
+    assert "begun one" == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
+def test_permissions_and_links_stay(tmp_path):
+    """A new file gets those of any file, an old one keeps its own, also where a link leads."""
+    path, link = tmp_path / "users.csv", tmp_path / "link.csv"
+    link.symlink_to(path)
+    for mode in (0o640, 0o600):
+        before = os.umask(0o027)
+        try:
+            with whole_file(link) as file:
+                file.write(b"after")
+        finally:
+            os.umask(before)
+
+        assert link.is_symlink()
+        assert "after" == path.read_text()
+        assert mode == stat.S_IMODE(path.stat().st_mode)
+        path.chmod(0o600)
+    assert {link, path} == set(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    """A pipe is refused and not waited for."""
+    path = tmp_path / "users.csv"
+    os.mkfifo(path)
+    with pytest.raises(recframe.RecframeError, match=r"cannot write .*: it is a pipe, not a file"):
+        whole_file(path).__enter__()
+
     assert [path] == list(tmp_path.iterdir())
 
 
@@ -46,7 +158,8 @@ def test_a_file_that_does_not_become_whole(tmp_path):
 def test_tables_are_written_as_they_pass(tables, tmp_path, ending):
     """Each table is given on as it is; the file has the rows of all of them."""
     path = tmp_path / f"users{ending}"
-    passed = list(write_each(tables, path))
+    with path.open("wb") as file:
+        passed = list(write_each(tables, file, ending))
     written = pd.read_csv(path, engine="pyarrow") if ending == ".csv" else pd.read_parquet(path)
 
     assert all(one is other for one, other in zip(tables, passed, strict=True))
