@@ -1,0 +1,76 @@
+"""What columns hold: grades that nDCG can count, and pairs that several rows name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recframe
+import reference
+from recframe import RecframeError
+
+LABELS = ["precision@2", "recall@2", "r_precision", "ndcg@3", "auc"]
+
+
+@pytest.mark.parametrize(
+    ("gain", "most", "too_much"),
+    [("linear", 2.0**900, 2.0**900 * (1 + 2.0**-52)), ("exponential", 900.0, 900.5)],
+)
+def test_the_largest_grade(gain, most, too_much):
+    """Up to 2**900 a gain counts; beyond it is refused where it is that of a relevant row."""
+
+    def evaluate(grade, relevance=1):
+        frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [relevance, 1.0, grade]})
+        return frame.rec(min_relevance=1, gain=gain).ndcg().iloc[0, 0]
+
+    assert 0 < evaluate(most) < 1
+    with pytest.raises(RecframeError, match=r"relevance of at most .* under gain=.*, found"):
+        evaluate(too_much)
+    assert 1 > evaluate(3.0, relevance=-5.0) > 0
+
+
+def test_a_negative_grade():
+    """Of a relevant row it is refused, with what to pass instead."""
+    frame = pd.DataFrame({"user": 1, "score": [3, 2], "relevant": [-0.5, 1]})
+
+    with pytest.raises(RecframeError, match=r"0 or more, found -0\.5 in a relevant row; pass"):
+        frame.rec(min_relevance=-1).ndcg()
+    assert 1 == frame.rec(min_relevance=-1).precision(k=1).iloc[0, 0]
+
+
+PAIRS = st.lists(
+    st.tuples(
+        st.integers(0, 2),
+        st.sampled_from("abc"),
+        st.none() | st.integers(0, 3).map(float),
+        st.integers(0, 2).map(float),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+@settings(max_examples=30)
+@given(PAIRS, st.sampled_from(["first", "max"]), st.booleans())
+def test_pairs_are_made_one(rows, duplicates, is_graded):
+    """A pair named by several rows counts once, by its first row or by the best of each value."""
+    options = {"missing": "unranked", "short": "pad", "min_relevance": 1 if is_graded else None}
+    if not is_graded:
+        rows = [(*row, relevant > 0) for *row, relevant in rows]
+    frame = pd.DataFrame(rows, columns=["user", "item", "score", "relevant"])
+    pairs = reference.fold(rows, duplicates, "unranked")
+    folded = pd.DataFrame(pairs, columns=["user", "score", "relevant"])
+    frame["score"], folded["score"] = frame["score"].astype(float), folded["score"].astype(float)
+    ours = frame.rec(duplicates=duplicates, **options)
+
+    pd.testing.assert_frame_equal(
+        recframe.evaluate(folded, LABELS, **options), ours.evaluate(LABELS)
+    )
+    expected = folded.rec(**options).rank()["score"]
+    by_pair = expected.to_numpy()[frame.groupby(["user", "item"], sort=False).ngroup()]
+    if duplicates == "max":
+        stands = frame["score"] == frame.groupby(["user", "item"])["score"].transform("max")
+    else:
+        stands = ~frame.duplicated(["user", "item"])
+    np.testing.assert_array_equal(np.where(stands, by_pair, np.nan), ours.rank()["score"])
