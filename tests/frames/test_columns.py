@@ -214,3 +214,13 @@ def test_wide_frames_are_not_listed_whole():
     """A message names the first columns of many."""
     with pytest.raises(recframe.RecframeError, match="'c11' and 28 more"):
         one_row(*(f"c{n}" for n in range(40))).rec.recall(k=1)
+
+
+@pytest.mark.parametrize("ascending", [[True], [True, False, True], []])
+def test_a_direction_for_each_score(ascending):
+    """A list of directions is as long as that of the scores."""
+    frame = pd.DataFrame({"user": [1], "a_score": [1], "b_score": [2], "relevant": [1]})
+
+    message = f"an entry for each score column, found {len(ascending)} for"
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec(ascending=ascending).precision(k=1)

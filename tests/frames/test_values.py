@@ -74,3 +74,44 @@ def test_pairs_are_made_one(rows, duplicates, is_graded):
     else:
         stands = ~frame.duplicated(["user", "item"])
     np.testing.assert_array_equal(np.where(stands, by_pair, np.nan), ours.rank()["score"])
+
+
+def test_repeated_rows_that_are_kept_are_judged_alike():
+    """With duplicates="keep" every row of a pair has the relevance and the gain of the pair."""
+    frame = pd.DataFrame({"user": 1, "item": list("aab"), "score": [3, 2, 1]})
+    truth = pd.DataFrame({"user": 1, "item": list("ac"), "relevant": [3, 1]})
+    table = frame.rec(truth=truth, duplicates="keep", min_relevance=1).evaluate(
+        ["precision@2", "precision@3", "ndcg@2"]
+    )
+
+    assert [1.0, 2 / 3] == table.iloc[0, :2].tolist()
+    assert table.iloc[0, 2] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">i8", ">i2"])
+def test_numbers_in_the_other_order_of_bytes(dtype):
+    """Scores and grades stored by another machine are the numbers that they are."""
+    scores = [300, 1, 2, -5, 256, 7]
+    frame = pd.DataFrame({"user": 1, "score": scores, "relevant": [1, 0, 1, 0, 0, 1]})
+    stored = frame.assign(**{name: frame[name].astype(dtype) for name in ("score", "relevant")})
+
+    assert stored["score"].dtype == dtype
+    pd.testing.assert_frame_equal(frame.rec.evaluate(LABELS), stored.rec.evaluate(LABELS))
+    pd.testing.assert_frame_equal(frame.rec.rank(), stored.rec.rank())
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (["0.5", "1"], r"'0\.5'\); convert it, for example with pd\.to_numeric$"),
+        (["0.5", "x"], r"'x'\); make numbers of it, for example df\['score'\] with pd\.to_num"),
+        (pd.to_datetime(["2020", "2021"]), r"Timestamp.*\); convert it, for example"),
+        ([True, False], r"True_?\)$"),
+    ],
+)
+def test_scores_that_are_no_numbers(values, found):
+    """What was found is named, and what makes numbers of it."""
+    frame = pd.DataFrame({"user": 1, "score": values, "relevant": 1})
+
+    with pytest.raises(RecframeError, match=rf"found dtype .* \(such as .*{found}"):
+        frame.rec(score="score").precision(k=1)
