@@ -115,3 +115,27 @@ def test_scores_that_are_no_numbers(values, found):
 
     with pytest.raises(RecframeError, match=rf"found dtype .* \(such as .*{found}"):
         frame.rec(score="score").precision(k=1)
+
+
+def test_items_are_not_looked_at_where_repeats_are_kept():
+    """With duplicates="keep" whatever is in their column may stand there."""
+    frame = pd.DataFrame({"user": 1, "item": [["a"], {}, None], "score": [3, 2, 1], "relevant": 1})
+
+    assert 1 == frame.rec(duplicates="keep").precision(k=3).iloc[0, 0]
+    with pytest.raises(RecframeError, match="item"):
+        frame.rec.precision(k=3)
+
+
+def test_whole_numbers_beside_floats():
+    """Held as objects they are read as floats, infinite ones too, unless one would lose digits."""
+    frame = pd.DataFrame({"user": 1, "relevant": [1, 0, 0]})
+
+    def rank(*scores):
+        return frame.assign(score=pd.Series(scores, dtype=object)).rec.rank()["score"].tolist()
+
+    assert [2, 3, 1] == rank(3, 0.5, np.inf)
+    assert [1, 3, 2] == rank(2**53, 0.5, 2.0**52)
+    with pytest.raises(
+        RecframeError, match=r"lose digits, found 1 that would \(such as 90071992547"
+    ):
+        rank(2**53 + 1, 0.5, 1)
