@@ -86,6 +86,8 @@ def test_repeated_rows_that_are_kept_are_judged_alike():
 
     assert [1.0, 2 / 3] == table.iloc[0, :2].tolist()
     assert table.iloc[0, 2] == pytest.approx(1)
+    once = frame.iloc[[0, 2]].rec(truth=truth, min_relevance=1, short="pad").ndcg(k=1)
+    assert [1] == once["score"].tolist()
 
 
 @pytest.mark.parametrize("dtype", [">f8", ">f4", ">i8", ">i2"])
@@ -139,3 +141,37 @@ def test_whole_numbers_beside_floats():
         RecframeError, match=r"lose digits, found 1 that would \(such as 90071992547"
     ):
         rank(2**53 + 1, 0.5, 1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_items_that_floats_round(dtype):
+    """Items as floats so large that neighbouring ones are one are refused, also without truth."""
+    most = 2.0**53 if dtype == "float64" else 2.0**24
+    frame = pd.DataFrame({"user": 1, "item": [1, most - 1], "score": [2, 1], "relevant": [1, 0]})
+
+    assert 1 == frame.astype({"item": dtype}).rec.precision(k=1).iloc[0, 0]
+    with pytest.raises(RecframeError, match="item='item': ids"):
+        frame.assign(item=[1, most]).astype({"item": dtype}).rec.precision(k=1)
+
+
+def test_grades_stay_with_their_rows():
+    """The gains of users whose rows are not together are those of the sorted frame."""
+    frame = pd.DataFrame(
+        {"user": [2, 1, 2, 1, 1], "score": [1, 2, 3, 4, 5], "relevant": [4, 3, 0, 2, 1]}
+    )
+    ours, ordered = (rows.rec(min_relevance=1) for rows in (frame, frame.sort_values("user")))
+
+    pd.testing.assert_frame_equal(ordered.ndcg(), ours.ndcg(), check_exact=True)
+    assert ours.ndcg().loc[2, "score"] == pytest.approx(1 / np.log2(3))
+
+
+@pytest.mark.parametrize(
+    ("scores", "dtype"),
+    [([-(2**63), 0, 2**63 - 1], "int64"), ([0, 3, 255], "uint8"), ([-np.inf, -0.5, 7], "float32")],
+)
+def test_the_lowest_score_first(scores, dtype):
+    """Turned round, the scores of every type keep their order."""
+    frame = pd.DataFrame({"user": 1, "score": np.array(scores, dtype)[[1, 2, 0]]})
+
+    assert [2, 3, 1] == frame.rec(ascending=True).rank()["score"].tolist()
+    assert [2, 1, 3] == frame.rec.rank()["score"].tolist()
