@@ -175,3 +175,12 @@ def test_the_lowest_score_first(scores, dtype):
 
     assert [2, 3, 1] == frame.rec(ascending=True).rank()["score"].tolist()
     assert [2, 1, 3] == frame.rec.rank()["score"].tolist()
+
+
+def test_both_zeros_are_one_item():
+    """Floats that differ are different items however small, but for the sign of zero."""
+    frame = pd.DataFrame({"user": 1, "item": [0.0, 1e-17, -1e-17], "score": 1.0, "relevant": 1})
+
+    assert 1 == frame.rec.precision(k=3).iloc[0, 0]
+    with pytest.raises(RecframeError, match="found 1 of 3 rows that repeat"):
+        frame.assign(item=[0.0, 1e-17, -0.0]).rec.precision(k=3)
