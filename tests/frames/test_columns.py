@@ -245,3 +245,27 @@ def test_one_of_many_columns(label):
 
     assert label == column.name
     assert [3 if label == "item" else 1] == column.tolist()
+
+
+@pytest.mark.parametrize("ascending", [[True], [True, False, True], []])
+def test_a_direction_for_each_score(ascending):
+    """A list of directions is as long as that of the scores."""
+    frame = pd.DataFrame({"user": [1], "a_score": [1], "b_score": [2], "relevant": [1]})
+
+    message = f"an entry for each score column, found {len(ascending)} for"
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec(ascending=ascending).precision(k=1)
+
+
+def test_names_by_which_less_is_better():
+    """They need a direction, which one score and several are told in their own way."""
+    one = pd.DataFrame({"user": 1, "distance": [1.0, 2], "relevant": [1, 0]})
+    two = one.assign(a_score=[1, 2])
+    options = {"score": ["a_score", "distance"]}
+
+    with pytest.raises(recframe.RecframeError, match="pass ascending=True to rank the lowest"):
+        one.rec(score="distance").precision(k=1)
+    with pytest.raises(recframe.RecframeError, match=r"pass ascending=\[False, True\] to rank"):
+        two.rec(**options).precision(k=1)
+    assert [0, 1] == two.rec(**options, ascending=[False, True]).precision(k=1).iloc[0].tolist()
+    assert [0] == one.rec(score="distance", ascending=False).precision(k=1).iloc[0].tolist()

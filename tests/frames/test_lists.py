@@ -256,3 +256,14 @@ def test_frames_that_say_whose_rows_they_are():
         recframe.RecframeError, match="items only, found a column 'user_id'; pass u"
     ):
         recframe.from_topk(pd.DataFrame({"user_id": [101], "first": [7]}))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", "uint64"])
+def test_unsigned_items(dtype):
+    """They are ids like others, but for the one that -1 becomes where it may stand for none."""
+    assert [7, 3] == [row[1] for row in rows(recframe.from_topk(np.array([[7, 3]], dtype)))]
+    assert [255, 3] == [row[1] for row in rows(recframe.from_topk(np.array([[255, 3]], dtype)))]
+    if dtype != "uint8":
+        top = np.array([[7, -1]]).astype(dtype)
+        with pytest.raises(recframe.RecframeError, match="which is -1 made uint"):
+            recframe.from_topk(top)
