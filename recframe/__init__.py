@@ -1,8 +1,8 @@
 """recframe: ranking metrics of pandas DataFrames, as ``df.rec``."""
 
-from recframe.startup import importing, is_command
+from recframe.startup import Importing, is_command
 
-with importing(for_command=is_command()):
+with Importing(for_command=is_command()):
     from importlib.metadata import version
 
     import pandas as pd
@@ -12,6 +12,9 @@ with importing(for_command=is_command()):
     from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
     from recframe.frames.lists import from_lists, from_topk
     from recframe.functions import evaluate, iter_evaluate
+
+    __version__ = version("recframe")
+    pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
 
 __all__ = [
     "MissingColumnError",
@@ -24,6 +27,3 @@ __all__ = [
     "iter_evaluate",
     "metrics",
 ]
-__version__ = version("recframe")
-
-pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)

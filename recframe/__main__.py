@@ -2,12 +2,12 @@
 
 import signal
 
-from recframe.startup import importing
+from recframe.startup import Importing
 
 
 def run() -> int:
     """Run the command line and return its exit status."""
-    with importing():
+    with Importing():
         from recframe.cli import main
     status = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was asked for is done

@@ -15,11 +15,10 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from recframe.console import (
-    INTERRUPTED,
     REFUSED,
     check_shown,
+    describe,
     escape,
-    first_line,
     one_line,
     show,
     tell,
@@ -40,6 +39,7 @@ from recframe.functions import iter_evaluate
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metric
 from recframe.options import CHOICES, DEFAULTS, MEANINGS, make_options
+from recframe.startup import INTERRUPTED
 
 DONE, USAGE, TERMINATED = 0, 2, 143
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
@@ -56,14 +56,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         tell("interrupted")
         return INTERRUPTED
-    except MemoryError as error:
-        tell(f"the system gave no more memory ({first_line(error)}); pass a smaller --memory")
-        return REFUSED
     except Exception as error:
         if sys.flags.dev_mode:
             raise
-        found = f"{type(error).__name__}: {first_line(error)}"
-        tell(f"unexpected {found}; python -X dev -m recframe shows where")
+        found = describe(error)
+        if isinstance(error, MemoryError) or "thread" in found:
+            tell(f"the system gave no more memory or threads ({found}); pass a smaller --memory")
+        else:
+            tell(f"unexpected {found}; python -X dev -m recframe shows where")
         return REFUSED
     return DONE
 
@@ -82,7 +82,8 @@ def print_means(arguments: argparse.Namespace) -> None:
     """Evaluate as asked, write the values of every user if asked, and print the means."""
     names = (*MEANINGS, "memory", "tmp")
     options = {name: value for name in names if (value := getattr(arguments, name)) is not None}
-    options["progress"] = sys.stderr.isatty() and not arguments.no_progress
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it was closed
+    options["progress"] = is_terminal and not arguments.no_progress
     if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
         (options["ascending"],) = options["ascending"]  # else it could be of the last score only
     options |= {name: None for name in WITHOUT if getattr(arguments, f"no_{name}")}
@@ -184,10 +185,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add(
         "--memory",
-        type=_usage(check_memory),
+        type=_usage(_memory),
         default=MEMORY,
         metavar="SIZE",
-        help="memory to work in, as 512MiB (default: %(default)s)",
+        help="memory to work in, as 512MiB; without a unit bytes (default: %(default)s)",
     )
     add("--tmp", metavar="FOLDER", help="where a temporary file may be made if one is needed")
     add("--no-progress", action="store_true", help="no bar on a terminal")
@@ -217,7 +218,7 @@ def _usage(read: Callable[[str], object]) -> Callable[[str], object]:
     def reader(text: str) -> object:
         try:
             return read(text)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
     return reader
@@ -232,6 +233,12 @@ def _number(text: str) -> float:
         return int(text)
     except ValueError:
         return number
+
+
+def _memory(text: str) -> int:
+    """Return the bytes that a text means; a number alone is one of bytes."""
+    is_bytes = text.isdecimal() and len(text) < 20  # Python does not read thousands of digits
+    return check_memory(int(text) if is_bytes else text[:100])  # nor is any amount that long
 
 
 def _table_path(text: str) -> Path:

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from recframe.errors import RecframeError
 
-REFUSED, INTERRUPTED = 1, 130
+REFUSED = 1
 MAX_LINE = 2000  # characters of an error; the end, which says what to do, is kept
 
 
@@ -89,6 +89,9 @@ def one_line(message: str) -> str:
     return line if len(line) <= MAX_LINE else f"{line[:half]} ... {line[-half:]}"
 
 
-def first_line(error: BaseException) -> str:
-    """Return what an error says first."""
-    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+def describe(error: BaseException) -> str:
+    """Return the kind of an error and what it, or the first that led to it, says first."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    text = next(iter(str(error).strip().splitlines()), "")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

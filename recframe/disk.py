@@ -42,6 +42,15 @@ def check_kind(path: str, found: os.stat_result, act: str = "read") -> None:
         raise RecframeError(f"cannot {act} {path}: it is {kind}, not a file")
 
 
+def check_opens(path: str) -> None:
+    """Raise where opening a path would wait; what is not there is for those to say who open it."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a path may be an address, which Path changes
+    except (OSError, ValueError):
+        return
+    check_kind(path, found)
+
+
 def check_named(role: str, path: str) -> None:
     """Raise where a path is empty, which some calls take for the current folder."""
     if not path:

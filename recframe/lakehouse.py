@@ -36,21 +36,27 @@ def find_table(folder: Path, known: dict[Path, Table | None]) -> Table | None:
 
 def _find_above(folder: Path, known: dict[Path, Table | None]) -> Table | None:
     """Return the table that a folder is, or the nearest that it lies in."""
-    if folder not in known:
-        kind = next((kind for kind in MARKS if _is_table(kind, folder)), None)
-        if kind is not None:
-            known[folder] = Table(kind, folder)
+    passed: list[Path] = []
+    table = None
+    for above in (folder, *folder.parents):
+        if above not in known:
+            kind = next((kind for kind in MARKS if _is_table(kind, above)), None)
+            passed.append(above)
+            if kind is None:
+                continue
+            table = Table(kind, above)
         else:
-            known[folder] = _find_above(folder.parent, known) if folder.parent != folder else None
-    return known[folder]
+            table = known[above]
+        break
+    known.update(dict.fromkeys(passed, table))
+    return table
 
 
 def _is_table(kind: str, folder: Path) -> bool:
     """Return whether a folder is a table of this kind."""
     mark = folder / MARKS[kind]
-    if kind == "Iceberg":
-        return any(mark.glob("*.metadata.json"))
-    return os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
+    is_there = os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
+    return is_there and (kind != "Iceberg" or any(mark.glob("*.metadata.json")))
 
 
 def find_delta(folder: Path, known: dict[Path, Table | None]) -> Path | None:

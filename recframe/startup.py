@@ -1,15 +1,18 @@
-"""The start of the command line: imports that are interrupted or fail end in one line too."""
+"""The start of the command line: imports that are interrupted or fail end in one line too.
 
+Imports only what Python has loaded by then, as nothing guards those imports.
+"""
+
+import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without the enums
 import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import NoReturn
 
-from recframe.console import INTERRUPTED, REFUSED, first_line, tell
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import NoReturn
+
+INTERRUPTED = 130
 
 
 def is_command() -> bool:
@@ -17,31 +20,44 @@ def is_command() -> bool:
     program = next(iter(getattr(sys, "argv", ())), "")  # an embedded Python has none
     if program == "-m":  # what it stands for is still looked for
         return not {"recframe", "-mrecframe"}.isdisjoint(sys.orig_argv)
-    return Path(program).stem == "recframe"
+    return program.replace("\\", "/").rpartition("/")[2].partition(".")[0] == "recframe"
 
 
-@contextmanager
-def importing(*, for_command: bool = True) -> Iterator[None]:
-    """Have imports for the command line end the process with a line where they do not succeed."""
-    if not for_command:
-        yield
-        return
-    _fill_streams()
-    # Nothing here multiplies matrices; where memory is short, OpenBLAS cannot start its threads
-    # and says so with the signal of Ctrl-C.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    with ExitStack() as stack:
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+class Importing:
+    """Has imports for the command line end the process with a line where they do not succeed."""
+
+    def __init__(self, *, for_command: bool = True) -> None:
+        self._for_command = for_command
+        self._handles = False
+
+    def __enter__(self) -> None:
+        """Take over what an interrupt does."""
+        if not self._for_command:
+            return
+        if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
             # An exception would be another one by the time it has passed the libraries.
-            signal.signal(signal.SIGINT, lambda *_: _end("interrupted", INTERRUPTED))
-            stack.callback(signal.signal, signal.SIGINT, signal.default_int_handler)
-        try:
-            yield
-        except Exception as error:
-            if sys.flags.dev_mode:
-                raise
-            _end(f"cannot start: {type(error).__name__}: {first_line(error)}", REFUSED)
+            _signal.signal(_signal.SIGINT, _end)
+            self._handles = True
+        _fill_streams()
+        # Nothing here multiplies matrices; where memory is short, OpenBLAS cannot start its
+        # threads and says so with the signal of Ctrl-C.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        import recframe.console  # noqa: F401 - there may be no memory for it later
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: "TracebackType | None",
+    ) -> None:
+        """Give it back, or end."""
+        if self._for_command and isinstance(error, Exception) and not sys.flags.dev_mode:
+            from recframe.console import REFUSED, describe, tell
+
+            tell(f"cannot start: {describe(error)}")
+            os._exit(REFUSED)  # libraries that are half there may not end well
+        if self._handles:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 
 def _fill_streams() -> None:
@@ -53,7 +69,9 @@ def _fill_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
 
 
-def _end(message: str, status: int) -> NoReturn:
-    """End the process at once, as libraries that are half there may not end well."""
-    tell(message)
-    os._exit(status)
+def _end(*_: object) -> "NoReturn":
+    """End the process as Ctrl-C asks for."""
+    try:
+        os.write(2, b"recframe: interrupted\n")
+    finally:
+        os._exit(INTERRUPTED)

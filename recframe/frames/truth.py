@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recframe.disk import check_opens
 from recframe.errors import RecframeError, RepeatedPairError, quote, shorten
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
@@ -178,8 +179,8 @@ def _load_truth(truth: Any) -> pd.DataFrame:
     if isinstance(truth, pd.DataFrame):
         return truth
     with _naming_truth():
-        # Of names too long it raises nothing.
-        root = find_delta(Path(truth), {}) if os.path.isdir(truth) else None  # noqa: PTH112
+        check_opens(os.fspath(truth))
+        root = find_delta(Path(truth), {}) if Path(truth).is_dir() else None
         if root is not None:
             return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
     try:

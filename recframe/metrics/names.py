@@ -117,11 +117,14 @@ def list_given(name: str, required: str, values: Any) -> list[Any]:
 def describe_metrics() -> str:
     """Return a line on each metric: its name and its definition."""
     lines = [
-        (_shown(name), (definition.formula.__doc__ or "").strip().splitlines()[0])
+        (_shown(name), definition.formula.__doc__ or "Return (python -OO leaves definitions out)")
         for name, definition in DEFINITIONS.items()
     ]
     width = max(len(name) for name, _ in lines)
-    texts = [f"  {name:{width}}  {line.removeprefix('Return ')}" for name, line in lines]
+    texts = [
+        f"  {name:{width}}  {text.strip().splitlines()[0].removeprefix('Return ')}"
+        for name, text in lines
+    ]
     return "\n".join(["metrics, with hits@c the relevant rows among the first c:", *texts])
 
 

@@ -2,8 +2,11 @@
 
 import datetime
 import errno
+import inspect
 import os
 import re
+import socket
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,8 @@ import pytest
 
 import recframe
 from layouts import save_frame, save_user
+from recframe.cli import main
+from recframe.files.paths import find_files
 
 PARTITIONS = {
     "numbers": (["2", "10", "-1"], [-1, 2, 10]),
@@ -260,3 +265,114 @@ def test_what_is_no_path(path):
     """Frames are not iterated over, nor anything else that is not a path."""
     with pytest.raises(recframe.RecframeError, match="path must be that of parquet files, found"):
         recframe.iter_evaluate(path)
+
+
+def open_socket(path):
+    """Make a socket that has a name."""
+    with socket.socket(socket.AF_UNIX) as opened:
+        opened.bind(os.fspath(path))
+
+
+SPECIAL = {"pipe": os.mkfifo, "socket": open_socket} if hasattr(os, "mkfifo") else {}
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_what_is_no_file(tmp_path, monkeypatch, kind):
+    """A pipe or socket is refused, by itself or in a folder, and never waited for."""
+    monkeypatch.chdir(tmp_path)  # names of sockets are short
+    path = save_user(Path("runs/0.parquet"), "ann")
+    SPECIAL[kind](Path("runs/1.parquet"))
+    Path("link.parquet").symlink_to("runs/1.parquet")
+    message = f"1.parquet: it is a {kind}, not a file"
+    for where in ("runs", "runs/1.parquet", "runs/*", "r*", [path, "runs/1.parquet"]):
+        with pytest.raises(recframe.RecframeError, match=message):
+            recframe.evaluate(where)
+    with pytest.raises(recframe.RecframeError, match=f"link.parquet: it is a {kind}"):
+        recframe.evaluate("link.parquet")
+    pairs = pd.DataFrame({"user": [1], "item": [1], "score": [0.5]})
+    with pytest.raises(recframe.RecframeError, match=f"truth: cannot read .*{message}"):
+        recframe.evaluate(pairs, truth="runs/1.parquet")
+
+    assert ["ann"] == recframe.evaluate("**/0*.parquet", ["recall@1"]).index.tolist()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="devices of POSIX")
+def test_a_device():
+    """A device may never end."""
+    with pytest.raises(recframe.RecframeError, match="/dev/zero: it is a device, not a file"):
+        recframe.evaluate("/dev/zero")
+
+
+def test_an_empty_path(frame, tmp_path, monkeypatch):
+    """A variable of the shell that is not set does not mean the current folder."""
+    path = save_frame(frame, tmp_path / "run.parquet")
+    monkeypatch.chdir(tmp_path)
+    for where in ("", [path, ""]):
+        with pytest.raises(recframe.RecframeError, match=r"path must .*found ''"):
+            find_files(where)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of POSIX are bytes")
+def test_names_that_are_not_text(frame, tmp_path):
+    """A name that is no UTF-8 is refused, of a file and of a folder, and so is a null character."""
+    path = tmp_path / os.fsdecode(b"run \xff.parquet")
+    save_frame(frame, tmp_path / "run.parquet").rename(path)
+    for where in (path, tmp_path, tmp_path / "run*", tmp_path / "\0"):
+        with pytest.raises(recframe.RecframeError, match="its name is not UTF-8 text; rename it"):
+            find_files(where)
+
+
+def test_a_name_that_is_too_long(tmp_path):
+    """The system says so, of files, folders and patterns."""
+    long = "x" * 300
+    for where in (long, f"{long}/0.parquet", f"{long}/*.parquet", f"*/{long}"):
+        (tmp_path / "folder").mkdir(exist_ok=True)
+        with pytest.raises(recframe.RecframeError, match=r"name too long|no such file"):
+            recframe.evaluate(tmp_path / where)
+
+
+def test_a_link_into_a_folder_that_cannot_be_reached(tmp_path, monkeypatch):
+    """What cannot be reached may be there, so that its link is not called one to nowhere."""
+    (tmp_path / "0.parquet").symlink_to(tmp_path / "a" / "b")
+    stat_link = os.stat
+
+    def refuse(path, **options):
+        if os.fspath(path).endswith("0.parquet"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return stat_link(path, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    with pytest.raises(recframe.RecframeError, match=r"cannot read .*0.parquet: Permission denied"):
+        recframe.evaluate(tmp_path / "0.parquet")
+    monkeypatch.undo()
+    (tmp_path / "0.parquet").unlink()
+    (tmp_path / "0.parquet").symlink_to("0.parquet")
+    with pytest.raises(recframe.RecframeError, match=r"link to 0.parquet, .*levels"):
+        recframe.evaluate(tmp_path)
+
+
+def test_deep_folders(tmp_path):
+    """Folders may be nested deeper than calls."""
+    below = "/".join(["d"] * 300)
+    (tmp_path / below).mkdir(parents=True)
+    (tmp_path / below / "run.parquet").touch()
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 100)
+    try:
+        found = find_files(tmp_path / "d")
+    finally:
+        sys.setrecursionlimit(limit)
+
+    assert [f"{tmp_path}/{below}/run.parquet"] == [file.path for file in found]
+
+
+def test_one_walk(tmp_path, monkeypatch, capsys):
+    """The command line lists a folder once, however many files are in it."""
+    save_user(tmp_path / "runs" / "a" / "0.parquet", "ann")
+    save_user(tmp_path / "runs" / "1.parquet", "bob")
+    scanned, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: scanned.append(str(path)) or scandir(path))
+    output = ["--per-user", str(tmp_path / "users.csv")]
+
+    assert 0 == main(["evaluate", str(tmp_path / "runs"), "--metric", "recall@1", *output])
+    assert [str(tmp_path / "runs"), str(tmp_path / "runs" / "a")] == scanned
