@@ -8,33 +8,43 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError
 from recframe.files.budget import Progress
-from recframe.files.footers import Files, RowGroup, naming_file, open_file
+from recframe.files.footers import Files, naming_file, open_file
+from recframe.files.row_groups import RowGroup
+from recframe.files.sizes import ROW_BYTES, batch_bytes
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
+OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
+
+MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
 Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are of
 
 
 def read_batches(
-    files: Files, row_groups: Iterable[RowGroup], n_rows: int, progress: Progress, *, encode: bool
+    files: Files, row_groups: Iterable[RowGroup], n_bytes: int, progress: Progress, *, encode: bool
 ) -> Iterator[Read]:
-    """Yield row groups in batches of at most `n_rows`, the columns as `Files.types` says.
+    """Yield row groups in batches of some `n_bytes`, the columns as `Files.types` says.
 
-    Ids that are text are dictionary-encoded where `encode` says so, else plain. Null ids are
-    refused or dropped here, so that no plan meets one: statistics do not show them.
+    Long texts are dictionary-encoded, other ids of users that are text where `encode` says so.
+    Null ids are refused or dropped here, so that no plan meets one: statistics do not show them.
     """
-    encoded = files.text_user if encode else None
-    opened = lru_cache(MAX_OPEN)(open_file)
+    encoded = files.long_text | ({files.text_user} if encode else set())
+    n_open = OPEN_BYTES // max(1, files.footer_bytes)
+    opened = lru_cache(max(1, min(MAX_OPEN, n_open)))(open_file)
     for row_group in row_groups:
         stored = [name for name in files.types if name not in row_group.partitions]
+        # Of texts that are not codes in the file, Arrow would keep all it has met.
+        as_codes = tuple(name for name in stored if name in encoded & row_group.coded)
+        n_rows = n_bytes // (ROW_BYTES + row_group.n_read // row_group.n_rows)
+        n_rows = max(1, min(MOST_ROWS, n_rows))
         with naming_file(row_group.path):
-            file = opened(row_group.path, (encoded,) if encoded in stored else ())
-            for read in file.iter_batches(n_rows, [row_group.index_in_file], columns=stored):
+            file = opened(row_group.path, as_codes)
+            for read in file.iter_batches(n_rows, row_group.indexes, columns=stored):
                 columns = {}
                 for name, wanted in files.types.items():
                     value = row_group.partitions.get(name)
                     array = read[name] if value is None else pa.repeat(value, read.num_rows)
-                    columns[name] = _conform(array, wanted, encode=name == encoded)
+                    columns[name] = _conform(array, wanted, encode=name in encoded)
                 batch = _without_nulls(pa.record_batch(columns), files, row_group.path)
                 progress.n_read += 2 * read.num_rows - batch.num_rows
                 yield row_group, batch
@@ -45,11 +55,19 @@ def _conform(array: pa.Array, wanted: pa.DataType, *, encode: bool) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         values = _conform(array.dictionary, wanted, encode=False)
         if encode:
-            return pa.DictionaryArray.from_arrays(array.indices, values)
+            return without_unused(pa.DictionaryArray.from_arrays(array.indices, values))
         return values.take(array.indices)
     # Even a cast that changes nothing takes a time that tiny files notice.
     array = array if array.type == wanted else array.cast(wanted)
     return array.dictionary_encode() if encode else array
+
+
+def without_unused(array: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return texts without those of no row, where these may be most."""
+    if len(array.dictionary) <= len(array):
+        return array
+    used = array.indices.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(used.indices, array.dictionary.take(used.dictionary))
 
 
 def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordBatch:
@@ -65,3 +83,17 @@ def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordB
             f"{len(nulls)} rows read from {path}; remove those rows or pass missing='drop'"
         )
     return batch.filter(pc.invert(nulls))
+
+
+def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in batches of at least so many bytes, for few and large writes."""
+    for first in batches:
+        held, n_rows = [first], first.num_rows
+        n_held = batch_bytes(first, ROW_BYTES)
+        while n_held < n_bytes and n_rows < MOST_ROWS:
+            if (batch := next(batches, None)) is None:
+                break
+            held.append(batch)
+            n_rows += batch.num_rows
+            n_held += batch_bytes(batch, ROW_BYTES)
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches()

@@ -16,14 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError
-from recframe.files.batches import Read, read_batches
+from recframe.files.batches import MOST_ROWS, Read, gather, read_batches
 from recframe.files.budget import Limits, Progress
-from recframe.files.footers import Files, RowGroup
+from recframe.files.footers import Files
+from recframe.files.row_groups import RowGroup
+from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes, left_after
 from recframe.files.spill import MAX_BUCKETS, Spill
 
-BLOCK_ROWS = 1 << 20  # enough for full speed; larger blocks only take more memory
-ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
-SCORE_BYTES = 32  # the same for each score
 MAX_LEVEL = 3  # of spilling again what is still too large; 64 ** 4 buckets in all
 # Arrow's way to pandas makes floats of integers beside nulls; these dtypes keep them exact.
 NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
@@ -41,26 +40,37 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
     """
     if files.n_rows == 0:
         return
-    max_rows = _max_rows(files, limits.memory)
-    batch_rows = max(1, min(BLOCK_ROWS, max_rows // 8))
-    read = partial(read_batches, files, n_rows=batch_rows, progress=progress)
-    if (in_order := _in_order(files)) and _most_open(in_order) <= max_rows:
-        blocks = _sweep(read(in_order, encode=True), str(files.user), max_rows)
+    memory = max(left_after(files.footer_bytes, limits.memory), _least_memory(files))
+    limits = limits._replace(memory=memory)
+    read = partial(read_batches, files, n_bytes=memory // 8, progress=progress)
+    if (in_order := _in_order(files)) and _most_open(files, in_order) <= memory - memory // 4:
+        blocks = _sweep(files, read(in_order, encode=True), memory)
         yield from _read_ahead(_frame(block, files) for block in blocks)
-    elif files.user is None or files.n_rows <= max_rows:
+    elif files.user is None or _n_bytes(files, files.row_groups) <= memory:
         frame = _frame((batch for _, batch in read(files.row_groups, encode=True)), files)
         if len(frame):
             yield frame
     else:
         batches = (batch for _, batch in read(files.row_groups, encode=False))
-        yield from _spilled(files, limits, progress, batches, files.n_rows)
+        n_bytes = _n_bytes(files, files.row_groups)
+        yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
 
 
-def _max_rows(files: Files, memory: int) -> int:
-    """Return how many rows may be held and worked on in so many bytes."""
-    n_bytes = sum(row_group.n_bytes for row_group in files.row_groups)
-    row_bytes = ROW_BYTES + SCORE_BYTES * len(files.columns.scores) + n_bytes // files.n_rows
-    return max(1, memory // row_bytes)
+def _row_bytes(files: Files) -> int:
+    """Return the bytes that the work on a row takes, beside those of the row."""
+    return ROW_BYTES + SCORE_BYTES * len(files.columns.scores)
+
+
+def _least_memory(files: Files) -> int:
+    """Return the bytes of a block below which its columns take more time than its rows."""
+    n_scores = len(files.columns.scores)
+    return min(FREE, SCORE_BYTES * n_scores * n_scores)
+
+
+def _n_bytes(files: Files, row_groups: list[RowGroup]) -> int:
+    """Return the bytes that the rows of row groups, and the work on them, will take."""
+    n_rows = sum(row_group.n_rows for row_group in row_groups)
+    return n_rows * _row_bytes(files) + sum(row_group.n_bytes for row_group in row_groups)
 
 
 def _in_order(files: Files) -> list[RowGroup] | None:
@@ -73,38 +83,42 @@ def _in_order(files: Files) -> list[RowGroup] | None:
     return sorted(files.row_groups, key=lambda row_group: (row_group.low, row_group.high))
 
 
-def _most_open(row_groups: list[RowGroup]) -> int:
-    """Return the most rows a sweep over row groups in order of users holds at a time."""
+def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
+    """Return the most bytes a sweep over row groups in order of users holds at a time."""
     most = n_open = 0
     last_to_first = sorted(row_groups, key=lambda row_group: row_group.high, reverse=True)
     for row_group in row_groups:
-        n_open += row_group.n_rows
+        n_open += _n_bytes(files, [row_group])
         while last_to_first and last_to_first[-1].high < row_group.low:
-            n_open -= last_to_first.pop().n_rows
+            n_open -= _n_bytes(files, [last_to_first.pop()])
         most = max(most, n_open)
     return most
 
 
-def _sweep(reads: Iterator[Read], user: str, max_rows: int) -> Iterator[list[pa.RecordBatch]]:
+def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa.RecordBatch]]:
     """Yield the rows of users that no later row group has, as soon as there are enough of them."""
     held: list[Read] = []
+    user, row_bytes = str(files.user), _row_bytes(files)
     n_held = n_carried = 0
     for row_group, batch in reads:
         # With this true of every row group, no user can come back after its block.
         if _below(batch[user], row_group.low).true_count:
+            first, last = row_group.indexes[0], row_group.indexes[-1]
+            part = f"row group {first}" if first == last else f"row groups {first} to {last}"
             raise RecframeError(
-                f"{row_group.path}: the statistics of row group {row_group.index_in_file} say "
+                f"{row_group.path}: the statistics of {part} say "
                 f"that no {user!r} is below {row_group.low!r}, but one is; write the file anew"
             )
-        enough = max(min(BLOCK_ROWS, max_rows // 2), 2 * n_carried)
-        is_full = n_held >= enough or n_held + row_group.n_rows > max_rows
+        enough = max(min(MOST_ROWS * row_bytes, memory // 2), 2 * n_carried)
+        is_full = n_held >= enough or n_held + _n_bytes(files, [row_group]) > memory
         if is_full and held and held[-1][0] is not row_group:
             done, held = _split(held, user, row_group.low)
-            n_held = n_carried = sum(batch.num_rows for _, batch in held)
+            # The plan has a quarter of the memory free then, so that this is rarely done.
+            n_held = n_carried = sum(batch_bytes(batch, row_bytes) for _, batch in held)
             if done:
                 yield _in_order_of_files(done)
         held.append((row_group, batch))
-        n_held += batch.num_rows
+        n_held += batch_bytes(batch, row_bytes)
     if n_held:
         yield _in_order_of_files(held)
 
@@ -140,32 +154,29 @@ def _in_order_of_files(held: list[Read]) -> list[pa.RecordBatch]:
 
 
 def _spilled(
-    files: Files, limits: Limits, progress: Progress, batches: Batches, n_rows: int, level: int = 0
+    files: Files,
+    limits: Limits,
+    progress: Progress,
+    batches: Batches,
+    n_rows: int,
+    n_bytes: int,
+    level: int = 0,
 ) -> Iterator[pd.DataFrame]:
     """Yield the frames of buckets of users; a bucket beyond the limit is spilled again."""
-    max_rows = _max_rows(files, limits.memory)
-    n_buckets = min(MAX_BUCKETS, 1 + (n_rows - 1) // max(1, min(BLOCK_ROWS, max_rows // 4)))
+    memory = limits.memory
+    n_buckets = min(MAX_BUCKETS, 1 + (n_bytes - 1) // max(1, memory // 4))
     with closing(Spill(limits.folder, str(files.user), n_buckets, level)) as spill:
-        for batch in _read_ahead(_gathered(batches, min(BLOCK_ROWS, max_rows // 8))):
+        for batch in _read_ahead(gather(batches, memory // 8)):
             spill.write(batch)
             progress.report()
+        sizes = spill.n_bytes + spill.n_rows * _row_bytes(files)
         # One giant user cannot be parted.
-        again = (spill.n_rows > max_rows) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)
+        again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)
         whole = np.flatnonzero(~again & (spill.n_rows > 0)).tolist()
         yield from _read_ahead(_frame(spill.read(bucket), files) for bucket in whole)
         for bucket in np.flatnonzero(again).tolist():
-            rows, n_again = spill.read(bucket), int(spill.n_rows[bucket])
-            yield from _spilled(files, limits, progress, rows, n_again, level + 1)
-
-
-def _gathered(batches: Batches, n_rows: int) -> Batches:
-    """Yield the same rows in batches of at least so many, for few and large writes."""
-    for first in batches:
-        held, n_held = [first], first.num_rows
-        while n_held < n_rows and (batch := next(batches, None)) is not None:
-            held.append(batch)
-            n_held += batch.num_rows
-        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+            own = spill.read(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
+            yield from _spilled(files, limits, progress, *own, level + 1)
 
 
 def _frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
@@ -173,7 +184,7 @@ def _frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
     table = pa.Table.from_batches(batches)
     arrays: dict[Hashable, Any] = {}
     for label, name in zip(files.columns.labels, files.types, strict=True):
-        if name == files.text_user:
+        if name == files.text_user or name in files.long_text:
             arrays[label] = _categorical(table[name])
         else:
             mapper = NULLABLE.get if table[name].null_count else None
@@ -185,7 +196,8 @@ def _categorical(ids: pa.ChunkedArray) -> pd.Categorical:
     """Return ids as categories; Arrow's own way there takes four times as long."""
     encoded = ids.dictionary_encode().combine_chunks()
     dtype = pd.CategoricalDtype(encoded.dictionary.to_pandas())
-    return pd.Categorical.from_codes(encoded.indices.to_numpy(), dtype=dtype, validate=False)
+    codes = encoded.indices.fill_null(-1).to_numpy()
+    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
 
 def _read_ahead(elements: Iterator[Any]) -> Iterator[Any]:

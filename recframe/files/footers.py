@@ -10,34 +10,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError
-from recframe.files.paths import Found, PartitionValues, PathLike, find_files
+from recframe.files.paths import Found, PathLike, find_files
+from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
+from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.frames.columns import Columns, find_columns
 from recframe.options import Options
 
+JOINED = 32  # what part of the memory row groups of all files may have that are read as one
 BUFFER = 1 << 20  # bytes; without a buffer, reading any part of a row group holds all of it
-
-
-class RowGroup(NamedTuple):
-    """A row group, the smallest piece of a file that a plan is made of."""
-
-    index_overall: int  # ascends in the order of rows
-    path: str
-    index_in_file: int
-    partitions: PartitionValues  # of the columns that are not read from its file
-    n_rows: int
-    n_bytes: int  # of the columns used, as they are encoded
-    low: Any  # no user is lower; None where the file does not say
-    high: Any  # none is higher
-
-
-class File(NamedTuple):
-    """A file as its footer and what is known beside it describe it."""
-
-    path: str
-    schema: pa.Schema  # with the columns that are not in it
-    metadata: pq.FileMetaData
-    partitions: PartitionValues  # of the columns that are not read from it
-    said_too: PartitionValues  # by the names of its folders, of columns that are in it
 
 
 class Files(NamedTuple):
@@ -49,7 +29,9 @@ class Files(NamedTuple):
     row_groups: list[RowGroup]  # all that have rows, in order
     user: str | None  # the name of the column in the files; None for one ranking
     text_user: str | None  # the same where the ids are text (or bytes), else None
+    long_text: frozenset[str]  # the columns whose texts must not be repeated for each row
     drop_nulls: bool  # rows without a user are left out; else they are refused
+    footer_bytes: int  # what the largest of their footers takes in memory
 
     @property
     def n_rows(self) -> int:
@@ -57,17 +39,20 @@ class Files(NamedTuple):
         return sum(row_group.n_rows for row_group in self.row_groups)
 
 
-def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
+def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: int) -> Files:
     """Return the files that paths name, as their footers describe them; no data is read."""
     found = find_files(paths)
     # The schema alone tells which columns play which role.
-    schema = _read_footer(found[0]).schema
+    schema = _read_footer(found[0], memory).schema
     columns = find_columns(schema.empty_table().to_pandas(), options)
     names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
-    for file in map(_read_footer, found):
+    long_text: set[str] = set()
+    footer_bytes = 0
+    for file in (_read_footer(one, memory) for one in found):
+        footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
         for name in names:
             if name not in file.schema.names:
                 has = ", ".join(map(repr, file.schema.names))
@@ -75,20 +60,29 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
             types[name][file.path] = file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
-        row_groups += _row_groups(file, names, user, len(row_groups))
+        with naming_file(file.path):
+            own = list_row_groups(file, names, user, memory, long_text)
+            # What is read as one: all files together have room for it.
+            row_groups += join(own, len(row_groups), memory // (JOINED * len(found)))
     for name in names:
         field = pa.field(name, _common_type(name, types[name]))
         schema = schema.set(schema.get_field_index(name), field)
     sample = schema.empty_table().to_pandas()
     plain = {name: plain_type(schema.field(name).type) for name in names}
     row_groups = [row_group for row_group in row_groups if row_group.n_rows]
-    text_user = user if user in plain and plain[user] in (pa.string(), pa.binary()) else None
-    return Files(columns, sample, plain, row_groups, user, text_user, options.missing == "drop")
+    text_user = user if user in plain and is_text(plain[user]) else None
+    drop_nulls = options.missing == "drop"
+    of_text = frozenset(long_text)
+    return Files(
+        columns, sample, plain, row_groups, user, text_user, of_text, drop_nulls, footer_bytes
+    )
 
 
-def _read_footer(found: Found) -> File:
+def _read_footer(found: Found, memory: int) -> File:
     """Return a file that was found."""
     path, values, table_schema = found
+    with naming_file(path):
+        check_footer(path, memory)
     with naming_file(path), open_file(path) as opened:
         schema, metadata = opened.schema_arrow, opened.metadata
     if table_schema is not None:
@@ -146,32 +140,6 @@ def open_file(path: str, as_codes: Sequence[str] = ()) -> pq.ParquetFile:
     return pq.ParquetFile(path, read_dictionary=as_codes, buffer_size=BUFFER, pre_buffer=False)
 
 
-def _row_groups(file: File, names: list[str], user: str | None, n: int) -> Iterator[RowGroup]:
-    """Yield the row groups of a file that comes after `n` others."""
-    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
-    for index in range(file.metadata.num_row_groups):
-        row_group = file.metadata.row_group(index)
-        columns = {name: row_group.column(at) for name, at in used.items()}
-        n_bytes = sum(column.total_uncompressed_size for column in columns.values())
-        low = high = None
-        if user in file.partitions:
-            low = high = file.partitions[user].as_py()
-        elif user in columns:
-            with naming_file(file.path):
-                low, high = _bounds(columns[user].statistics)
-        n_rows = row_group.num_rows
-        yield RowGroup(n + index, file.path, index, file.partitions, n_rows, n_bytes, low, high)
-
-
-def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
-    """Return values that no value is below or above, or None twice where none are known."""
-    if statistics is None or not statistics.has_min_max:
-        return None, None
-    low, high = statistics.min, statistics.max
-    # Writers should leave NaN out of statistics; where one did not, they say nothing.
-    return (low, high) if low == low and high == high else (None, None)
-
-
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
     """Return the one type that holds a column of all files, or raise where there is none."""
     first, common = next(iter(types.items()))
@@ -190,15 +158,6 @@ def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
                 "write the files with one type"
             ) from error
     return common
-
-
-def plain_type(found: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a type, text of any kind being one."""
-    if pa.types.is_dictionary(found):
-        return plain_type(found.value_type)
-    if pa.types.is_large_string(found) or pa.types.is_string_view(found):
-        return pa.string()
-    return pa.binary() if pa.types.is_large_binary(found) else found
 
 
 @contextmanager

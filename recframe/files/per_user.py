@@ -23,7 +23,7 @@ def iter_tables(
     path: PathLike | Sequence[PathLike], metrics: list[Metric], options: Options, limits: Limits
 ) -> Iterator[pd.DataFrame]:
     """Return an iterator over the tables of files; what footers can refuse is refused at once."""
-    files = open_files(path, options)
+    files = open_files(path, options, limits.memory)
     empty = read_interactions(files.sample, files.columns, options)
     judge = open_judge(files.columns, options)
 

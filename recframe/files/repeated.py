@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.files.footers import Files, RowGroup, naming_file, open_file
+from recframe.files.footers import Files, naming_file, open_file
+from recframe.files.row_groups import RowGroup
 from recframe.frames.duplicates import advise, find_telling
 
 AT_ONCE = 1 << 16  # rows, of all columns
@@ -53,7 +54,7 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
     if not all(said[name] == ids[name] for name in ids if name in said):
         return
     with naming_file(row_group.path), open_file(row_group.path) as file:
-        read = partial(file.iter_batches, AT_ONCE, [row_group.index_in_file])
+        read = partial(file.iter_batches, AT_ONCE, row_group.indexes)
         if not stored:  # all are the pair's, by the names of folders
             yield next(read()).to_pandas().assign(**said)
             return

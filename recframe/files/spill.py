@@ -11,9 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from recframe.errors import RecframeError
+from recframe.files.batches import gather, without_unused
+from recframe.files.packing import is_wide, pack, unpack
+from recframe.files.sizes import batch_bytes
 from recframe.files.user_ids import hash_users
 
 MAX_BUCKETS = 64
+PACKED_BYTES = 4 << 20  # that are unpacked at a time
 
 
 class Spill:
@@ -26,6 +30,7 @@ class Spill:
         self._level = level
         self._segments: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
+        self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
         with self._naming_folder():
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - see close
 
@@ -36,24 +41,35 @@ class Spill:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add each row of a batch to the bucket of its user."""
+        self._schema = batch.schema
         bits = hash_users(batch[self._user]) >> np.uint64(16 * self._level)
         buckets = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
         # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
-        rows = batch.take(pa.array(np.argsort(buckets, kind="stable")))
+        rows = pack(batch).take(pa.array(np.argsort(buckets, kind="stable")))
         counts = np.bincount(buckets, minlength=len(self.n_rows))
         starts = np.cumsum(counts) - counts
         self.n_rows += counts
-        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
         with self._naming_folder():
             for bucket in np.flatnonzero(counts).tolist():
+                own = _with_own_texts(rows.slice(starts[bucket], counts[bucket]))
+                self.n_bytes[bucket] += batch_bytes(own, 0)
                 sink = pa.BufferOutputStream()
-                with pa.ipc.new_stream(sink, rows.schema, options=options) as stream:
-                    stream.write_batch(rows.slice(starts[bucket], counts[bucket]))
+                with pa.ipc.new_stream(sink, own.schema, options=options) as stream:
+                    stream.write_batch(own)
                 start = self._file.tell()
                 self._segments[bucket].append((start, self._file.write(sink.getvalue())))
 
     def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket."""
+        if is_wide(self._schema):
+            for batch in gather(self._read(bucket), PACKED_BYTES):
+                yield unpack(batch, self._schema)
+        else:
+            yield from self._read(bucket)
+
+    def _read(self, bucket: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a bucket as they were written."""
         for start, size in self._segments[bucket]:
             with self._naming_folder():
                 self._file.seek(start)
@@ -69,3 +85,11 @@ class Spill:
                 f"cannot write temporary files to {self._folder}: {error.strerror or error}; "
                 "pass tmp= a folder with more room"
             ) from error
+
+
+def _with_own_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows with no texts but their own."""
+    for number, column in enumerate(batch.columns):
+        if pa.types.is_dictionary(column.type):
+            batch = batch.set_column(number, batch.schema.names[number], without_unused(column))
+    return batch

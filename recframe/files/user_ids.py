@@ -1,5 +1,6 @@
 """Ids of users in files: hashed, and restored to what they would be in one frame."""
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from recframe.frames.columns import get_column
 from recframe.frames.tables import sort_table
 from recframe.kernel.threads import Array
 
-HASHED_WORDS = 32  # ids of more than 256 bytes that begin alike are not told apart
+HASHED_WORDS = 32  # of longer ids each is hashed by itself
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
 
@@ -48,6 +49,9 @@ def restore_users(table: pd.DataFrame, dtype: Any) -> pd.DataFrame:
 
 def hash_users(ids: pa.Array) -> Array:
     """Return 64 bits of each id that are equal where ids are equal."""
+    if pa.types.is_dictionary(ids.type):
+        of_texts: Array = hash_users(ids.dictionary)[ids.indices.to_numpy()]
+        return of_texts
     if ids.type in (pa.string(), pa.binary()):
         return _hash_texts(ids)
     values = ids.to_pandas()
@@ -73,8 +77,20 @@ def _hash_texts(ids: pa.Array) -> Array:
             break
         rows = longer if isinstance(rows, slice) else rows[longer]
         start, left = start[longer] + 8, left[longer] - 8
+    else:
+        _hash_long(ids, np.arange(len(ids))[rows][left > 0], hashed)
     # Twice, for the lowest bits to depend on the highest: those of the eighth byte.
     return _mix(hashed)
+
+
+def _hash_long(ids: pa.Array, rows: Array, hashed: Array) -> None:
+    """Hash the ids of these rows, each with all its bytes."""
+    _, offsets, data = ids.buffers()
+    bounds = np.frombuffer(offsets, np.int32)[ids.offset : ids.offset + len(ids) + 1]
+    view = memoryview(data)
+    for row in rows.tolist():
+        digest = blake2b(view[bounds[row] : bounds[row + 1]], digest_size=8)
+        hashed[row] = int.from_bytes(digest.digest(), "little")
 
 
 def _mix(bits: Array) -> Array:

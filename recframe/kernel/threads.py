@@ -20,7 +20,10 @@ def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> 
     """Call a function with the bounds of equal slices, one for each thread, where that pays."""
     if stop <= start:
         return []
-    n_slices = max(1, min(n_processors(), (stop - start) // ROWS_PER_CHUNK))
+    n_slices = (stop - start) // ROWS_PER_CHUNK
+    if n_slices < 2:  # as of each of thousands of columns of few rows
+        return [function(start, stop)]
+    n_slices = min(n_processors(), n_slices)
     bounds = np.linspace(start, stop, n_slices + 1).astype(int).tolist()
     return in_threads(function, pairwise(bounds))
 

@@ -27,9 +27,9 @@ def test_only_the_columns_used_are_read(frame, tmp_path):
     """Columns without a role stay unread, and items where they may repeat."""
     path = save_frame(frame.assign(extra="x"), tmp_path / "run.parquet")
 
-    assert ["user", "item", "relevant", "score"] == list(open_files(path, Options()).types)
+    assert ["user", "item", "relevant", "score"] == list(open_files(path, Options(), 1 << 30).types)
     kept = Options(duplicates="keep")
-    assert ["user", "relevant", "score"] == list(open_files(path, kept).types)
+    assert ["user", "relevant", "score"] == list(open_files(path, kept, 1 << 30).types)
 
 
 def test_index_levels_of_a_file(frame, tmp_path):
@@ -213,7 +213,9 @@ def test_bounds_that_are_nan(tmp_path):
     frame.to_parquet(path, row_group_size=20)
 
     def bounds():
-        return {(group.low, group.high) for group in open_files(path, Options()).row_groups}
+        return {
+            (group.low, group.high) for group in open_files(path, Options(), 1 << 30).row_groups
+        }
 
     assert {(1.0, 2.0)} == bounds()
     rewrite_bound(path, 1.0, math.nan)

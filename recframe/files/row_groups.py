@@ -1,0 +1,130 @@
+"""Row groups: how many rows and bytes they have, and which users, as footers describe them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recframe.files.paths import PartitionValues
+from recframe.files.sizes import LONG, TEXT_COPIES, measure_texts
+
+
+class File(NamedTuple):
+    """A file as its footer and what is known beside it describe it."""
+
+    path: str
+    schema: pa.Schema  # with the columns that are not in it
+    metadata: pq.FileMetaData
+    partitions: PartitionValues  # of the columns that are not read from it
+    said_too: PartitionValues  # by the names of its folders, of columns that are in it
+
+
+class RowGroup(NamedTuple):
+    """Row groups that follow each other, the smallest piece of a file that a plan is made of."""
+
+    index_overall: int  # ascends in the order of rows
+    path: str
+    indexes: range  # in the file
+    partitions: PartitionValues  # of the columns that are not read from its file
+    n_rows: int
+    n_bytes: int  # of the columns used, long texts as often as they are held, not once a row
+    n_read: int  # of the same as they are read
+    coded: frozenset[str]  # the columns of texts that are stored as codes only
+    low: Any  # no user is lower; None where the file does not say
+    high: Any  # none is higher
+
+
+def list_row_groups(
+    file: File, names: list[str], user: str | None, memory: int, long_text: set[str]
+) -> Iterator[RowGroup]:
+    """Yield the row groups of a file, and take note of columns of long texts."""
+    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
+    texts = [name for name in used if is_text(plain_type(file.schema.field(name).type))]
+    for index in range(file.metadata.num_row_groups):
+        row_group = file.metadata.row_group(index)
+        columns = {name: row_group.column(at) for name, at in used.items()}
+        n_rows = row_group.num_rows
+        n_bytes = n_read = 0
+        coded: set[str] = set()
+        for name, column in columns.items():
+            size = column.total_uncompressed_size
+            if name not in texts or n_rows == 0:
+                n_bytes, n_read = n_bytes + size, n_read + size
+                continue
+            length, are_coded = measure_texts(file.path, name, column, n_rows, memory)
+            in_rows = max(size, int(length * n_rows))
+            n_read += size if are_coded else in_rows
+            n_bytes += TEXT_COPIES * size if length > LONG else in_rows
+            if length > LONG:
+                long_text.add(name)
+            if are_coded:
+                coded.add(name)
+        low = high = None
+        if user in file.partitions:
+            low = high = file.partitions[user].as_py()
+        elif user in columns:
+            low, high = _bounds(columns[user].statistics)
+        indexes = range(index, index + 1)
+        yield RowGroup(
+            0,
+            file.path,
+            indexes,
+            file.partitions,
+            n_rows,
+            n_bytes,
+            n_read,
+            frozenset(coded),
+            low,
+            high,
+        )
+
+
+def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup]:
+    """Yield row groups of a file, `n` others before them, small ones as one of so many bytes."""
+    held: RowGroup | None = None
+    for one in row_groups:
+        if held is None:
+            held = one
+        elif held.n_bytes + one.n_bytes <= most and _is_alike(held, one):
+            held = held._replace(
+                indexes=range(held.indexes.start, one.indexes.stop),
+                n_rows=held.n_rows + one.n_rows,
+                n_bytes=held.n_bytes + one.n_bytes,
+                n_read=held.n_read + one.n_read,
+                low=None if held.low is None else min(held.low, one.low),
+                high=None if held.low is None else max(held.high, one.high),
+            )
+        else:
+            yield held._replace(index_overall=n)
+            held, n = one, n + 1
+    if held is not None:
+        yield held._replace(index_overall=n)
+
+
+def _is_alike(one: RowGroup, other: RowGroup) -> bool:
+    """Return whether two row groups can be read as one."""
+    return (one.low is None) == (other.low is None) and one.coded == other.coded
+
+
+def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
+    """Return values that no value is below or above, or None twice where none are known."""
+    if statistics is None or not statistics.has_min_max:
+        return None, None
+    low, high = statistics.min, statistics.max
+    # Writers should leave NaN out of statistics; where one did not, they say nothing.
+    return (low, high) if low == low and high == high else (None, None)
+
+
+def plain_type(found: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a type, text of any kind being one."""
+    if pa.types.is_dictionary(found):
+        return plain_type(found.value_type)
+    if pa.types.is_large_string(found) or pa.types.is_string_view(found):
+        return pa.string()
+    return pa.binary() if pa.types.is_large_binary(found) else found
+
+
+def is_text(plain: pa.DataType) -> bool:
+    """Return whether values are text or bytes, of any length each."""
+    return plain in (pa.string(), pa.binary())
