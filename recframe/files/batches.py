@@ -29,6 +29,7 @@ def read_batches(
         stored = [name for name in files.types if name not in row_group.partitions]
         with naming_file(row_group.path):
             file = opened(row_group.path, (encoded,) if encoded in stored else ())
+            n_left = row_group.n_rows
             for read in file.iter_batches(n_rows, [row_group.index_in_file], columns=stored):
                 columns = {}
                 for name, wanted in files.types.items():
@@ -37,7 +38,13 @@ def read_batches(
                     columns[name] = _conform(array, wanted, encode=name == encoded)
                 batch = _without_nulls(pa.record_batch(columns), files, row_group.path)
                 progress.n_read += 2 * read.num_rows - batch.num_rows
+                n_left -= read.num_rows
                 yield row_group, batch
+            if n_left:  # Arrow gives what there is
+                raise OSError(
+                    f"row group {row_group.index_in_file} has {row_group.n_rows - n_left} of the "
+                    f"{row_group.n_rows} rows that the footer says"
+                )
 
 
 def _conform(array: pa.Array, wanted: pa.DataType, *, encode: bool) -> pa.Array:
