@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def room(module):
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
 def imports(module):
     """Return the modules that a module imports, by full name."""
     found = set()
@@ -52,6 +54,7 @@ def imports(module):
     return found
 
 
+@cache
 def imported_rooms(name):
     """Return the other rooms that the modules of a room import."""
     found = {found for module in MODULES if room(module) == name for found in imports(module)}
