@@ -4,6 +4,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
+import dask
 import strategies
 from recframe.metrics.names import make_metric
 
@@ -59,15 +60,16 @@ def assert_all_same(frame, ddf, partitioned=False, **options):
     """Assert that the tables of a Dask DataFrame are those of the frame, rows sorted."""
     ours = ddf.rec(short="pad", partitioned=partitioned, **options)
     theirs = frame.rec(short="pad", **options)
-    for make in IN_ONE.values():
-        pd.testing.assert_frame_equal(make(theirs), make(ours).compute(), check_exact=True)
-    for make in IN_NO_ORDER.values():
-        # Rows with the label of their user have the same label.
-        expected, actual = (
-            table.sort_values(list(table.columns)).sort_index(kind="stable")
-            for table in (make(theirs), make(ours).compute())
-        )
-        pd.testing.assert_frame_equal(expected, actual, check_exact=True)
-    for make in OTHERS.values():
-        expected, lazy = make(theirs), make(ours)
-        pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=False, rtol=1e-12)
+    makes = IN_ONE | IN_NO_ORDER | OTHERS
+    # All at once, they share the shuffle of rows.
+    actuals = dask.compute(*(make(ours) for make in makes.values()))
+    for (name, make), actual in zip(makes.items(), actuals, strict=True):
+        expected = make(theirs)
+        if name in IN_NO_ORDER:
+            # Rows with the label of their user have the same label.
+            expected, actual = (
+                table.sort_values(list(table.columns)).sort_index(kind="stable")
+                for table in (expected, actual)
+            )
+        tolerance = {"rtol": 1e-12} if name in OTHERS else {"check_exact": True}
+        pd.testing.assert_frame_equal(expected, actual, **tolerance)

@@ -45,6 +45,7 @@ def room(module):
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
 def imports(module):
     """Return the modules that a module imports, by full name."""
     found = set()

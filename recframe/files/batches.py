@@ -39,6 +39,7 @@ def read_batches(
         n_rows = max(1, min(MOST_ROWS, n_rows))
         with naming_file(row_group.path):
             file = opened(row_group.path, as_codes)
+            n_left = row_group.n_rows
             for read in file.iter_batches(n_rows, row_group.indexes, columns=stored):
                 columns = {}
                 for name, wanted in files.types.items():
@@ -47,7 +48,13 @@ def read_batches(
                     columns[name] = _conform(array, wanted, encode=name in encoded)
                 batch = _without_nulls(pa.record_batch(columns), files, row_group.path)
                 progress.n_read += 2 * read.num_rows - batch.num_rows
+                n_left -= read.num_rows
                 yield row_group, batch
+            if n_left:  # Arrow gives what there is
+                raise OSError(
+                    f"row group {row_group.indexes[0]} has {row_group.n_rows - n_left} of the "
+                    f"{row_group.n_rows} rows that the footer says"
+                )
 
 
 def _conform(array: pa.Array, wanted: pa.DataType, *, encode: bool) -> pa.Array:

@@ -184,7 +184,7 @@ def _load_truth(truth: Any) -> pd.DataFrame:
         if root is not None:
             return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
     try:
-        return pd.read_parquet(truth)
+        return pd.read_parquet(truth, page_checksum_verification=True)
     except (OSError, TypeError, ValueError) as error:
         is_missing = isinstance(error, FileNotFoundError)
         reason = "no such file" if is_missing else str(error).splitlines()[0].rstrip(".")

@@ -7,7 +7,7 @@ from distributed import Client, LocalCluster
 import dask
 import recframe
 import recframe.dask
-from lazily import METRICS, USERS, assert_all_same, assert_same, interactions, parts
+from lazily import METRICS, USERS, assert_all_same, interactions, parts
 
 
 @pytest.fixture(scope="module")
@@ -20,21 +20,8 @@ def cluster():
 
 
 @pytest.mark.parametrize("ids", USERS)
-def test_on_a_cluster(ids, cluster):
-    """Two workers in processes of their own give the same table and means."""
-    frame = interactions(ids)
-    with dask.config.set({"dataframe.convert-string": False}):
-        ours = parts(frame).rec(short="pad")
-
-        assert_same(frame.rec(short="pad").evaluate(METRICS), ours.evaluate(METRICS))
-        pd.testing.assert_frame_equal(
-            frame.rec(short="pad").mean(METRICS), ours.mean(METRICS).compute(), rtol=1e-12
-        )
-
-
-@pytest.mark.parametrize("ids", USERS)
 def test_every_table_on_a_cluster(ids, cluster):
-    """What the other methods send to workers is found there, and the index of rows comes back."""
+    """What methods send to workers is found there; the tables are the same, and their indexes."""
     frame = interactions(ids)
     with dask.config.set({"dataframe.convert-string": False}):
         assert_all_same(frame, parts(frame))

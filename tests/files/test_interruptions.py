@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import recframe
@@ -16,9 +18,9 @@ from recframe import cli
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
-# Evaluates with little memory; says so when the first block is written, then waits.
+# Evaluates with little memory; says so when a block is written, then waits to be told to go on.
 SLOW = """
-import sys, time
+import sys
 from recframe import cli
 tables = cli.iter_evaluate
 
@@ -26,7 +28,7 @@ def slow(*args, **options):
     for table in tables(*args, **options):
         yield table
         print("written", flush=True)
-        time.sleep(60)
+        sys.stdin.readline()
 
 if "slow" in sys.argv:
     sys.argv.remove("slow")
@@ -36,17 +38,29 @@ sys.exit(cli.main(sys.argv[1:]))
 OPTIONS = ["--metric", "recall@1", "--memory", "1MiB"]
 
 
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+
 @pytest.fixture
-def folders(tmp_path):
-    """Folders of shuffled files, of temporary files and of results."""
+def route():
+    """How the files are read: spilled, or swept in order of users."""
+    return "spill"
+
+
+@pytest.fixture
+def folders(tmp_path, route):
+    """Folders of files, of temporary files and of results; for a sweep users are in order."""
     for name in ("runs", "tmp", "out"):
         (tmp_path / name).mkdir()
     rng = np.random.default_rng(0)
     users = rng.integers(0, 2**60, 16_000)  # nothing in them to compress
+    user = rng.choice(users, 20_000)
+    if route == "sweep":
+        user.sort()
     for number in range(4):
         frame = pd.DataFrame(
             {
-                "user": rng.choice(users, 5000),
+                "user": user[5000 * number :][:5000],
                 "score": rng.random(5000),
                 "relevant": rng.random(5000) < 0.1,
             }
@@ -71,48 +85,86 @@ def left(folders):
     return [path.name for name in ("tmp", "out") for path in (folders / name).iterdir()]
 
 
+def start(folders, ending, *more, **options):
+    """Start a run that waits whenever a block is written."""
+    return subprocess.Popen([*command(folders, ending), "slow", *more], text=True, **options)
+
+
+INTERRUPTED = (signal.SIGINT, 130, "recframe: interrupted\n")
+TERMINATED = (signal.SIGTERM, 143, "")
+
+
 @pytest.mark.parametrize(
-    ("number", "status", "message", "ending"),
+    ("route", "ending", "number", "status", "message"),
     [
-        (signal.SIGINT, 130, "recframe: interrupted\n", "csv"),
-        (signal.SIGINT, 130, "recframe: interrupted\n", "parquet"),
-        (signal.SIGTERM, 143, "", "parquet"),
+        ("spill", "csv", *INTERRUPTED),
+        ("spill", "parquet", *INTERRUPTED),
+        ("spill", "parquet", *TERMINATED),
+        ("sweep", "csv", *INTERRUPTED),
+        ("sweep", "parquet", *TERMINATED),
     ],
 )
-def test_signals(folders, number, status, message, ending):
+def test_signals(folders, ending, number, status, message):
     """Ctrl-C and a request to end leave no part of a result and no temporary file."""
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
     def heed():
         # A suite in the background may have been told to ignore Ctrl-C, which a child inherits.
         signal.signal(number, signal.SIG_DFL)
 
-    with subprocess.Popen([*command(folders, ending), "slow"], **pipes, preexec_fn=heed) as child:
+    with start(folders, ending, **PIPES, preexec_fn=heed) as child:
         assert "written\n" == child.stdout.readline()
         assert 1 == len(left(folders))
         child.send_signal(number)
-        _, errors = child.communicate(timeout=30)
+        assert status == child.wait(timeout=30)
+        assert message == child.stderr.read()
 
-    assert (status, message) == (child.returncode, errors)
     assert [] == left(folders)
 
 
-def test_killed(folders):
-    """Even a kill leaves no temporary file: it never had a name."""
-    child = subprocess.Popen([*command(folders, "csv"), "slow"], stdout=subprocess.PIPE, text=True)
-    with child:
+@pytest.mark.parametrize("route", ["spill", "sweep"])
+def test_killed(folders, route):
+    """A kill leaves no result and no temporary file, which never had a name; the next run ends."""
+    with start(folders, "csv", **PIPES) as child:
         child.stdout.readline()
         child.kill()
-        child.communicate(timeout=30)
+        child.wait(timeout=30)
 
     assert [] == list((folders / "tmp").iterdir())
+    assert not (folders / "out/u.csv").exists()
+    assert 0 == cli.main(arguments(folders, "csv"))
+    assert 1 + expected_users(folders) == len((folders / "out/u.csv").read_text().splitlines())
+
+
+def expected_users(folders):
+    """Return how many users the runs have."""
+    return pd.read_parquet(folders / "runs")["user"].nunique()
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_whole_run(folders, ending):
+def test_two_runs_at_once(folders, ending):
+    """Of two runs to one output both end well, and the output is one whole run's."""
+    metrics = ["precision@1", "reciprocal_rank"]
+    children = [start(folders, ending, "--metric", metric, **PIPES) for metric in metrics]
+    for child in children:
+        assert "written\n" == child.stdout.readline()
+    for child in children:
+        _, errors = child.communicate(timeout=30)
+        assert (0, "") == (child.returncode, errors)
+
+    read = pd.read_csv if ending == "csv" else pd.read_parquet
+    table = read(folders / f"out/u.{ending}")
+    assert [f"u.{ending}"] == left(folders)
+    assert {"recall@1", *metrics} - set(table.columns) in [{metric} for metric in metrics]
+    assert expected_users(folders) == len(table)
+
+
+@pytest.mark.parametrize("route", ["spill", "sweep"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_whole_run(folders, route, ending, spills):
     """Left alone, the same command leaves the result and nothing else."""
     assert 0 == cli.main(arguments(folders, ending))
     assert [f"u.{ending}"] == left(folders)
+    assert (route == "spill") == bool(spills)
 
 
 def limit_files():
@@ -231,3 +283,104 @@ def test_a_damaged_row_group_of_a_sorted_file(tmp_path):
     assert 0 < len(next(tables))
     with pytest.raises(recframe.RecframeError, match=r"cannot read .*run.parquet: "):
         list(tables)
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """Files of 300 rows with checksums, in order of users and in none."""
+    rng = np.random.default_rng(0)
+    columns = {
+        "user": np.sort(rng.integers(0, 40, 300)),
+        "item": np.arange(300),
+        "score": rng.random(300).round(2),
+        "relevant": rng.random(300) < 0.4,
+    }
+    options = {"row_group_size": 50, "write_page_checksum": True, "use_dictionary": False}
+    paths = [tmp_path_factory.mktemp("checked") / f"{name}.parquet" for name in ("sorted", "any")]
+    for path, order in zip(paths, (np.arange(300), rng.permutation(300)), strict=True):
+        table = pa.table({name: values[order] for name, values in columns.items()})
+        pq.write_table(table, path, **options, compression="none" if path == paths[0] else "zstd")
+    return paths
+
+
+def flip(data, rng):
+    """Turn a bit of a page round; the footer has no checksum."""
+    footer = 8 + int.from_bytes(data[-8:-4], "little")
+    data[rng.integers(len(data) - footer)] ^= 1 << int(rng.integers(8))
+
+
+def zero(data, rng):
+    """Put zeros where something was."""
+    start = int(rng.integers(len(data)))
+    data[start : start + 40] = bytes(len(data[start : start + 40]))
+
+
+def shorten(data, rng):
+    """Cut the data short."""
+    del data[int(rng.integers(len(data))) :]
+
+
+@pytest.mark.parametrize("harm", [flip, zero, shorten])
+def test_random_damages(checked, harm, tmp_path):
+    """Whatever is damaged, the table is the right one or the file is named, in one line."""
+    path = tmp_path / "run.parquet"
+    options = {"metrics": ["recall@2", "ndcg"], "short": "pad"}
+    expected = [recframe.evaluate(intact, **options) for intact in checked]
+    refusals = []
+    for seed in range(70):
+        rng = np.random.default_rng(seed)
+        data = bytearray(checked[seed % 2].read_bytes())
+        harm(data, rng)
+        path.write_bytes(data)
+        try:
+            table = recframe.evaluate(path, memory=("1GiB", 9000)[seed // 2 % 2], **options)
+        except recframe.RecframeError as error:
+            refusals.append(str(error))
+        else:
+            pd.testing.assert_frame_equal(expected[seed % 2], table, check_exact=True)
+
+    assert len(refusals) > 35
+    assert all(str(path) in refusal and "\n" not in refusal for refusal in refusals)
+
+
+def test_damaged_values(checked, tmp_path):
+    """A value that is not the one written is found by its checksum, in truth too."""
+    path = tmp_path / "run.parquet"
+    metadata = pq.read_metadata(checked[0])
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        data = bytearray(checked[0].read_bytes())
+        column = metadata.row_group(int(rng.integers(6))).column(int(rng.integers(4)))
+        # The last byte of a page that has no header behind it.
+        end = column.data_page_offset + column.total_compressed_size
+        data[end - 1 - int(rng.integers(5))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(data)
+        memory = ("1GiB", 9000)[seed % 2]
+        with pytest.raises(recframe.RecframeError, match=r"cannot read .*run.parquet: .*integrity"):
+            recframe.evaluate(path, ["ndcg"], memory=memory)
+
+    with pytest.raises(recframe.RecframeError, match=r"truth: .*run.parquet: .*integrity"):
+        recframe.evaluate(checked[0], ["ndcg"], truth=path)
+
+
+def test_rows_that_are_not_there(checked, tmp_path):
+    """Arrow leaves out what a header says is no page of data; the file is named all the same."""
+    path = tmp_path / "run.parquet"
+    data = bytearray(checked[0].read_bytes())
+    start = pq.read_metadata(checked[0]).row_group(2).column(3).data_page_offset
+    data[start + 1] = 2  # the type of the page, in Thrift's compact form
+    path.write_bytes(data)
+    with pytest.raises(recframe.RecframeError, match="row group 2 has 0 of the 50 rows"):
+        recframe.evaluate(path, ["recall@2"], short="pad")
+
+
+@pytest.mark.parametrize("changed", [b'\xffpandas_type"', b'"pandas_tYpe"', b'{pandas_type"'])
+def test_damaged_metadata_of_pandas(changed, tmp_path):
+    """What pandas left in the footer may be damaged too: no text, other keys, no JSON."""
+    path = tmp_path / "run.parquet"
+    frame = pd.DataFrame({"user": [1, 1], "score": [0.5, 0.2], "relevant": [True, False]})
+    table = pa.Table.from_pandas(frame)
+    pandas = table.schema.metadata[b"pandas"].replace(b'"pandas_type"', changed)
+    pq.write_table(table.replace_schema_metadata({"pandas": pandas}), path)
+    with pytest.raises(recframe.RecframeError, match="what it holds for pandas is damaged"):
+        recframe.evaluate(path, ["recall@1"])
