@@ -62,7 +62,10 @@ def _conform(array: pa.Array, wanted: pa.DataType, *, encode: bool) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         values = _conform(array.dictionary, wanted, encode=False)
         if encode:
-            return without_unused(pa.DictionaryArray.from_arrays(array.indices, values))
+            # Files that name their categories may have narrower codes, each its own.
+            codes = array.indices.cast(pa.int32())
+            codes = pa.DictionaryArray.from_arrays(codes, values)
+            return without_unused(codes) if len(values) > len(codes) else codes
         return values.take(array.indices)
     # Even a cast that changes nothing takes a time that tiny files notice.
     array = array if array.type == wanted else array.cast(wanted)
@@ -70,9 +73,7 @@ def _conform(array: pa.Array, wanted: pa.DataType, *, encode: bool) -> pa.Array:
 
 
 def without_unused(array: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Return texts without those of no row, where these may be most."""
-    if len(array.dictionary) <= len(array):
-        return array
+    """Return texts without those of no row."""
     used = array.indices.dictionary_encode()
     return pa.DictionaryArray.from_arrays(used.indices, array.dictionary.take(used.dictionary))
 

@@ -42,7 +42,7 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
         return
     memory = max(left_after(files.footer_bytes, limits.memory), _least_memory(files))
     limits = limits._replace(memory=memory)
-    read = partial(read_batches, files, n_bytes=memory // 8, progress=progress)
+    read = partial(read_batches, files, n_bytes=memory // 16, progress=progress)
     if (in_order := _in_order(files)) and _most_open(files, in_order) <= memory - memory // 4:
         blocks = _sweep(files, read(in_order, encode=True), memory)
         yield from _read_ahead(_frame(block, files) for block in blocks)
@@ -166,7 +166,7 @@ def _spilled(
     memory = limits.memory
     n_buckets = min(MAX_BUCKETS, 1 + (n_bytes - 1) // max(1, memory // 4))
     with closing(Spill(limits.folder, str(files.user), n_buckets, level)) as spill:
-        for batch in _read_ahead(gather(batches, memory // 8)):
+        for batch in _read_ahead(gather(batches, memory // 16)):
             spill.write(batch)
             progress.report()
         sizes = spill.n_bytes + spill.n_rows * _row_bytes(files)

@@ -19,7 +19,7 @@ def pack(batch: pa.RecordBatch) -> pa.RecordBatch:
     for names in _list_groups(batch.schema):
         arrays[names[0]] = batch[names[0]]
         if len(names) > 1:
-            values = _transpose(pa.concat_arrays([batch[name] for name in names]), len(names))
+            values = _transpose(pa.concat_arrays([batch[name] for name in names]), batch.num_rows)
             arrays[names[0]] = pa.FixedSizeListArray.from_arrays(values, len(names))
     return pa.record_batch(arrays)
 
@@ -30,7 +30,7 @@ def unpack(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     for names in _list_groups(schema):
         arrays[names[0]] = batch[names[0]]
         if len(names) > 1:
-            values = _transpose(batch[names[0]].flatten(), n_rows)
+            values = _transpose(batch[names[0]].flatten(), len(names))
             for number, name in enumerate(names):
                 arrays[name] = values.slice(number * n_rows, n_rows)
     return pa.record_batch({name: arrays[name] for name in schema.names})
@@ -48,7 +48,7 @@ def _list_groups(schema: pa.Schema) -> Iterator[list[str]]:
             yield from ([name] for name in names)
 
 
-def _transpose(values: pa.Array, n_rows: int) -> pa.Array:
-    """Return the values of a matrix of so many rows column by column, not row by row."""
-    places = np.arange(len(values), dtype=np.int32).reshape(n_rows, -1)
+def _transpose(values: pa.Array, n_columns: int) -> pa.Array:
+    """Return the values of a matrix with so many columns column by column, not row by row."""
+    places = np.arange(len(values), dtype=np.int32).reshape(-1, max(1, n_columns))
     return values.take(pa.array(places.T.ravel()))

@@ -1,5 +1,8 @@
 """Blocks of whole users: every plan gives the table of the whole frame, bit for bit."""
 
+from functools import partial
+
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -18,7 +21,13 @@ from layouts import (
     shuffled_file,
     users_across_files,
 )
+from recframe.files.batches import read_batches
+from recframe.files.blocks import _sweep
+from recframe.files.budget import Progress
+from recframe.files.footers import open_files
+from recframe.files.sizes import ROW_BYTES, SCORE_BYTES, batch_bytes
 from recframe.metrics.names import make_metric
+from recframe.options import Options
 
 METRICS = ["recall@2", *(make_metric(*asked).label for asked in strategies.every_metric(3))]
 
@@ -95,3 +104,55 @@ def test_one_ranking_ignores_the_memory(large, tmp_path):
     """user=None is one giant user: it is read whole."""
     shuffled_file(large, tmp_path)
     evaluate_as_in_memory(tmp_path, METRICS, user=None, memory=1)
+
+
+def test_a_sweep_holds_no_more_than_its_memory(tmp_path):
+    """Users are done with before the next row group would not fit, however many are carried on."""
+    rows = {"score": 0.5, "relevant": True}
+    pd.DataFrame({"user": np.arange(6_000), **rows}).to_parquet(tmp_path / "0.parquet")
+    sorted_rows = pd.DataFrame({"user": np.arange(6_000).repeat(2), **rows})
+    sorted_rows.to_parquet(tmp_path / "1.parquet", row_group_size=100)
+    files = open_files(tmp_path, Options(), 1)
+    size = partial(batch_bytes, row_bytes=ROW_BYTES + SCORE_BYTES)
+    memory = 0
+    held = []
+
+    def read():
+        for row_group, batch in read_batches(
+            files, files.row_groups, memory // 16, Progress(0, print), encode=True
+        ):
+            held.append(size(batch))
+            assert sum(held) <= memory + size(batch)  # the one that decides is read by then
+            yield row_group, batch
+
+    memory = int(6_000 * (ROW_BYTES + SCORE_BYTES + 17) / 0.7)  # the first file is most of it
+    n_rows = 0
+    for block in _sweep(files, read(), memory):
+        held.extend(-size(batch) for batch in block)
+        n_rows += sum(batch.num_rows for batch in block)
+
+    assert 18_000 == n_rows
+
+
+def test_tiny_row_groups_are_read_several_at_a_time(large, tmp_path, spills):
+    """Where memory has room for many, they are one to the plan; no bit changes."""
+    large.to_parquet(tmp_path / "0.parquet", row_group_size=2)
+    files = open_files(tmp_path, Options(short="pad"), 100_000)
+    evaluate_as_in_memory(tmp_path, METRICS, short="pad", memory=100_000)
+
+    assert [] == spills
+    assert 1 < len(files.row_groups) < 20
+    assert 300 == files.n_rows
+    indexes = [index for row_group in files.row_groups for index in row_group.indexes]
+    assert list(range(150)) == indexes
+    assert list(range(len(files.row_groups))) == [one.index_overall for one in files.row_groups]
+
+
+def test_statistics_that_lie_of_several_row_groups(large, tmp_path):
+    """Of row groups that are read as one, the message names the first and the last."""
+    large.to_parquet(tmp_path / "0.parquet", row_group_size=2)
+    rewrite_text_bounds(tmp_path / "0.parquet", lambda low, high: (low + "0", high))
+    with pytest.raises(
+        recframe.RecframeError, match=r"of row groups 0 to \d+ say that no 'user' is below"
+    ):
+        recframe.evaluate(tmp_path, FEW, short="pad", memory=100_000)

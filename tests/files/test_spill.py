@@ -65,3 +65,35 @@ def test_the_temporary_file_is_closed(large, tmp_path, spills):
     assert [False] == [spill.closed for spill in spills]
     tables.close()
     assert [True] == [spill.closed for spill in spills]
+
+
+def test_the_next_level_parts_the_users_of_one_bucket():
+    """Spilled again, the users of a bucket do not all come into one again."""
+    batch = pa.record_batch({"user": np.arange(6400)})
+    spill = Spill(None, "user", 8)
+    spill.write(batch)
+    (bucket,) = spill.read(3)
+    spill.close()
+    sizes = []
+    for level in (1, 2, 3):
+        again = Spill(None, "user", 8, level)
+        again.write(bucket)
+        sizes.append(again.n_rows)
+        again.close()
+
+    assert 700 < spill.n_rows[3] < 900
+    assert np.all((np.array(sizes) > 60) & (np.array(sizes) < 140))
+
+
+def test_long_texts_are_held_once(tmp_path):
+    """A bucket counts and keeps each long text once a write, and none of other buckets."""
+    texts = [f"{number:01000}" for number in range(100)]
+    rows = np.arange(2000) % 100
+    users = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), pa.array(texts))
+    spill = Spill(tmp_path, "user", 4)
+    spill.write(pa.record_batch({"user": users}))
+    spill.write(pa.record_batch({"user": users}))
+    spill.close()
+
+    assert 4000 == spill.n_rows.sum()
+    assert 400_000 < spill.n_bytes.sum() < 450_000

@@ -22,6 +22,7 @@ SPREAD = {
     "begin alike": [f"user/of/the/same/shop/{number:08}" for number in range(6400)],
     "eight bytes": [f"u{number:07}" for number in range(6400)],
     "one length each": ["x" * (1 + number % 200) + str(number // 200) for number in range(6400)],
+    "begin alike for long": [f"{'x' * 1000}{number:08}" for number in range(6400)],
     "numbers": list(range(6400)),
     "times": list(pd.date_range("2020", periods=6400, freq="D")),
 }
@@ -40,12 +41,13 @@ def test_ids_are_spread_over_buckets(ids, level):
 
 def test_equal_ids_have_equal_hashes():
     """The hash of an id depends neither on its place nor on what stands around it."""
-    ids = pa.array(["", "a", "b" * 9, "c" * 300, "a", "", "é" * 8])
+    ids = pa.array(["", "a", "b" * 9, "c" * 300, "c" * 256, "a", "", "é" * 8, "c" * 257])
     hashes = hash_users(ids)
 
     assert len(set(ids.to_pylist())) == len(set(hashes.tolist()))
     assert hashes.tolist() == [hash_users(ids.slice(row, 1))[0] for row in range(len(ids))]
-    assert hashes.tolist()[1:] == hash_users(pa.concat_arrays([ids.slice(1), ids])).tolist()[:6]
+    assert hashes.tolist()[1:] == hash_users(pa.concat_arrays([ids.slice(1), ids])).tolist()[:8]
+    assert hashes.tolist() == hash_users(ids.dictionary_encode()).tolist()
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.int64()])
