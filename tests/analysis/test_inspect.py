@@ -269,6 +269,13 @@ def test_values_are_escaped(tied):
     assert "&lt;i&gt;ann&lt;/i&gt;" in page
 
 
+def test_items_are_shown_where_repeats_are_kept(frame):
+    """The column of items is there although no metric asks for it."""
+    table = frame.rec(duplicates="keep").inspect("ann", k=1).tables["score"]
+
+    assert [1, 2, 3] == table["item"].tolist()
+
+
 def test_long_names_are_cut():
     """Of a name longer than 40 characters the text shows the first."""
     frame = pd.DataFrame({"user": 1, "item": ["x" * 40, "y" * 41], "score": [2, 1], "relevant": 1})
