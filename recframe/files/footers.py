@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import MissingColumnError, RecframeError
+from recframe.errors import MissingColumnError, RecframeError, shorten
 from recframe.files.paths import Found, PartitionValues, PathLike, find_files
 from recframe.frames.columns import Columns, find_columns
 from recframe.options import Options
@@ -62,7 +62,7 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
     found = find_files(paths)
     # The schema alone tells which columns play which role.
     schema = _read_footer(found[0]).schema
-    columns = find_columns(schema.empty_table().to_pandas(), options)
+    columns = find_columns(_read_sample(schema, found[0].path), options)
     names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
@@ -79,8 +79,14 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options) -> Files:
     for name in names:
         field = pa.field(name, _common_type(name, types[name]))
         schema = schema.set(schema.get_field_index(name), field)
-    sample = schema.empty_table().to_pandas()
+    sample = _read_sample(schema, found[0].path)
     plain = {name: plain_type(schema.field(name).type) for name in names}
+    for name, found_type in plain.items():
+        if pa.types.is_nested(found_type):
+            raise RecframeError(
+                f"{name!r} has type {shorten(str(found_type))}, of several values in a cell; "
+                "write one value in each, for example one field of it"
+            )
     row_groups = [row_group for row_group in row_groups if row_group.n_rows]
     text_user = user if user in plain and plain[user] in (pa.string(), pa.binary()) else None
     return Files(columns, sample, plain, row_groups, user, text_user, options.missing == "drop")
@@ -101,6 +107,17 @@ def _read_footer(found: Found) -> File:
     for name, value in values.items():
         schema = schema.append(pa.field(name, value.type))
     return File(path, schema, metadata, values, said_too)
+
+
+def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
+    """Return the frame of a schema without rows, or raise where pandas does not read it."""
+    try:
+        return pd.DataFrame(schema.empty_table().to_pandas())
+    except TypeError as error:  # a dtype that pandas writes, and does not read
+        raise RecframeError(
+            f"cannot read {path}: {shorten(str(error))}; write it without the index and dtypes of "
+            "pandas, for example with pyarrow"
+        ) from error
 
 
 def _check_as_said(file: File, name: str) -> None:
