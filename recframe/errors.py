@@ -14,14 +14,22 @@ def quote(value: object) -> str:
         text = _REPR.repr(value)
     except Exception:  # an integer of more digits than Python prints, an object of someone's
         text = f"<{type(value).__name__} that cannot be shown>"
-    if not text.isprintable():
-        lines = " ".join(text.split())
-        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in lines)
     return shorten(text)
 
 
+def as_text(value: object) -> str:
+    """Return a value as a text for display, or as it is quoted where it has none."""
+    try:
+        return str(value)
+    except Exception:  # as in `quote`
+        return quote(value)
+
+
 def shorten(text: str) -> str:
-    """Return a text, or its beginning where it is longer than what a message quotes."""
+    """Return a text on one line, the beginning of one that is longer than what is quoted."""
+    if not text.isprintable():
+        lines = " ".join(text.split())
+        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in lines)
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 

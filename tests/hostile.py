@@ -102,7 +102,6 @@ VALUES = {
     "generator": lambda: (number for number in ()),
     "endless": lambda: itertools.count(1),
     "endlessly the same": lambda: itertools.repeat("recall@1"),
-    "range": lambda: range(1, 10**9),
     "float": lambda: Float(0.25),
     "str": lambda: Text("x"),
     "path": lambda: Path("/nowhere"),

@@ -9,9 +9,10 @@ import pandas as pd
 from recframe.analysis.inspection import Inspection
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.ranks import rank_table
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.columns import find_columns, get_column
 from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
+from recframe.frames.keys import check_dtype
 from recframe.frames.labels import is_same
 from recframe.frames.tables import mean_table, measure_table
 from recframe.kernel.threads import Array
@@ -43,7 +44,8 @@ def inspect_user(
         raise RecframeError(f"user={quote(user)}: {why}")
     metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
     per_user = measure_table(interactions, metrics, options)
-    title = str(user) if columns.user is None else f"{columns.user} {user}"
+    label = "" if columns.user is None else f"{as_text(columns.user)} "
+    title = f"{label}{as_text(user)}"
     return Inspection(title, k, mean_table(per_user), _ranked_rows(interactions, options))
 
 
@@ -63,7 +65,9 @@ def is_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Arra
     """Return which rows are the user's."""
     if label is None:
         return np.ones(len(frame), bool)
-    return get_column(frame, label).isin([user]).to_numpy(bool)
+    ids = get_column(frame, label)
+    check_dtype(ids, "user")
+    return ids.isin([user]).to_numpy(bool)
 
 
 def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe.analysis.extras import import_extra
+from recframe.errors import as_text
 
 N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
 N_BEYOND_K = 5
@@ -106,7 +107,7 @@ def _view(score: Hashable, rows: pd.DataFrame, metrics: dict[Hashable, float], k
     cells = {
         "position": list(map(_position, head["position"], is_shared)),
         "": ["✓" if relevant else "" for relevant in head["relevant"]],
-        **{name: list(map(str, head[name])) for name in ("item", "relevance") if name in head},
+        **{name: list(map(as_text, head[name])) for name in ("item", "relevance") if name in head},
         "score": _numbers(head["score"]),
     }
     notes = []
@@ -116,7 +117,7 @@ def _view(score: Hashable, rows: pd.DataFrame, metrics: dict[Hashable, float], k
         notes.append("= tied, at their mean position")
     if k < n_ranked and position.iloc[k - 1] == position.iloc[k]:
         notes.append(f"the cut at {k} falls inside a tie")
-    return View(str(score), captions, pd.DataFrame(cells), k if k <= n_ranked else 0, notes)
+    return View(as_text(score), captions, pd.DataFrame(cells), k if k <= n_ranked else 0, notes)
 
 
 def _position(position: float, is_shared: bool) -> str:

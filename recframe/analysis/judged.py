@@ -7,6 +7,7 @@ from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import append
 from recframe.frames.interactions import read_interactions
+from recframe.frames.labels import is_same
 from recframe.frames.truth import (
     Judge,
     Judgments,
@@ -39,7 +40,7 @@ def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) 
     judged = [
         _extend(kept.iloc[:, position], columns, judgments, added)
         for position, name in enumerate(kept.columns)
-        if name != "relevant"
+        if not is_same(name, "relevant")
     ]
     flags = judge_rows(interactions, judgments, matches).relevant[place][in_row_order]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
@@ -60,9 +61,9 @@ def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Ar
     """Return a column with a cell for each pair added, null where it holds no id."""
     if len(added) == 0:
         return column.reset_index(drop=True)
-    if column.name == columns.item:
+    if is_same(column.name, columns.item):
         return pd.Series(append(pd.Index(column), judgments.item.take(added)))
-    if columns.user is not None and column.name == columns.user:
+    if columns.user is not None and is_same(column.name, columns.user):
         return pd.Series(append(pd.Index(column), judgments.users[judgments.user[added]]))
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
         # These hold no null, and as floats large integers would lose digits.

@@ -14,7 +14,7 @@ from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
-from recframe.frames.labels import other_labels
+from recframe.frames.labels import is_same, other_labels
 from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_count
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, spell_options
@@ -184,13 +184,19 @@ class DaskRecAccessor(RankingMethods[Any]):
 
     def _select(self, labels: Iterable[Hashable]) -> Any:
         """Return the columns of these labels; an index that has one of them stays."""
-        return self._frame[[label for label in self._frame.columns if label in labels]]
+        own = [name for name in self._frame.columns if any(is_same(name, one) for one in labels)]
+        return self._frame[own]
 
     def _together(self, columns: Columns, *, reads_all: bool = False) -> tuple[Any, Any]:
         """Return the rows, those of every user in one partition, and the users of each."""
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
             frame = _in_one(frame)
+        elif isinstance(columns.user, tuple):
+            raise RecframeError(
+                f"user={quote(columns.user)}: Dask does not shuffle by a column whose label is a "
+                "tuple; rename it"
+            )
         elif not self._partitioned:
             # Known divisions prove nothing: a user may be on both sides of one.
             frame = frame.shuffle(on=[columns.user])

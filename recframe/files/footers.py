@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import MissingColumnError, RecframeError
+from recframe.errors import MissingColumnError, RecframeError, shorten
 from recframe.files.paths import Found, PathLike, find_files
 from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
 from recframe.files.sizes import FOOTER_COPIES, check_footer
@@ -44,7 +44,7 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: i
     found = find_files(paths)
     # The schema alone tells which columns play which role.
     schema = _read_footer(found[0], memory).schema
-    columns = find_columns(_sample(schema, found[0].path), options)
+    columns = find_columns(_read_sample(schema, found[0].path), options)
     names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
@@ -67,8 +67,14 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: i
     for name in names:
         field = pa.field(name, _common_type(name, types[name]))
         schema = schema.set(schema.get_field_index(name), field)
-    sample = _sample(schema, found[0].path)
+    sample = _read_sample(schema, found[0].path)
     plain = {name: plain_type(schema.field(name).type) for name in names}
+    for name, found_type in plain.items():
+        if pa.types.is_nested(found_type):
+            raise RecframeError(
+                f"{name!r} has type {shorten(str(found_type))}, of several values in a cell; "
+                "write one value in each, for example one field of it"
+            )
     row_groups = [row_group for row_group in row_groups if row_group.n_rows]
     text_user = user if user in plain and is_text(plain[user]) else None
     drop_nulls = options.missing == "drop"
@@ -97,14 +103,16 @@ def _read_footer(found: Found, memory: int) -> File:
     return File(path, schema, metadata, values, said_too)
 
 
-def _sample(schema: pa.Schema, path: str) -> pd.DataFrame:
-    """Return a frame of a schema without rows; raise where pandas' metadata of it are damaged."""
+def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
+    """Return the frame of a schema without rows, or raise where pandas does not read it."""
     try:
         return pd.DataFrame(schema.empty_table().to_pandas())
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # A dtype that pandas writes and does not read, or damage to what it has noted.
         raise RecframeError(
-            f"cannot read {path}: what it holds for pandas is damaged ({type(error).__name__}); "
-            "write the file anew"
+            f"cannot read {path}: what it holds for pandas is damaged or not known "
+            f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
+            "index and dtypes of pandas, for example with pyarrow"
         ) from error
 
 

@@ -13,7 +13,7 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.kinds import check_dtype, factorize
+from recframe.frames.keys import check_dtype, factorize
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import (
@@ -104,7 +104,7 @@ def _read_text(item: pd.Series) -> pa.Array | None:
     """Return Python's texts as Arrow's, None where there are others."""
     try:
         text = in_one_chunk(pa.array(item.array, from_pandas=True))
-    except (pa.ArrowException, UnicodeError):
+    except (pa.ArrowException, UnicodeError, OverflowError):
         return None  # objects of several kinds, or text that is none
     return text if text.type in (pa.string(), pa.large_string()) else None
 

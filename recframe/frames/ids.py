@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import quote
-from recframe.frames.kinds import check_comparable, check_dtype, check_ids, factorize
+from recframe.frames.keys import check_dtype, factorize
+from recframe.frames.kinds import check_comparable, check_ids
 from recframe.frames.user_groups import null_error
 from recframe.kernel.pairs import find_pairs
 from recframe.kernel.threads import Array

@@ -14,11 +14,13 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from recframe.errors import RecframeError, quote
+from recframe.frames.keys import NO_IDS, compare
 from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
 
 NUMBERS, TEXT, BYTES, BOOLEANS = "numbers", "text", "bytes", "booleans"
 DATES, TIMES, ZONED_TIMES = "dates", "times without a zone", "times with a zone"
+KNOWN = {NUMBERS, TEXT, BYTES, BOOLEANS, DATES, TIMES, ZONED_TIMES}
 # What pandas infers of objects of one type. Of all others each is looked at.
 INFERRED = {"string": TEXT, "bytes": BYTES, "boolean": BOOLEANS}
 INFERRED |= dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), NUMBERS)
@@ -44,26 +46,6 @@ DIFFERENCES: list[tuple[str, Callable[[str], str], str]] = [
 N_COMPARED = 1 << 17  # ids of either side among which the reason is looked for
 
 
-def factorize(column: pd.Series | pd.Index[Any], role: str) -> tuple[Array, Any]:
-    """Return the codes and the distinct ids of a column, or raise where ids cannot be compared."""
-    try:
-        return pd.factorize(column)
-    except TypeError as error:
-        raise RecframeError(
-            f"{role}={quote(column.name)}: ids must be what can be a key of a dict, found {error}; "
-            f"convert them, for example with df[{quote(column.name)}].map(tuple)"
-        ) from error
-
-
-def check_dtype(column: pd.Series, role: str) -> None:
-    """Raise where pandas has no index of a dtype, so that no table could show its ids."""
-    if column.dtype == np.float16:
-        raise RecframeError(
-            f"{role}={quote(column.name)}: ids must not be float16, which has whole numbers to "
-            "2048 only; read them as integers in the first place"
-        )
-
-
 def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
     """Raise where the distinct ids of a column are of several kinds, or so large that floats err.
 
@@ -73,6 +55,15 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
     if column.dtype == object and not kinds.keys().isdisjoint((NUMBERS, BOOLEANS)):
         # True equals 1: of the two, distinct ids hold one.
         kinds = kinds if infer_dtype(column) in INFERRED else find_kinds(pd.Index(column))
+    if not kinds.keys() <= KNOWN:
+        try:
+            compare(ids)
+        except NO_IDS as error:
+            raise RecframeError(
+                f"{role}={quote(column.name)}: ids must be such as can be compared, found "
+                f"{quote(ids[0])}, which raises {type(error).__name__}; convert them, for example "
+                f"with df[{quote(column.name)}].map(str)"
+            ) from error
     if len(kinds) > 1:
         n_ids = sum(map(len, kinds.values()))
         found = [

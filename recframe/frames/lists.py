@@ -11,10 +11,19 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from recframe.errors import RecframeError, quote
+from recframe.frames.arrays import (
+    are_minus_one,
+    as_array,
+    as_ids,
+    as_numbers,
+    check_unmasked,
+    list_items,
+)
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
 
+NO_SEQUENCES = (str, bytes, bytearray, Set, Mapping)
 NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
 PADDING = {
     text
@@ -70,7 +79,7 @@ def from_topk(
     matrix, listed = _read_items(items, has_users=users is not None)
     row, column = np.nonzero(listed)
     item = matrix[row, column]
-    user = row if users is None else _read_users(users, len(matrix)).take(row)
+    user = row if users is None else _read_users("users", users, len(matrix)).take(row)
     score = -1 - column if scores is None else _read_scores(scores, listed)
     return _make_frame(user, item.tolist() if item.dtype.kind == "O" else item, score)
 
@@ -111,17 +120,18 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     if not isinstance(lists, Mapping):
         raise RecframeError(f"lists must be a dict of items by user, found {type(lists)}")
     for user, items in lists.items():
-        if isinstance(items, str | bytes | Set | Mapping) or not isinstance(items, Iterable):
+        is_other = isinstance(items, NO_SEQUENCES) or not isinstance(items, Iterable)
+        if is_other or getattr(items, "ndim", 1) != 1:  # as of tables
             raise RecframeError(
-                f"the items of a user must be a sequence, best first, found {type(items)} "
-                f"(user {quote(user)})"
+                "lists: the items of a user must be a sequence, best first, found "
+                f"{type(items)} (user {quote(user)})"
             )
-        _check_unmasked(f"items of user {quote(user)}", items)
-    sequences = [list(items) for items in lists.values()]
+        check_unmasked(f"lists: items of user {quote(user)}", items)
+    sequences = [list_items(*pair) for pair in lists.items()]
     sizes = np.array([len(items) for items in sequences], np.int64)
-    users = pd.Index(list(lists), tupleize_cols=False).repeat(sizes)
-    items = pd.Index(list(chain.from_iterable(sequences)), tupleize_cols=False)
-    if (is_none := items.isna() | items.isin([-1])).any():
+    users = _read_users("lists", list(lists)).repeat(sizes)
+    items = as_ids("lists", list(chain.from_iterable(sequences)))
+    if (is_none := items.isna() | are_minus_one(items)).any():
         user, item = (ids[is_none].tolist()[0] for ids in (users, items))
         raise RecframeError(
             f"lists must not be filled up, found {is_none.sum()} null or -1 (such as {quote(item)} "
@@ -135,12 +145,7 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[Array, Array]:
     """Return a matrix of item ids and where it holds one."""
     if isinstance(items, pd.DataFrame):
         _check_only_items(items, has_users=has_users)
-    try:
-        matrix = np.asarray(items)
-    except ValueError as error:
-        raise RecframeError(
-            f"items must be a matrix, found {error}; from_lists takes lists of different lengths"
-        ) from error
+    matrix = as_array("items", items, "a matrix (from_lists takes lists of different lengths)")
     if matrix.ndim != 2:
         raise RecframeError(
             f"items must be a matrix with a row for each user, found shape {matrix.shape}"
@@ -154,8 +159,10 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[Array, Array]:
             raise RecframeError(f"items must be whole numbers or text, found {refused[0]}")
         check_digits(matrix[listed], "items")
         matrix = np.where(listed, matrix, -1).astype(np.int64)
-    if matrix.dtype.kind in "iO":
-        listed = np.where(listed, matrix, -1) != -1
+    if matrix.dtype.kind == "i":
+        listed &= matrix != -1
+    elif matrix.dtype.kind == "O":
+        listed[listed] = ~are_minus_one(as_ids("items", matrix[listed].tolist()))
     _check_listed(matrix[listed])
     return matrix, listed
 
@@ -178,12 +185,6 @@ def _check_listed(items: Array) -> None:
         )
 
 
-def _check_unmasked(name: str, values: Any) -> None:
-    """Raise where an array masks values, which would be read as if it did not."""
-    if n_masked := np.count_nonzero(np.ma.getmask(values)):
-        raise RecframeError(f"{name} must not be masked, found {n_masked} masked; leave them out")
-
-
 def _check_only_items(items: pd.DataFrame, *, has_users: bool) -> None:
     """Raise where a frame holds ids of users, in a column or in an index that is not used."""
     ids = [label for label in items.columns if has_role_name(label, "user")]
@@ -199,13 +200,17 @@ def _check_only_items(items: pd.DataFrame, *, has_users: bool) -> None:
         )
 
 
-def _read_users(users: ArrayLike, n_users: int) -> pd.Index[Any]:
-    """Return the ids of the users of the rows of a matrix, which are different."""
-    _check_unmasked("users", users)
+def _read_users(name: str, users: ArrayLike, n_users: int | None = None) -> pd.Index[Any]:
+    """Return the ids of users, which are different and not null; as many as a matrix has rows."""
+    check_unmasked(name, users)
     if not isinstance(users, pd.Index | pd.Series | list):
-        users = np.asarray(users)
-    ids = pd.Index(users, tupleize_cols=False)
-    if len(ids) != n_users:
+        users = as_array(name, users, "a list of ids")
+        if users.ndim != 1:
+            raise RecframeError(f"{name} must be a list of ids, found shape {users.shape}")
+    ids = as_ids(name, users)
+    if n_null := np.count_nonzero(ids.isna()):
+        raise RecframeError(f"{name} must not have a null user, found {n_null}")
+    if n_users is not None and len(ids) != n_users:
         raise RecframeError(
             f"users must be as many as the rows of items, found {len(ids)} for {n_users} rows"
         )
@@ -218,13 +223,13 @@ def _read_users(users: ArrayLike, n_users: int) -> pd.Index[Any]:
 
 def _read_scores(scores: ArrayLike, listed: Array) -> Array:
     """Return the scores of the cells that hold an item."""
-    values = np.asarray(scores)
+    values = as_array("scores", scores, "a matrix of numbers")
     if values.shape != listed.shape:
         raise RecframeError(
             f"scores must have the shape of items, found {values.shape} for {listed.shape}"
         )
-    _check_unmasked("scores of items", np.ma.asarray(scores)[listed])
-    row, values = np.nonzero(listed)[0], values[listed]
+    check_unmasked("scores of items", np.ma.asarray(scores)[listed])
+    row, values = np.nonzero(listed)[0], as_numbers("scores", values[listed])
     rising = np.unique(row[1:][(row[1:] == row[:-1]) & (values[1:] > values[:-1])])
     if len(rising):
         raise RecframeError(

@@ -15,6 +15,8 @@ from pandas.api.types import infer_dtype
 from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
 
+NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")  # as pandas infers
+
 
 def read_objects(column: pd.Series, role: str) -> pd.Series:
     """Return numbers held as objects in a dtype, or raise where floats would round whole ones."""
@@ -29,7 +31,13 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
                 f"digits, found {len(rounded)} that would (such as {quote(rounded[0])}); make all "
                 "whole with astype('int64'), or round them with astype('float64')"
             )
-    return pd.to_numeric(column)
+    try:
+        return pd.to_numeric(column)
+    except OverflowError as error:
+        raise RecframeError(
+            f"{role}={quote(column.name)}: must be numbers that a float holds, found whole numbers "
+            "beyond 1.8e308; divide them, or convert them with decimal to fewer digits"
+        ) from error
 
 
 def check_digits(floats: Array, what: str) -> None:

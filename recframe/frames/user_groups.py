@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
-from recframe.errors import RecframeError, quote
-from recframe.frames.kinds import check_dtype, check_ids, factorize
+from recframe.errors import RecframeError, quote, shorten
+from recframe.frames.keys import NO_IDS, check_dtype, factorize
+from recframe.frames.kinds import check_ids
 from recframe.kernel.grouping import (
     argsort,
     group_offsets,
@@ -162,7 +163,14 @@ def order_of_ids(users: pd.Index[Any]) -> Array:
     if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
         return argsort(users.to_numpy())
     # Sorts ids of several types too, numbers before texts.
-    return argsort(pd.factorize(users, sort=True)[0])
+    try:
+        return argsort(pd.factorize(users, sort=True)[0])
+    except NO_IDS as error:
+        raise RecframeError(
+            f"user={quote(users.name)}: ids must be such as can be sorted, as the tables have "
+            f"users in order, found {quote(users[[0]].tolist()[0])} ({shorten(str(error))}); "
+            f"convert them, for example with df[{quote(users.name)}].map(str)"
+        ) from error
 
 
 def has_nulls(column: pd.Series) -> bool:
@@ -177,7 +185,13 @@ def has_nulls(column: pd.Series) -> bool:
 
 def find_nulls(column: pd.Series) -> Array:
     """Return which values of a column are null; a NaN inside a nullable column is one too."""
-    nulls = column.isna().to_numpy(bool)
+    try:
+        nulls = column.isna().to_numpy(bool)
+    except ArithmeticError as error:
+        raise RecframeError(
+            f"the column {quote(column.name)} must hold what can be compared with itself, found a "
+            "signaling NaN of decimal; set such cells to null"
+        ) from error
     if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
         nulls = nulls.copy()
         nulls[~nulls] = np.isnan(column[~nulls].to_numpy(np.float64))

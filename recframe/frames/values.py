@@ -10,13 +10,12 @@ import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.numbers import at_least, read_objects
+from recframe.frames.numbers import NUMBER_OBJECTS, at_least, read_objects
 from recframe.frames.user_groups import UserGroups, find_nulls, has_nulls, null_error
 from recframe.kernel.rankings import Gains
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
-NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")
 MAX_GAIN = 2.0**900  # what a user's gains add up to is far from overflow
 
 

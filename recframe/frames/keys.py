@@ -1,0 +1,57 @@
+"""Ids as keys: whether they can be, which pandas and objects only say by what they raise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pandas.api.types import infer_dtype
+
+from recframe.errors import RecframeError, quote, shorten
+from recframe.kernel.threads import Array
+
+TEXTS = ("string", "bytes")  # as pandas infers
+# What Python raises for ids that cannot be keys, or not be compared.
+NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
+
+
+def factorize(column: pd.Series | pd.Index[Any], role: str) -> tuple[Array, Any]:
+    """Return the codes and the distinct ids of a column, or raise where ids cannot be compared."""
+    try:
+        return pd.factorize(column)
+    except NO_IDS as error:
+        found = shorten(str(error))
+        raise RecframeError(
+            f"{role}={quote(column.name)}: ids must be what can be a key of a dict, found {found}; "
+            f"convert them, for example with df[{quote(column.name)}].map(tuple)"
+        ) from error
+
+
+def check_dtype(column: pd.Series, role: str) -> None:
+    """Raise where pandas has no index of a dtype, so that no table could show its ids."""
+    dtype = column.dtype
+    of_arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else pa.null()
+    if pa.types.is_nested(of_arrow):
+        raise RecframeError(
+            f"{role}={quote(column.name)}: ids must be one value in a cell, found "
+            f"{shorten(str(dtype))}; take one field of it, or convert it with .astype(str)"
+        )
+    if dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
+        raise RecframeError(
+            f"{role}={quote(column.name)}: ids must not be {dtype}, of which pandas has no index; "
+            "convert them, for example with .astype('int64')"
+        )
+    if dtype == np.float16 or pa.types.is_float16(of_arrow):
+        raise RecframeError(
+            f"{role}={quote(column.name)}: ids must not be float16, which has whole numbers to "
+            "2048 only; read them as integers in the first place"
+        )
+
+
+def compare(ids: pd.Index[Any]) -> None:
+    """Compare objects, which raises where they cannot be: a hash alone does not make an id."""
+    if ids.dtype == object and infer_dtype(ids) not in TEXTS:
+        distinct = ids.to_numpy()
+        bool((distinct == distinct).all())
