@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError
 from recframe.files.budget import Progress
@@ -30,7 +31,11 @@ def read_batches(
     """
     encoded = files.long_text | ({files.text_user} if encode else set())
     n_open = OPEN_BYTES // max(1, files.footer_bytes)
-    opened = lru_cache(max(1, min(MAX_OPEN, n_open)))(open_file)
+
+    @lru_cache(max(1, min(MAX_OPEN, n_open)))
+    def opened(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
+        return open_file(path, as_codes, files.footers.get(path))
+
     for row_group in row_groups:
         stored = [name for name in files.types if name not in row_group.partitions]
         # Of texts that are not codes in the file, Arrow would keep all it has met.

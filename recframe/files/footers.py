@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -32,6 +33,7 @@ class Files(NamedTuple):
     long_text: frozenset[str]  # the columns whose texts must not be repeated for each row
     drop_nulls: bool  # rows without a user are left out; else they are refused
     footer_bytes: int  # what the largest of their footers takes in memory
+    footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
 
     @property
     def n_rows(self) -> int:
@@ -43,7 +45,8 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: i
     """Return the files that paths name, as their footers describe them; no data is read."""
     found = find_files(paths)
     # The schema alone tells which columns play which role.
-    schema = _read_footer(found[0], memory).schema
+    first = _read_footer(found[0], memory)
+    schema = first.schema
     columns = find_columns(_read_sample(schema, found[0].path), options)
     names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
@@ -51,7 +54,7 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: i
     row_groups: list[RowGroup] = []
     long_text: set[str] = set()
     footer_bytes = 0
-    for file in (_read_footer(one, memory) for one in found):
+    for file in chain([first], (_read_footer(one, memory) for one in found[1:])):
         footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
         for name in names:
             if name not in file.schema.names:
@@ -79,8 +82,18 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: i
     text_user = user if user in plain and is_text(plain[user]) else None
     drop_nulls = options.missing == "drop"
     of_text = frozenset(long_text)
+    footers = {first.path: first.metadata} if len(found) == 1 else {}
     return Files(
-        columns, sample, plain, row_groups, user, text_user, of_text, drop_nulls, footer_bytes
+        columns,
+        sample,
+        plain,
+        row_groups,
+        user,
+        text_user,
+        of_text,
+        drop_nulls,
+        footer_bytes,
+        footers,
     )
 
 
@@ -154,14 +167,22 @@ def _only_value(row_group: pq.RowGroupMetaData, name: str) -> Any:
     return found.min if found.min == found.max else None
 
 
-def open_file(path: str, as_codes: Sequence[str] = ()) -> pq.ParquetFile:
+def open_file(
+    path: str, as_codes: Sequence[str] = (), footer: pq.FileMetaData | None = None
+) -> pq.ParquetFile:
     """Return a file opened such that reading a part of it holds that part only.
 
     Pages are held against their checksums, where the file has any: what is damaged would else be
     another number. It takes some 7 % of the time of such a file, and none of that of others.
     """
-    options = {"pre_buffer": False, "page_checksum_verification": True}
-    return pq.ParquetFile(path, read_dictionary=as_codes, buffer_size=BUFFER, **options)
+    return pq.ParquetFile(
+        path,
+        metadata=footer,
+        read_dictionary=as_codes,
+        buffer_size=BUFFER,
+        pre_buffer=False,
+        page_checksum_verification=True,
+    )
 
 
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:

@@ -30,7 +30,7 @@ class RowGroup(NamedTuple):
     n_rows: int
     n_bytes: int  # of the columns used, long texts as often as they are held, not once a row
     n_read: int  # of the same as they are read
-    coded: frozenset[str]  # the columns of texts that are stored as codes only
+    coded: frozenset[str]  # the columns of texts that are read as codes
     low: Any  # no user is lower; None where the file does not say
     high: Any  # none is higher
 
@@ -52,7 +52,8 @@ def list_row_groups(
             if name not in texts or n_rows == 0:
                 n_bytes, n_read = n_bytes + size, n_read + size
                 continue
-            length, are_coded = measure_texts(file.path, name, column, n_rows, memory)
+            field = file.schema.field(name)
+            length, are_coded = measure_texts(file.path, field, column, n_rows, memory)
             in_rows = max(size, int(length * n_rows))
             n_read += size if are_coded else in_rows
             n_bytes += TEXT_COPIES * size if length > LONG else in_rows

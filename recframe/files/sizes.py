@@ -12,13 +12,15 @@ from recframe.files.pages import first_page, largest_page
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
-FREE = 64 << 20  # bytes; so much is beside the memory given, as the libraries are
+FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
 FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
-PAGE_COPIES = 4  # a page of texts is decompressed, decoded, made distinct, and handed on
+PAGE_COPIES = 8  # a page of texts is decompressed, decoded, made distinct, and handed on
+CODE_COPIES = 16  # Arrow hands on categories with every batch anew
 TEXT_COPIES = 2  # of distinct texts: those of rows, and those of a block
 LONG = 64  # bytes; texts above it are kept once each, however many rows have them
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
 PREFIXED, LONGEST_PREFIX = "DELTA_BYTE_ARRAY", 1 << 10  # what begins alike is left out there
+CODED = 32  # what part of the memory the dictionary of texts that are read as codes may have
 PAGE_HEADERS = 1 << 16  # bytes; rather more than those of a row group have
 DAMAGED = (LookupError, ValueError, OverflowError, RecursionError)
 LEAST = 1 << 20  # bytes of texts, as they would be in the rows, from which on they are looked at
@@ -57,14 +59,14 @@ def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
 
 
 class Texts(NamedTuple):
-    """What texts a column of a row group has: their mean bytes, and whether all are codes."""
+    """What texts a row group has: their mean bytes, and whether they are read as codes."""
 
     length: float
     are_coded: bool
 
 
 def measure_texts(
-    path: str, name: str, column: pq.ColumnChunkMetaData, n_rows: int, memory: int
+    path: str, field: pa.Field, column: pq.ColumnChunkMetaData, n_rows: int, memory: int
 ) -> Texts:
     """Return what texts a row group has; raise where they cannot be read in memory."""
     n_bytes = int(column.total_uncompressed_size)
@@ -74,22 +76,25 @@ def measure_texts(
     if n_rows * n_bytes <= LEAST:
         return Texts(length, are_coded=False)
     page, largest = None, 0
+    copies = CODE_COPIES if pa.types.is_dictionary(field.type) else PAGE_COPIES
     # Where headers are damaged, reading the pages will say so.
     with suppress(*DAMAGED), Path(path).open("rb") as file:
         page = first_page(file, column)
-        if PAGE_COPIES * n_bytes > max(memory, FREE):
+        if copies * n_bytes > max(memory, FREE):
             largest = largest_page(file, column)
-    least = PAGE_COPIES * largest
+    least = copies * largest
     if least > max(memory, FREE):
         raise RecframeError(
-            f"memory: {path} has {largest:,} bytes of {name!r} in one piece, which takes about "
-            f"{PAGE_COPIES} times as many when it is read, found memory of {memory:,}; pass "
+            f"memory: {path} has {largest:,} bytes of {field.name!r} in one piece, which takes "
+            f"about {copies} times as many when it is read, found memory of {memory:,}; pass "
             f"memory='{_in_megabytes(least)}' or more, or write the file with shorter ids or "
             "smaller pages"
         )
     if page is not None and page.is_dictionary and page.n_values:
         n_coded = page.n_bytes + n_rows * page.n_values.bit_length() // 7 + PAGE_HEADERS
-        return Texts(page.n_bytes / page.n_values, n_bytes <= n_coded)
+        # A large dictionary would be copied for every batch.
+        are_coded = n_bytes <= n_coded and page.n_bytes <= memory // CODED
+        return Texts(page.n_bytes / page.n_values, are_coded)
     return Texts(length, are_coded=False)
 
 
