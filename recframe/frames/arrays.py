@@ -21,6 +21,8 @@ MAX_ITERATED = 1_000_000  # items of one user from an iterator, as one without e
 
 def as_array(name: str, values: Any, required: str) -> Array:
     """Return values as an array, or raise where they are none."""
+    if isinstance(values, str | bytes | bytearray):
+        raise RecframeError(f"{name} must be {required}, found {quote(values)}")
     try:
         return np.asarray(values)
     except (TypeError, ValueError, RecursionError) as error:
