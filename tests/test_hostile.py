@@ -1,12 +1,18 @@
 """Every argument of every public call, given what nobody means: a result, or one clear refusal."""
 
 import inspect
+import itertools
 import re
+import tracemalloc
 
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
 import pytest
 
 import recframe
-from hostile import FRAME, VALUES, base_of, list_doors
+import recframe.dask
+from hostile import FRAME, TRUTH, VALUES, base_of, list_doors
 
 NUMBERS = {"inf", "-inf", "-1", "0", "0.5", "10**9", "2**63", "10**400", "Fraction", "float"}
 K = {"10**9"}
@@ -118,3 +124,74 @@ def test_bad_values_are_refused_by_name(door, argument, doors):
 
     assert {} == faults
     assert find_taken(door, argument) & set(names) == taken
+
+
+DDF = dd.from_pandas(FRAME, npartitions=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: FRAME.rec.summary(n_resamples=10**6 + 1), "n_resamples must be at most 1,000,000"),
+        (lambda: FRAME.rec.compare(n_resamples=10**9), "n_resamples .* found 1000000000$"),
+        (lambda: FRAME.rec.summary(seed=2**1024), r"seed must be below 2\*\*1024, found 179769"),
+        (lambda: FRAME.rec.curve(k=itertools.count(1)), "k must hold at most 100,000, found more"),
+        (lambda: FRAME.rec.curve(k=b"x"), "k must be several cut-offs, .* found b'x'"),
+        (lambda: FRAME.rec.mean(itertools.repeat("auc")), "metrics must hold at most 100,000"),
+        (lambda: FRAME.rec.mean({"auc": 1}), "metrics must be a name .* found {'auc': 1}"),
+        (lambda: FRAME.rec.mean("recal@" + "9" * 10**6), "unknown metric 'recal@9{100,300}"),
+        (lambda: FRAME.rec.inspect(True, 1), "user=True: no row has that id"),
+        (lambda: FRAME.rec.inspect([1], 1), r"user must be one id of the column .* found \[1\]"),
+        (lambda: FRAME.rec(item=None), "item must be a column label, found None"),
+        (lambda: FRAME.rec(score=[None]), r"score must be a column label or a list .* \[None\]"),
+        (lambda: recframe.RecAccessor(TRUTH["user"]), "frame must be a pandas DataFrame, found 0"),
+        (lambda: recframe.dask.DaskRecAccessor(FRAME), "frame must be a Dask DataFrame, found"),
+        (lambda: DDF.rec(partitioned=1), "partitioned must be True or False, found 1"),
+        (lambda: DDF.rec(min_score=10**5000), "min_score must be a value that Dask can name"),
+        (lambda: DDF.rec.inspect(object(), 1), "user must be a value that Dask can name a task"),
+        (lambda: DDF.rec(truth=TRUTH, truth_item="x").recall(1), "truth: truth_item='x': no such"),
+        (
+            lambda: DDF.rename(columns={"user": ("user", 1)}).rec(user=("user", 1)).recall(1),
+            r"user=\('user', 1\): Dask does not shuffle by a column whose label is a tuple",
+        ),
+        (lambda: recframe.from_topk("ab"), "items must be a matrix .*, found 'ab'"),
+        (lambda: recframe.from_topk([[1]], [None]), "users must not have a null user, found 1"),
+        (lambda: recframe.from_topk([[1]], {1}), "users must be a list of ids, found shape"),
+        (lambda: recframe.from_topk([[1]], [[1]]), "users must be ids, such as can be keys of a"),
+        (lambda: recframe.from_topk([[1]], [1], [["x"]]), "scores must be numbers, found .* 'x'"),
+        (lambda: recframe.from_lists({1: itertools.count()}), "lists: an iterator must end within"),
+        (lambda: recframe.from_lists({1: TRUTH}), "lists: the items of a user must be a sequence"),
+        (lambda: recframe.from_lists({None: [1]}), "lists must not have a null user, found 1"),
+        (lambda: recframe.metrics.recall([[1]], [1]), "recommended must hold what can be hashed"),
+        (lambda: recframe.metrics.recall_at_k([1], [[1], 2], 1), "score must be one-dimensional"),
+        (lambda: recframe.metrics.r_precision([None], [1]), "relevant must be boolean or 0/1, fou"),
+        (lambda: recframe.evaluate([1], "auc"), "frame must be a pandas DataFrame or the path"),
+        (
+            lambda: recframe.evaluate("x", "auc", tmp=1),
+            "tmp must be a folder that is there, found 1",
+        ),
+    ],
+)
+def test_what_is_refused_says_why(call, message):
+    """The message has the argument, what it must be, and what it was."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        call()
+
+
+def test_draws_of_chance_take_little_memory():
+    """A million draws and the patterns of 19 users are held as sums, not as patterns."""
+    tracemalloc.start()
+    two = pd.DataFrame(
+        {
+            "user": np.repeat(np.arange(19), 2),
+            "a_score": [1, 0] * 19,
+            "b_score": [0, 1] * 19,
+            "relevant": [1, 0] * 19,
+        }
+    )
+    table = two.rec.compare("reciprocal_rank", n_resamples=10**6)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert 2 / 2**19 == table["p_value"].iloc[0]
+    assert peak < 64 << 20

@@ -50,7 +50,7 @@ def as_numbers(name: str, values: Array) -> Array:
         values = read_objects(pd.Series(values, name=name), name).to_numpy()
     if len(values) and values.dtype.kind not in "iuf":
         raise RecframeError(
-            f"{name} must be numbers, found {values.dtype} (such as {quote(values[0])})"
+            f"{name} must be numbers, found {values.dtype} (such as {quote(values[:1].tolist()[0])})"
         )
     return values
 

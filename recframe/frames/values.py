@@ -156,8 +156,10 @@ def _find_no_number(column: pd.Series) -> Any:
 
 def _is_number(value: Any) -> bool:
     """Return whether a value is a number, or text that says one."""
+    if isinstance(value, np.ndarray):  # of which NumPy takes one of one number for it
+        return False
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         return False
     return True
