@@ -49,8 +49,9 @@ def as_numbers(name: str, values: Array) -> Array:
     if values.dtype.kind == "O" and infer_dtype(values) in NUMBER_OBJECTS:
         values = read_objects(pd.Series(values, name=name), name).to_numpy()
     if len(values) and values.dtype.kind not in "iuf":
+        (example,) = values[:1].tolist()
         raise RecframeError(
-            f"{name} must be numbers, found {values.dtype} (such as {quote(values[:1].tolist()[0])})"
+            f"{name} must be numbers, found {values.dtype} (such as {quote(example)})"
         )
     return values
 
