@@ -1,6 +1,8 @@
 """The exceptions recframe raises for what it refuses, and how their messages quote a value."""
 
+import difflib
 import reprlib
+from collections.abc import Iterable
 
 MAX_QUOTED = 300  # characters of one value
 _REPR = reprlib.Repr()
@@ -17,10 +19,18 @@ def quote(value: object) -> str:
     return shorten(text)
 
 
+def find_near(name: object, names: Iterable[object]) -> list[str]:
+    """Return the text most like a name among others, if any, to ask whether it was meant."""
+    # Of long texts the search takes its time.
+    if not isinstance(name, str) or len(name) > MAX_QUOTED:
+        return []
+    return difflib.get_close_matches(name, [one for one in names if isinstance(one, str)], n=1)
+
+
 def as_text(value: object) -> str:
-    """Return a value as a text for display, or as it is quoted where it has none."""
+    """Return a value as a text that can be displayed, or as it is quoted where it has none."""
     try:
-        return str(value)
+        return str(value).encode("utf-8", "backslashreplace").decode()
     except Exception:  # as in `quote`
         return quote(value)
 

@@ -1,6 +1,5 @@
 """Options: the column roles and the edge-case policies, with defaults, choices and meanings."""
 
-import difflib
 import inspect
 import math
 import os
@@ -14,7 +13,7 @@ from typing import Any, Literal, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, find_near, quote
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst"]
@@ -176,7 +175,7 @@ def make_options(given: Mapping[str, Any]) -> Options:
     """Return options given by name, or raise `RecframeError` for one that is not there."""
     for name in given:
         if name not in DEFAULTS:
-            near = difflib.get_close_matches(name, DEFAULTS, n=1)
+            near = find_near(name, DEFAULTS)
             hint = f", did you mean {near[0]!r}?" if near else ""
             raise RecframeError(
                 f"unknown option {quote(name)}{hint}; options are {', '.join(DEFAULTS)}"

@@ -108,7 +108,7 @@ VALUES = {
     "mute": Mute,
     "unequal": Unequal,
     "unkeyed": Unkeyed,
-    "deep list": lambda: nest(10**5),
+    "deep list": lambda: nest(10**4),
 }
 # As they are, in a list, in a list of lists, in a dict.
 FORMS = {
@@ -151,7 +151,7 @@ def call_options(accessor, **options):
 def list_doors(path):
     """Return every public call: name, function of keywords, its signature, what it needs."""
     ddf = dd.from_pandas(FRAME, npartitions=1)
-    wide = {"short": "pad"}
+    wide = {"short": "pad"}  # for any k
     doors = {
         "evaluate": (recframe.evaluate, recframe.evaluate, {"frame": FRAME}),
         "evaluate of files": (recframe.evaluate, recframe.evaluate, {"frame": path}),

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,6 +68,8 @@ def is_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Arra
         return np.ones(len(frame), bool)
     ids = get_column(frame, label)
     check_dtype(ids, "user")
+    if isinstance(user, bool | np.bool_) and ids.dtype.kind in "iuf":  # of which True equals 1
+        return np.zeros(len(frame), bool)
     return ids.isin([user]).to_numpy(bool)
 
 
@@ -93,10 +96,12 @@ def _ranked_rows(interactions: Interactions, options: Options) -> dict[Hashable,
     relevant = np.zeros(len(frame), bool)
     relevant[rows] = interactions.relevant[place]
     # Arrays, as a level of the index is a column with an index of its own.
-    shown = {"position": None, "relevant": relevant}
+    shown: dict[str, Any] = {"position": None, "relevant": relevant}
     for role, label in {"item": columns.item, "relevance": columns.relevant}.items():
         if label is not None:
-            shown[role] = get_column(frame, label).array
+            # Of its own dtype, where pandas might make text of objects that it cannot store.
+            column = get_column(frame, label)
+            shown[role] = pd.Series(column.array, frame.index, dtype=column.dtype)
     positions = rank_table(interactions, options).to_numpy()
     tables = {}
     for score, position in zip(columns.scores, positions.T, strict=True):

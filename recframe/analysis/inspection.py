@@ -129,6 +129,8 @@ def _position(position: float, is_shared: bool) -> str:
 
 def _numbers(scores: pd.Series) -> list[str]:
     """Return scores as pandas prints them, with one number of decimals; nothing for a null."""
+    if scores.dtype == "float16":  # which pandas compares with what it does not hold
+        scores = scores.astype("float32")
     lines = scores.to_frame().to_string(index=False, header=False).splitlines()
     return ["" if null else line.strip() for line, null in zip(lines, scores.isna(), strict=True)]
 

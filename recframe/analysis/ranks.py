@@ -80,7 +80,11 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
     user = np.repeat(user_rank, np.diff(interactions.rankings(score).offsets))[place]
     kept = np.flatnonzero(first <= k)
     kept = kept[np.lexsort((rows[kept], first[kept], user[kept]))]
-    return interactions.frame.iloc[rows[kept]].assign(rank=mean[kept])
+    top = interactions.frame.iloc[rows[kept]].copy()
+    # Of labels of several levels it has the first.
+    n_levels = top.columns.nlevels
+    top["rank" if n_levels == 1 else ("rank", *[""] * (n_levels - 1))] = mean[kept]
+    return top
 
 
 def _rank(

@@ -15,6 +15,7 @@ from numpy.random import MT19937, RandomState, SeedSequence
 from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
 
+MAX_SEED = 1 << 1024
 MAX_RESAMPLES = 1_000_000
 CELLS_PER_BATCH = 1 << 20  # random numbers held at a time
 
@@ -37,6 +38,8 @@ def make_resampling(confidence: Any, n_resamples: Any, seed: Any) -> Resampling:
             raise RecframeError(
                 f"{name} must be an integer of {least} or more, found {quote(number)}"
             )
+    if seed >= MAX_SEED:
+        raise RecframeError(f"seed must be below 2**1024, found {quote(seed)}")
     if n_resamples > MAX_RESAMPLES:
         raise RecframeError(
             f"n_resamples must be at most {MAX_RESAMPLES:,}, with which a p-value of 0.05 is known "
@@ -46,7 +49,7 @@ def make_resampling(confidence: Any, n_resamples: Any, seed: Any) -> Resampling:
 
 
 def _seed_rng(seed: int) -> RandomState:
-    """Return random numbers that are the same on every NumPy, for a seed of any size."""
+    """Return random numbers that are the same on every NumPy, for a seed of many bits."""
     return RandomState(MT19937(SeedSequence(seed)))  # frozen, which those of Generator are not
 
 

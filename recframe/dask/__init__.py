@@ -7,6 +7,7 @@ from typing import Any, Self, Unpack
 
 import dask.dataframe as dd
 import pandas as pd
+from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.dask import tasks
@@ -16,6 +17,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.labels import is_same, other_labels
 from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_count
+from recframe.frames.truth import check_truth_columns
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, spell_options
 
@@ -106,6 +108,8 @@ class DaskRecAccessor(RankingMethods[Any]):
         if not isinstance(partitioned, bool):
             raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
         bound = super().__call__(**options)
+        for name in ("min_relevance", "min_score"):
+            _check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
         if bound._options.tie_rule.row_order:
             raise RecframeError(
@@ -127,11 +131,11 @@ class DaskRecAccessor(RankingMethods[Any]):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
+        truth = _open_truth(columns, options)
         frame, listed = self._together(columns, reads_all=reads_all)
         # Without rows user=None is one short ranking, which only the data may be refused for.
         empty = read_interactions(frame._meta, columns, options)
         meta = make(empty, replace(options, short="pad"))
-        truth = _open_truth(columns, options)
         roles: dict[str, Any] = {"columns": columns, "options": options}
         others = other_labels(self._sample, columns.labels)
         made = frame.map_partitions(tasks.make_part, truth, make, **roles, others=others, meta=meta)
@@ -160,10 +164,10 @@ class DaskRecAccessor(RankingMethods[Any]):
         return means.map_partitions(make_table, meta=make_table(means._meta))
 
     def _describe(self, columns: Columns, k: int) -> Any:
+        truth = _open_truth(columns, self._options)
         frame, listed = self._together(columns)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": self._options}
         empty = tasks.count_part(frame._meta, None, **roles)
-        truth = _open_truth(columns, self._options)
         counts = frame.map_partitions(tasks.count_part, truth, **roles, meta=empty)
         counts = self._keep_promise(counts, listed)
         judged, items = None, None
@@ -175,6 +179,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         )
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
+        _check_named("user", user)
         frame = self._select(columns.labels)
         find = partial(tasks.rows_of_user, user=user, label=columns.user)
         rows = frame.map_partitions(find, meta=frame._meta).compute()
@@ -211,10 +216,21 @@ class DaskRecAccessor(RankingMethods[Any]):
         return tables.map_partitions(tasks.keep_promise, n_listed, n_users, meta=tables._meta)
 
 
+def _check_named(name: str, value: object) -> None:
+    """Raise where Dask has no name for a task with this value."""
+    try:
+        tokenize(value, ensure_deterministic=True)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise RecframeError(
+            f"{name} must be a value that Dask can name a task by, found {quote(value)}"
+        ) from error
+
+
 def _open_truth(columns: Columns, options: Options) -> Any:
     """Return what truth says in one cell, to be read once by a worker; None without truth."""
     if not options.has_truth:
         return None
+    check_truth_columns(columns, options)
     # A task needs a frame, whatever is in it.
     one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
     return one.map_partitions(tasks.read_truth, columns, options, meta=tasks.in_one_cell(None))

@@ -21,6 +21,8 @@ MAX_ITERATED = 1_000_000  # items of one user from an iterator, as one without e
 
 def as_array(name: str, values: Any, required: str) -> Array:
     """Return values as an array, or raise where they are none."""
+    if isinstance(values, str | bytes | bytearray):
+        raise RecframeError(f"{name} must be {required}, found {quote(values)}")
     try:
         return np.asarray(values)
     except (TypeError, ValueError, RecursionError) as error:
@@ -47,8 +49,9 @@ def as_numbers(name: str, values: Array) -> Array:
     if values.dtype.kind == "O" and infer_dtype(values) in NUMBER_OBJECTS:
         values = read_objects(pd.Series(values, name=name), name).to_numpy()
     if len(values) and values.dtype.kind not in "iuf":
+        (example,) = values[:1].tolist()
         raise RecframeError(
-            f"{name} must be numbers, found {values.dtype} (such as {quote(values[0])})"
+            f"{name} must be numbers, found {values.dtype} (such as {quote(example)})"
         )
     return values
 

@@ -129,7 +129,10 @@ def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
         both = append(ids.astype(dtype.categories.dtype), others)
     else:
         values = [*ids.tolist(), *others.tolist()]
-        both = pd.Index(values, name=ids.name, tupleize_cols=False)
+        try:
+            both = pd.Index(values, name=ids.name, tupleize_cols=False)
+        except (OverflowError, UnicodeError):  # beside others, what a dtype does not hold
+            both = pd.Index(values, dtype=object, name=ids.name, tupleize_cols=False)
     return both
 
 

@@ -1,13 +1,12 @@
 """Labels: of the columns and index levels that a frame has, and checks of those given."""
 
-import difflib
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from typing import Any
 
 import pandas as pd
 
-from recframe.errors import MissingColumnError, RecframeError, quote, shorten
+from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
 from recframe.options import INFER
 
 SHOWN = 12
@@ -71,8 +70,7 @@ def check_label(frame: pd.DataFrame, role: str, label: Hashable) -> None:
     labels = list_labels(frame)
     n_found = sum(is_same(name, label) for name in labels)
     if n_found == 0:
-        names = [name for name in labels if isinstance(name, str)]
-        near = difflib.get_close_matches(label, names, n=1) if isinstance(label, str) else []
+        near = find_near(label, labels)
         hint = f"; did you mean {quote(near[0])}?" if near else ""
         if role == "score" and isinstance(label, tuple):
             hint = "; several columns are passed as a list, a tuple is one label"

@@ -103,7 +103,8 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     Raises
     ------
     RecframeError
-        A list is no sequence, an item is in it twice, or one is null or -1.
+        A list is no sequence, an item is in it twice, or one is null or -1; a user is null; or an
+        iterator has not ended after 1,000,000 items.
 
     See Also
     --------

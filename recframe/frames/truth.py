@@ -146,6 +146,13 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
     return interactions if judge is None else judge.judge(interactions, is_all=True)
 
 
+def check_truth_columns(columns: Columns, options: Options) -> None:
+    """Raise where truth is a frame without the columns that it needs."""
+    if isinstance(options.truth, pd.DataFrame):
+        with _naming_truth():
+            find_truth_columns(options.truth, columns, options)
+
+
 def read_judgments(columns: Columns, options: Options) -> Judgments:
     """Return what truth says, or raise where its rows are not distinct pairs of ids."""
     truth = _load_truth(options.truth)
@@ -187,7 +194,8 @@ def _load_truth(truth: Any) -> pd.DataFrame:
         return pd.read_parquet(truth, page_checksum_verification=True)
     except (OSError, TypeError, ValueError) as error:
         is_missing = isinstance(error, FileNotFoundError)
-        reason = "no such file" if is_missing else str(error).splitlines()[0].rstrip(".")
+        first = str(error).partition("\n")[0].rstrip(".")
+        reason = "no such file" if is_missing else shorten(first)
         raise RecframeError(f"truth: cannot read {shorten(str(truth))}: {reason}") from error
 
 

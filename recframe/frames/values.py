@@ -63,6 +63,8 @@ def _read_gains(
     The grades are those of rows as they stand; of rows that are not relevant they mean nothing.
     """
     grades = groups.in_order(grades)
+    if grades.dtype == np.float16:  # in which gains do not add up, nor hold the limit
+        grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
     if grades.min(initial=0) < 0 or grades.max(initial=0) > limit:
         _check_grades(grades[relevant], limit, label, gain)
@@ -154,8 +156,10 @@ def _find_no_number(column: pd.Series) -> Any:
 
 def _is_number(value: Any) -> bool:
     """Return whether a value is a number, or text that says one."""
+    if isinstance(value, np.ndarray):  # of which NumPy takes one of one number for it
+        return False
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         return False
     return True

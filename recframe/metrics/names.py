@@ -1,6 +1,5 @@
 """Names: the one string that names a metric and its cut-off, the same everywhere. NumPy only."""
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recframe.errors import RecframeError, quote, shorten
+from recframe.errors import RecframeError, find_near, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
 
 LABEL = re.compile(r"^([^(@]*)(\([^()]*\))?(@?)(.*)", re.DOTALL)  # name, parameters, @, k
+NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
 MAX_METRICS = 100_000  # at a time, for names without end to be refused
 MAX_K = 1 << 53  # up to which floats, by which hits are divided, hold every integer
 
@@ -105,9 +105,11 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
 def list_given(name: str, required: str, values: Any) -> list[Any]:
     """Return what an argument holds that may be any iterable, or raise where it is none."""
     try:
-        each = iter(values)
+        each = None if isinstance(values, NO_LISTS) else iter(values)
     except TypeError:
-        raise RecframeError(f"{name} must be {required}, found {quote(values)}") from None
+        each = None
+    if each is None:
+        raise RecframeError(f"{name} must be {required}, found {quote(values)}")
     given = list(islice(each, MAX_METRICS + 1))
     if len(given) > MAX_METRICS:
         raise RecframeError(f"{name} must hold at most {MAX_METRICS:,}, found more; pass fewer")
@@ -183,7 +185,7 @@ def _shown(name: str) -> str:
 def _suggestion(label: object) -> str:
     """Return a question naming the metric most like the label, or nothing."""
     name, given, _, k = _parts(label)
-    near = difflib.get_close_matches(name.lower().replace("-", "_"), DEFINITIONS, n=1)
+    near = find_near(name.lower().replace("-", "_"), DEFINITIONS)
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off

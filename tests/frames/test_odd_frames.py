@@ -1,0 +1,235 @@
+"""Columns that hold what no table was made for: a result, or one clear refusal, in every role."""
+
+from decimal import Decimal
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import recframe
+from hostile import FRAME, TRUTH, Mute, Unequal, Unkeyed
+
+SCORES = ["a_score", "b_score"]
+ROLES = ("user", "item", "a_score", "relevant", "truth user", "truth item")
+GRADES = {"missing": "drop", "min_relevance": 1, "score": SCORES}
+DOORS = {
+    "evaluate": lambda frame, truth, user: recframe.evaluate(frame, "recall@1", score=SCORES),
+    "max": lambda frame, truth, user: frame.rec(duplicates="max", score=SCORES).recall(1),
+    "drop": lambda frame, truth, user: frame.rec(**GRADES).ndcg(1),
+    "rank": lambda frame, truth, user: frame.rec(score=SCORES).rank(),
+    "describe": lambda frame, truth, user: frame.rec(truth=truth, score=SCORES).describe(1),
+    "inspect": lambda frame, truth, user: repr(frame.rec(score=SCORES).inspect(user, 1)),
+    "compare": lambda frame, truth, user: frame.rec.compare("recall@1"),
+    "truth": lambda frame, truth, user: frame.rec(truth=truth, score=SCORES).recall(1),
+    "judge": lambda frame, truth, user: frame.rec.judge(truth),
+}
+NESTED = {
+    "list": (pa.list_(pa.int64()), [[1], [2]]),
+    "struct": (pa.struct([("a", pa.int64())]), [{"a": 1}, {"a": 2}]),
+    "map": (pa.map_(pa.string(), pa.int64()), [[("a", 1)], [("b", 1)]]),
+}
+
+
+def of_arrow(values, kind):
+    """Return values in a dtype of Arrow."""
+    return pd.Series(pd.array(values, dtype=pd.ArrowDtype(kind)))
+
+
+def objects(*values):
+    """Return values as objects."""
+    return pd.Series(values, dtype=object)
+
+
+# Two ids each.
+COLUMNS = {
+    "lists": objects([1], [2]),
+    "dicts": objects({}, {"a": 2}),
+    "arrays": objects(np.array([1]), np.array([2, 3])),
+    "tuples with None": objects((1, None), (1, 2)),
+    "tuples of lists": objects(([1],), ([2],)),
+    "tuple and None": objects((1, 2), None),
+    "plain objects": objects(Mute(), Mute()),
+    "unequal": objects(Unequal(), Unequal()),
+    "unkeyed": objects(Unkeyed(), Unkeyed()),
+    "types": objects(int, str),
+    "frozensets": objects(frozenset([1]), frozenset([2])),
+    "complex": pd.Series([1j, 2j]),
+    "complex objects": objects(1j, 2j),
+    "bytes": objects(b"a", b"b"),
+    "bytearrays": objects(bytearray(b"a"), bytearray(b"b")),
+    "decimals": objects(Decimal(1), Decimal(2)),
+    "signaling NaN": objects(Decimal("sNaN"), Decimal(2)),
+    "ints beyond floats": objects(10**400, 2),
+    "ints beyond print": objects(10**5000, 2),
+    "float16": pd.Series([1, 0], dtype="float16"),
+    "longdouble": pd.Series(np.array([1, 0], np.longdouble)),
+    "all null": objects(None, None),
+    "NA": objects(pd.NA, pd.NA),
+    "mixed categories": pd.Series(pd.Categorical(objects(1, "a"))),
+    "no categories": pd.Series(pd.Categorical([None, None], categories=[])),
+    "periods": pd.Series(pd.PeriodIndex(["2020", "2021"], freq="Y")),
+    "intervals": pd.Series(pd.IntervalIndex.from_tuples([(0, 1), (1, 2)])),
+    "sparse": pd.Series(pd.arrays.SparseArray([1.0, np.nan])),
+    "durations": pd.Series(pd.to_timedelta([1, 2], unit="s")),
+    "arrow decimal": of_arrow([Decimal(1), Decimal(0)], pa.decimal128(5, 2)),
+    "arrow duration": of_arrow([1, 2], pa.duration("s")),
+    "arrow half": of_arrow(np.array([1, 0], np.float16), pa.float16()),
+    "arrow null": of_arrow([None, None], pa.null()),
+    "surrogates": objects("\ud800", "b"),
+    "frames": objects(pd.DataFrame(), pd.DataFrame()),
+    **{f"arrow {name}": of_arrow(values, kind) for name, (kind, values) in NESTED.items()},
+}
+
+
+def put(role, ids):
+    """Return a frame and truth with these ids, or values, in a role; and one of the users."""
+    frame, truth = FRAME.copy(), TRUTH.copy()
+    if role.startswith("truth"):
+        truth[role.removeprefix("truth ")] = ids
+    else:
+        rows = [0, 1, 0, 1] if role == "item" else [0, 0, 1, 1]
+        frame[role] = ids.iloc[rows].reset_index(drop=True)
+        if role in truth:
+            truth[role] = ids
+    return frame, truth, frame["user"].tolist()[0]
+
+
+def find_refusals(calls):
+    """Return the messages of what calls refuse; what else they raise is a fault."""
+    refused = []
+    for call in calls:
+        try:
+            call()
+        except recframe.RecframeError as error:
+            refused.append(str(error))
+    return refused
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("name", COLUMNS)
+def test_odd_columns_end_in_a_table_or_a_refusal(name, role):
+    """Whatever a column holds, no call ends in what pandas, Arrow or an object raises."""
+    given = put(role, COLUMNS[name])
+    refused = find_refusals(partial(call, *given) for call in DOORS.values())
+
+    assert all("\n" not in message and len(message) <= 1200 for message in refused)
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "message"),
+    [
+        ("lists", "user", "user='user': ids must be what can be a key of a dict, found unhash"),
+        ("lists", "item", "item='item': ids must be what can be a key of a dict, found unhash"),
+        ("tuples of lists", "user", "user='user': ids must be what can be a key"),
+        ("plain objects", "user", r"user='user': ids must be such as can be sorted, .* <Mute inst"),
+        ("complex objects", "user", "user='user': ids must be such as can be sorted"),
+        ("unequal", "user", "user='user': ids must be such as can be compared, .* ZeroDivisionErr"),
+        ("arrow list", "user", r"user='user': ids must be one value in a cell, found list<"),
+        ("arrow struct", "item", r"item='item': ids must be one value in a cell, found struct<"),
+        ("longdouble", "user", "user='user': ids must not be .*, of which pandas has no index"),
+        ("arrow half", "item", "item='item': ids must not be float16"),
+        ("signaling NaN", "a_score", "'a_score' must hold what .*, found a signaling NaN"),
+        ("ints beyond floats", "a_score", "score='a_score': must be numbers that a float holds"),
+        ("ints beyond floats", "relevant", "relevant='relevant': must be numbers that a float"),
+    ],
+)
+def test_odd_columns_are_refused(name, role, message):
+    """The message says the role and the column, what it must hold and what it does."""
+    frame, _, _ = put(role, COLUMNS[name])
+
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec(score=SCORES).recall(1)
+
+
+def test_half_floats_are_grades():
+    """Grades of 16 bits gain what the same of 64 bits do."""
+    frame = FRAME.assign(relevant=[3, 700, 2, 1])
+    of_half = frame.astype({"relevant": "float16"})
+    expected, actual = (each.rec(min_relevance=1).ndcg(2) for each in (frame, of_half))
+
+    pd.testing.assert_frame_equal(expected, actual)
+
+
+def test_top_keeps_labels_of_several_levels():
+    """The rank is a column of its own beside labels of two levels."""
+    frame = FRAME.set_axis(pd.MultiIndex.from_product([["a"], list(FRAME)]), axis=1)
+    labels = frame.columns
+    top = frame.rec(user=labels[0], item=labels[1], score=labels[2]).top(1)
+
+    assert [*labels, ("rank", "")] == list(top.columns)
+    assert [1.0, 1.0] == top["rank"].tolist()
+
+
+def test_numbers_beyond_floats_are_ids():
+    """Whole numbers of any length are ids, and whatever can be compared is an item."""
+    for name in ("ints beyond floats", "frozensets", "plain objects", "types"):
+        frame, truth, _ = put("item", COLUMNS[name])
+        expected = FRAME.rec(truth=TRUTH).recall(1)
+
+        pd.testing.assert_frame_equal(expected, frame.rec(truth=truth, score=SCORES).recall(1))
+
+
+@pytest.mark.parametrize("name", NESTED)
+@pytest.mark.parametrize("role", ["user", "item", "a_score", "relevant"])
+def test_nested_columns_of_files_are_refused(name, role, tmp_path):
+    """A list, struct or map in a role is refused by its type, before a row is read."""
+    kind, values = NESTED[name]
+    column = pa.array([values[0], values[0], values[1], values[1]], kind)
+    table = pa.Table.from_pandas(FRAME)
+    table = table.set_column(table.schema.get_field_index(role), role, column)
+    pa.parquet.write_table(table.replace_schema_metadata(None), tmp_path / "rows.parquet")
+
+    with pytest.raises(recframe.RecframeError, match=f"'{role}' has type {name}<"):
+        recframe.evaluate(tmp_path / "rows.parquet", "recall@1", score="a_score", memory=1)
+
+
+def test_dtypes_that_pandas_does_not_read_are_refused(tmp_path):
+    """A dtype that pandas wrote into a file and cannot read ends in a line that names the file."""
+    frame, _, _ = put("user", COLUMNS["arrow list"])
+    frame.to_parquet(tmp_path / "rows.parquet")
+
+    with pytest.raises(recframe.RecframeError, match=r"rows.parquet: data type 'list<"):
+        recframe.evaluate(tmp_path / "rows.parquet", "recall@1")
+
+
+METHODS = [
+    lambda rec, options: rec(**options).recall(1),
+    lambda rec, options: rec(**options).describe(1),
+    lambda rec, options: rec(**options).top(1),
+    lambda rec, options: repr(rec(**options).inspect(1, 1)),
+    lambda rec, options: rec(**options).judge(TRUTH),
+]
+LABELS = {
+    "none": [],
+    "twice": ["user", "item", "a_score", "a_score", "relevant"],
+    "tuples": [(name, 1) for name in FRAME],
+    "numbers": range(5),
+    "null": ["user", "item", "a_score", "b_score", np.nan],
+    "None": ["user", "item", "a_score", "b_score", None],
+    "NA": ["user", "item", "a_score", "b_score", pd.NA],
+    "dates": pd.date_range("2020", periods=5),
+    "intervals": pd.interval_range(0, 5),
+    "levels": pd.MultiIndex.from_product([["a"], list(FRAME)]),
+    "bytes": [name.encode() for name in FRAME],
+    "objects": ["user", "item", "a_score", "b_score", Unequal()],
+    "long": ["user", "item", "a_score", "b_score", "x" * 10**5],
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_odd_labels_end_in_a_table_or_a_refusal(name):
+    """Whatever columns are called, they are found, named or refused."""
+    labels = pd.Index(LABELS[name], tupleize_cols=False) if name != "levels" else LABELS[name]
+    frame = FRAME.iloc[:, : len(labels)].set_axis(labels, axis=1)
+    roles = {}
+    if len(labels):
+        roles = dict(zip(("user", "item", "score", "relevant"), labels[[0, 1, 2, -1]], strict=True))
+    refused = find_refusals(
+        partial(call, frame.rec, options)
+        for options in ({}, roles, roles | {"user": None})
+        for call in METHODS
+    )
+
+    assert all("\n" not in message and len(message) <= 1200 for message in refused)

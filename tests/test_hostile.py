@@ -1,0 +1,197 @@
+"""Every argument of every public call, given what nobody means: a result, or one clear refusal."""
+
+import inspect
+import itertools
+import re
+import tracemalloc
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+import recframe.dask
+from hostile import FRAME, TRUTH, VALUES, base_of, list_doors
+
+NUMBERS = {"inf", "-inf", "-1", "0", "0.5", "10**9", "2**63", "10**400", "Fraction", "float"}
+K = {"10**9"}
+SEEDS = {"0", "10**9", "2**63"}
+SHARES = {"0.5", "Fraction", "float"}
+BYTES = {"10**9", "2**63", "10**400", "10**5000"}
+NONE = {"None"}
+ARRAYS = {"array of ints", "Series"}
+# What an argument takes of these values, by its name or by that of its door too; else nothing.
+TAKEN = {
+    "absent": set(),
+    "ascending": {"None", "True"},
+    "baseline": NONE,
+    "confidence": SHARES,
+    "correction": NONE,
+    "k": K,
+    "lists": {"dict"},
+    "min_relevance": {"None", "10**5000"} | NUMBERS,
+    "min_score": {"None", "10**5000"} | NUMBERS,
+    "partitioned": {"True"},
+    "progress": {"True"},
+    "seed": SEEDS,
+    "tmp": NONE,
+    "truth": NONE,
+    "zero_division": {"nan", "0"},
+    "average_precision.k": K | NONE,
+    "ndcg.k": K | NONE,
+    "reciprocal_rank.k": K | NONE,
+    "curve.k": ARRAYS,
+    "evaluate.progress": set(),
+    "evaluate of files.memory": BYTES,
+    "iter_evaluate.memory": BYTES,
+    "from_topk.items": {"DataFrame", "tuple of a list", "tuple of an array"},
+    "from_topk.scores": NONE,
+    "from_topk.users": NONE,
+    "judge.truth": set(),
+    "metrics.precision_at_k.k": set(),
+    "metrics.recall_at_k.k": set(),
+    "metrics.precision_at_k.score": ARRAYS,
+    "metrics.recall_at_k.score": ARRAYS,
+    "metrics.r_precision.score": ARRAYS,
+    "metrics.recall.recommended": {"array of ints", "list"},
+    "metrics.recall.target": {"array of ints", "list"},
+    # Lazily: what the data is refused for is found when computed.
+    "ddf.rec.user": NONE,
+    "ddf.rec.min_relevance": NONE | NUMBERS,
+    "ddf.rec.min_score": NONE | NUMBERS,
+}
+# What a file is refused for is tested with files; a function is called, whatever it is.
+LEFT_OUT = {
+    "frame": {"null byte", "surrogate", "long text", "no text", "lines", "str", "path", "tuple"}
+    | {"list", "DataFrame"},
+    "truth": {"DataFrame", "no text", "long text", "null byte", "surrogate", "lines", "str"}
+    | {"path"},
+    "progress": {"class", "lambda"},
+}
+LEFT_OUT["path"] = LEFT_OUT["frame"]
+# The engines take options and arguments from one place; of the second and on a few values tell.
+FEW = ("None", "nan", "10**5000", "array of ints", "NA", "mute", "unkeyed", "unequal", "long text")
+REPEATED = ("evaluate of files", "iter_evaluate", "df.rec", "ddf.rec")
+OWN = ("memory", "tmp", "progress", "path", "partitioned")
+SHOWN = 300  # characters of what was found, at most
+
+
+def list_cases():
+    """Return the door and argument of every case."""
+    return [
+        (door, argument)
+        for door, (_, signed, _) in list_doors("").items()
+        for argument in inspect.signature(signed).parameters
+        if argument != "self"
+    ]
+
+
+def find_taken(door, argument):
+    """Return the values that an argument takes."""
+    keys = (f"{door}.{argument}", f"{door.split('.')[-1]}.{argument}", argument)
+    return next((TAKEN[key] for key in keys if key in TAKEN), set())
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory):
+    """Every public call, with a file of the frame."""
+    path = tmp_path_factory.mktemp("hostile") / "rows.parquet"
+    FRAME.to_parquet(path)
+    return list_doors(str(path))
+
+
+@pytest.mark.parametrize(("door", "argument"), list_cases())
+def test_bad_values_are_refused_by_name(door, argument, doors):
+    """What an argument does not take is refused in a line that names it and quotes little of it."""
+    call, _, base = doors[door]
+    others = base_of(door, argument, base)
+    if argument != "short" and "short" in inspect.signature(doors[door][1]).parameters:
+        others["short"] = "pad"
+    is_repeated = door.startswith("ddf.") or door in REPEATED
+    names = FEW if is_repeated and argument not in OWN else VALUES
+    taken, faults = set(), {}
+    for name in sorted(set(names) - LEFT_OUT.get(argument, set())):
+        try:
+            call(**others | {argument: VALUES[name]()})
+            taken.add(name)
+        except recframe.RecframeError as error:
+            message = str(error)
+            quoted = re.findall(r"x{100,}", message)
+            is_short = all(len(text) <= SHOWN for text in quoted) and len(message) <= 4 * SHOWN
+            if argument not in message or "\n" in message or not is_short:
+                faults[name] = message
+
+    assert {} == faults
+    assert find_taken(door, argument) & set(names) == taken
+
+
+DDF = dd.from_pandas(FRAME, npartitions=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: FRAME.rec.summary(n_resamples=10**6 + 1), "n_resamples must be at most 1,000,000"),
+        (lambda: FRAME.rec.compare(n_resamples=10**9), "n_resamples .* found 1000000000$"),
+        (lambda: FRAME.rec.summary(seed=2**1024), r"seed must be below 2\*\*1024, found 179769"),
+        (lambda: FRAME.rec.curve(k=itertools.count(1)), "k must hold at most 100,000, found more"),
+        (lambda: FRAME.rec.curve(k=b"x"), "k must be several cut-offs, .* found b'x'"),
+        (lambda: FRAME.rec.mean(itertools.repeat("auc")), "metrics must hold at most 100,000"),
+        (lambda: FRAME.rec.mean({"auc": 1}), "metrics must be a name .* found {'auc': 1}"),
+        (lambda: FRAME.rec.mean("recal@" + "9" * 10**6), "unknown metric 'recal@9{100,300}"),
+        (lambda: FRAME.rec.inspect(True, 1), "user=True: no row has that id"),
+        (lambda: FRAME.rec.inspect([1], 1), r"user must be one id of the column .* found \[1\]"),
+        (lambda: FRAME.rec(item=None), "item must be a column label, found None"),
+        (lambda: FRAME.rec(score=[None]), r"score must be a column label or a list .* \[None\]"),
+        (lambda: recframe.RecAccessor(TRUTH["user"]), "frame must be a pandas DataFrame, found 0"),
+        (lambda: recframe.dask.DaskRecAccessor(FRAME), "frame must be a Dask DataFrame, found"),
+        (lambda: DDF.rec(partitioned=1), "partitioned must be True or False, found 1"),
+        (lambda: DDF.rec(min_score=10**5000), "min_score must be a value that Dask can name"),
+        (lambda: DDF.rec.inspect(object(), 1), "user must be a value that Dask can name a task"),
+        (lambda: DDF.rec(truth=TRUTH, truth_item="x").recall(1), "truth: truth_item='x': no such"),
+        (
+            lambda: DDF.rename(columns={"user": ("user", 1)}).rec(user=("user", 1)).recall(1),
+            r"user=\('user', 1\): Dask does not shuffle by a column whose label is a tuple",
+        ),
+        (lambda: recframe.from_topk("ab"), "items must be a matrix .*, found 'ab'"),
+        (lambda: recframe.from_topk([[1]], [None]), "users must not have a null user, found 1"),
+        (lambda: recframe.from_topk([[1]], {1}), "users must be a list of ids, found shape"),
+        (lambda: recframe.from_topk([[1]], [[1]]), "users must be ids, such as can be keys of a"),
+        (lambda: recframe.from_topk([[1]], [1], [["x"]]), "scores must be numbers, found .* 'x'"),
+        (lambda: recframe.from_lists({1: itertools.count()}), "lists: an iterator must end within"),
+        (lambda: recframe.from_lists({1: TRUTH}), "lists: the items of a user must be a sequence"),
+        (lambda: recframe.from_lists({None: [1]}), "lists must not have a null user, found 1"),
+        (lambda: recframe.metrics.recall([[1]], [1]), "recommended must hold what can be hashed"),
+        (lambda: recframe.metrics.recall_at_k([1], [[1], 2], 1), "score must be one-dimensional"),
+        (lambda: recframe.metrics.r_precision([None], [1]), "relevant must be boolean or 0/1, fou"),
+        (lambda: recframe.evaluate([1], "auc"), "frame must be a pandas DataFrame or the path"),
+        (
+            lambda: recframe.evaluate("x", "auc", tmp=1),
+            "tmp must be a folder that is there, found 1",
+        ),
+    ],
+)
+def test_what_is_refused_says_why(call, message):
+    """The message has the argument, what it must be, and what it was."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        call()
+
+
+def test_draws_of_chance_take_little_memory():
+    """A million draws and the patterns of 19 users are held as sums, not as patterns."""
+    tracemalloc.start()
+    two = pd.DataFrame(
+        {
+            "user": np.repeat(np.arange(19), 2),
+            "a_score": [1, 0] * 19,
+            "b_score": [0, 1] * 19,
+            "relevant": [1, 0] * 19,
+        }
+    )
+    table = two.rec.compare("reciprocal_rank", n_resamples=10**6)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert 2 / 2**19 == table["p_value"].iloc[0]
+    assert peak < 64 << 20
