@@ -91,6 +91,15 @@ def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=
     return st.lists(row, min_size=min_rows, max_size=max_rows)
 
 
+def many_rows(*kinds, nulls=(), **named):
+    """Return a strategy of lists of rows that have whole rankings of each user.
+
+    Lists of any size are short on the average. A call takes as long for many rows as for few, so
+    that fewer examples of more users and longer rankings show more.
+    """
+    return rows(*kinds, **named, nulls=nulls, min_rows=8, max_rows=40)
+
+
 def frame(rows, users="int", scores="float64", relevance="bool"):
     """Return the rows as a DataFrame; a column that holds None gets its kind's nullable dtype."""
     kinds = {"user": USERS[users], "score": SCORES[scores], "relevant": RELEVANCE[relevance]}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recframe
@@ -14,7 +14,8 @@ CURVES = [name for name, cut_off in strategies.METRICS.items() if cut_off != "no
 CUT_OFFS = st.lists(st.integers(1, 20), min_size=1, max_size=8, unique=True)
 
 
-@given(strategies.rows(scores="ratings", min_rows=1), CUT_OFFS, strategies.options())
+@settings(max_examples=40)
+@given(strategies.many_rows(scores="ratings"), CUT_OFFS, strategies.options())
 def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
     """Every value is that of `mean` at its cut-off alone, to the last bit, whatever the options."""
     frame = strategies.frame(rows, scores="ratings")
@@ -28,7 +29,8 @@ def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
         assert cut_offs == curve.index.tolist()
 
 
-@given(strategies.rows(scores="ratings", min_rows=1), st.sampled_from(strategies.TIES))
+@settings(max_examples=40)
+@given(strategies.many_rows(scores="ratings"), st.sampled_from(strategies.TIES))
 def test_metrics_together_and_alone(rows, ties):
     """A metric has the same value beside others as alone, to the last bit."""
     bound = strategies.frame(rows, scores="ratings").rec(ties=ties, short="pad")

@@ -1,5 +1,8 @@
 """ddf.rec on a cluster of two workers, each a process of its own."""
 
+import os
+import signal
+
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
@@ -7,7 +10,7 @@ from distributed import Client, LocalCluster
 import dask
 import recframe
 import recframe.dask
-from lazily import METRICS, USERS, assert_all_same, interactions, parts
+from lazily import METRICS, USERS, assert_all_same, assert_same, interactions, parts
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +42,19 @@ def test_a_broken_promise_on_a_cluster(cluster):
     """The refusal of a worker arrives as it was raised."""
     with pytest.raises(recframe.RecframeError, match=r"partitioned=True: 49 users in all, but"):
         parts(interactions()).rec(partitioned=True, short="pad").evaluate(METRICS).compute()
+
+
+def test_a_worker_that_dies(cluster, tmp_path):
+    """What a killed worker had done is done again; the table is the same."""
+    frame, mark = interactions(), tmp_path / "died"
+
+    def die_once(part):
+        if len(part) and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return part
+
+    dying = parts(frame).map_partitions(die_once, meta=frame.iloc[:0])
+
+    assert_same(frame.rec(short="pad").evaluate(METRICS), dying.rec(short="pad").evaluate(METRICS))
+    assert mark.exists()

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recframe
@@ -49,12 +49,14 @@ def test_memory_changes_no_bit(large, tmp_path, memory):
     evaluate_as_in_memory(tmp_path, METRICS, short="pad", memory=memory)
 
 
+@settings(max_examples=45)
 @given(st.data())
 def test_files_equal_their_frame(tmp_path_factory, data):
     """With any dtypes, nulls and options a file gives what its frame gives, or both refuse."""
     kinds = data.draw(strategies.kinds())
     nulls = data.draw(st.sets(st.sampled_from(["user", "score", "relevant"])))
-    frame = strategies.frame(data.draw(strategies.rows(**kinds, nulls=nulls)), **kinds)
+    draw_rows = data.draw(st.sampled_from([strategies.rows, strategies.many_rows]))
+    frame = strategies.frame(data.draw(draw_rows(**kinds, nulls=nulls)), **kinds)
     options = data.draw(strategies.options())
     asked = data.draw(st.lists(strategies.metrics(), min_size=1, max_size=3, unique=True))
     labels = [make_metric(name, k).label for name, k in asked]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recframe
@@ -395,13 +395,16 @@ def test_large_ids_are_not_rounded():
 
 SCORE = st.sampled_from([0.0, 0.5, 1.0, -1.0])
 PAIR = st.tuples(st.sampled_from("abcd"), st.integers(0, 5))
+# Twice as many users with as many pairs each, of which half as many examples are enough.
+MANY = {"pair": st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 5)), "least": 8}
 
 
 @st.composite
-def listed_and_true(draw, highest=1):
+def listed_and_true(draw, highest=1, pair=PAIR, least=1):
     """Return lists {(user, item): score or None} and truth {(user, item): grade}, one user's."""
-    lists = draw(st.dictionaries(PAIR, SCORE | st.none(), min_size=1, max_size=12))
-    truth = draw(st.dictionaries(PAIR, st.integers(0, highest), min_size=1, max_size=12))
+    size = {"min_size": least, "max_size": 11 + least}
+    lists = draw(st.dictionaries(pair, SCORE | st.none(), **size))
+    truth = draw(st.dictionaries(pair, st.integers(0, highest), **size))
     common = (next(iter(lists))[0], draw(st.sampled_from(sorted({item for _, item in lists}))))
     return lists, {common: 1, **truth}
 
@@ -458,7 +461,11 @@ def test_truth_equals_the_reference(options, data):
         strategies.assert_value(expected[user], value, metric)
 
 
-@given(listed_and_true(), strategies.options(missing="unranked", min_relevance=None, short="pad"))
+@settings(max_examples=40)
+@given(
+    listed_and_true(**MANY),
+    strategies.options(missing="unranked", min_relevance=None, short="pad"),
+)
 def test_judged_frame_evaluates_alike(frames, options):
     """Judging and evaluating is evaluating with truth; absent users are lists without a score."""
     recs, truth = make_frames(*frames)
@@ -468,7 +475,8 @@ def test_judged_frame_evaluates_alike(frames, options):
     pd.testing.assert_frame_equal(expected, recframe.evaluate(judged, LABELS, **options))
 
 
-@given(listed_and_true(), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+@given(listed_and_true(**MANY), st.integers(0, 2**32 - 1))
 def test_row_order_changes_nothing(frames, seed):
     """Neither the order of the lists' rows nor that of truth's changes a bit."""
     recs, truth = make_frames(*frames)
