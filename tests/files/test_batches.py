@@ -1,11 +1,18 @@
 """Rows as they are read: nulls met, types made one."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import recframe
 from layouts import FEW, SMALL, evaluate_as_in_memory, one_sorted_file, shuffled_file
+from recframe.files import batches
+from recframe.files.batches import _conform, gather, read_batches, without_unused
+from recframe.files.budget import Progress
+from recframe.files.footers import open_files
+from recframe.files.sizes import ROW_BYTES
+from recframe.options import Options
 
 
 @pytest.mark.parametrize("ids", ["str", "float", "category"])
@@ -47,3 +54,170 @@ def test_a_type_that_does_not_hold_a_value(tmp_path):
         recframe.RecframeError, match=r"cannot read .*1.parquet: Integer value 90071"
     ):
         recframe.evaluate(tmp_path, ["recall@1"])
+
+
+def read(path, n_bytes, *, files=None, encode=True):
+    """Return the batches of files, and how far reading them is."""
+    files = files or open_files(path, Options(missing="drop"), 1)
+    progress = Progress(files.n_rows, print)
+    found = read_batches(files, files.row_groups, n_bytes, progress, encode=encode)
+    return [batch for _, batch in found], progress.n_read
+
+
+def test_rows_of_a_batch(tmp_path):
+    """As many as have the bytes asked for, with the work on each; at least one."""
+    rows = {"user": np.arange(1000), "score": np.arange(1000), "relevant": [True] * 1000}
+    pq.write_table(pa.table(rows), tmp_path / "0.parquet")
+    (row_group,) = open_files(tmp_path, Options(), 1).row_groups
+    of_row = ROW_BYTES + row_group.n_read // 1000
+
+    for n_bytes, n_rows in ((0, 1), (of_row * 100, 100), (of_row * 101 - 1, 100), (10**9, 1000)):
+        found, n_read = read(tmp_path, n_bytes)
+        assert n_rows == found[0].num_rows
+        assert (1000, 1000) == (sum(batch.num_rows for batch in found), n_read)
+
+
+def test_most_rows_of_a_batch(large, tmp_path, monkeypatch):
+    """More than so many are never read at a time, however much memory there is."""
+    monkeypatch.setattr(batches, "MOST_ROWS", 150)
+    large.to_parquet(tmp_path / "0.parquet")
+    found, _ = read(tmp_path, 1 << 40)
+
+    assert [150, 150] == [batch.num_rows for batch in found]
+
+
+def test_a_dropped_row_counts_as_evaluated(large, tmp_path):
+    """Half of the progress of a row is reading it; what is dropped is done with."""
+    users = large["user"].where(large.index % 50 != 7)
+    large.assign(user=users).to_parquet(tmp_path / "0.parquet")
+    found, n_read = read(tmp_path, 10_000)
+
+    assert (294, 306) == (sum(batch.num_rows for batch in found), n_read)
+
+
+@pytest.mark.parametrize(
+    ("most", "footer_bytes", "n_opened"),
+    [
+        (32, 0, 3),
+        (3, 0, 3),
+        (2, 0, 9),
+        (1, 0, 9),
+        (32, 5 << 20, 3),
+        (32, 6 << 20, 9),
+        (9, 1 << 30, 9),
+    ],
+)
+def test_files_stay_open(large, tmp_path, monkeypatch, most, footer_bytes, n_opened):
+    """A file that is read again is still open, within a number of files and of bytes."""
+    for name in "012":
+        large[:30].to_parquet(tmp_path / f"{name}.parquet", row_group_size=10)
+    files = open_files(tmp_path, Options(), 1)
+    in_turns = sorted(files.row_groups, key=lambda row_group: row_group.indexes.start)
+    files = files._replace(footer_bytes=footer_bytes, row_groups=in_turns)
+    opened = []
+    open_file = batches.open_file
+
+    def open_and_note(*given):
+        opened.append(given)
+        return open_file(*given)
+
+    monkeypatch.setattr(batches, "MAX_OPEN", most)
+    monkeypatch.setattr(batches, "open_file", open_and_note)
+    read(tmp_path, 10_000, files=files)
+
+    assert n_opened == len(opened)
+
+
+@pytest.mark.parametrize("encode", [True, False])
+def test_users_are_codes_where_asked_for(large, tmp_path, encode):
+    """Ids of users that are text are, other columns are as they are."""
+    large.to_parquet(tmp_path / "0.parquet")
+    (batch, *_), _ = read(tmp_path, 1 << 30, encode=encode)
+
+    assert encode == pa.types.is_dictionary(batch.schema.field("user").type)
+    assert pa.types.is_floating(batch.schema.field("knn_score").type)
+    assert large["user"].tolist() == batch["user"].to_pylist()
+
+
+@pytest.mark.parametrize("user", [7, "ann"])
+@pytest.mark.parametrize("encode", [True, False])
+def test_users_of_folders_are_in_every_row(tmp_path, user, encode):
+    """What a folder says is said of all rows of its files."""
+    (tmp_path / f"user={user}").mkdir()
+    rows = pa.table({"score": range(9), "relevant": [True] * 9})
+    pq.write_table(rows, tmp_path / f"user={user}" / "0.parquet")
+    found, _ = read(tmp_path, 5 * ROW_BYTES, encode=encode)
+
+    assert 1 < len(found)
+    assert [user] * 9 == [one for batch in found for one in batch["user"].to_pylist()]
+
+
+def test_fewer_rows_than_the_footer_says(large, tmp_path):
+    """Rows that are missing are not left out in silence."""
+    large.to_parquet(tmp_path / "0.parquet", row_group_size=100)
+    files = open_files(tmp_path, Options(), 1)
+    wrong = files.row_groups[1]._replace(n_rows=103)
+    files = files._replace(row_groups=[files.row_groups[0], wrong])
+    with pytest.raises(
+        recframe.RecframeError,
+        match=r"cannot read .*0.parquet: row group 1 has 100 of the 103 rows that the footer says",
+    ):
+        read(tmp_path, 10_000, files=files)
+
+
+TEXTS = pa.array(["a", "b", "c", None])
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+@pytest.mark.parametrize("encode", [True, False])
+def test_texts_of_any_kind_are_one(kind, encode):
+    """Texts come in the type wanted, as codes or not; so do codes of them, however narrow."""
+    wanted = pa.dictionary(pa.int32(), pa.string()) if encode else pa.string()
+    codes = pa.array([2, 0, None, 2, 1], pa.int8())
+    encoded = pa.DictionaryArray.from_arrays(codes, TEXTS[:3].cast(kind))
+    for array, expected in ((TEXTS.cast(kind), TEXTS), (encoded, TEXTS.take(codes))):
+        actual = _conform(array, pa.string(), encode=encode)
+        assert wanted == actual.type
+        assert expected.to_pylist() == actual.to_pylist()
+
+
+def test_few_rows_keep_few_texts():
+    """Of more texts than there are rows, only those of a row are kept; else all, as they are."""
+    codes = pa.DictionaryArray.from_arrays(pa.array([2, 2], pa.int8()), TEXTS[:3])
+    kept = pa.DictionaryArray.from_arrays(pa.array([2, 2, 2], pa.int8()), TEXTS[:3])
+
+    assert ["c"] == _conform(codes, pa.string(), encode=True).dictionary.to_pylist()
+    assert TEXTS[:3].equals(_conform(kept, pa.string(), encode=True).dictionary)
+
+
+def test_texts_without_the_unused():
+    """The rows are as before, and each text is one of a row, in the order they come."""
+    codes = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 2], pa.int32()), TEXTS[:3])
+    fewer = without_unused(codes.slice(0, 2))
+
+    assert (["c", "a"], ["c", "a"]) == (fewer.to_pylist(), fewer.dictionary.to_pylist())
+    assert codes.to_pylist() == without_unused(codes).to_pylist()
+
+
+# Each of ten rows, of 64 bytes for the work and 8 of its number.
+@pytest.mark.parametrize(
+    ("n_bytes", "most", "expected"),
+    [
+        (0, 99, [10] * 5),
+        (720, 99, [10] * 5),
+        (721, 99, [20, 20, 10]),
+        (1440, 99, [20, 20, 10]),
+        (1441, 99, [30, 20]),
+        (1 << 40, 99, [50]),
+        (1 << 40, 20, [20, 20, 10]),
+        (1 << 40, 21, [30, 20]),
+    ],
+)
+def test_gathered_rows(monkeypatch, n_bytes, most, expected):
+    """As few batches as have so many bytes each, or so many rows; each row once, in order."""
+    monkeypatch.setattr(batches, "MOST_ROWS", most)
+    rows = pa.record_batch({"row": np.arange(50)})
+    found = list(gather((rows.slice(start, 10) for start in range(0, 50, 10)), n_bytes))
+
+    assert expected == [batch.num_rows for batch in found]
+    assert list(range(50)) == [row for batch in found for row in batch["row"].to_pylist()]

@@ -1,9 +1,11 @@
 """Blocks of whole users: every plan gives the table of the whole frame, bit for bit."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,11 +23,22 @@ from layouts import (
     shuffled_file,
     users_across_files,
 )
+from recframe.files import blocks, spill
 from recframe.files.batches import read_batches
-from recframe.files.blocks import _sweep
-from recframe.files.budget import Progress
+from recframe.files.blocks import (
+    _below,
+    _categorical,
+    _in_order,
+    _least_memory,
+    _most_open,
+    _split,
+    _sweep,
+    iter_blocks,
+)
+from recframe.files.budget import Limits, Progress
 from recframe.files.footers import open_files
-from recframe.files.sizes import ROW_BYTES, SCORE_BYTES, batch_bytes
+from recframe.files.row_groups import RowGroup
+from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes
 from recframe.metrics.names import make_metric
 from recframe.options import Options
 
@@ -158,3 +171,208 @@ def test_statistics_that_lie_of_several_row_groups(large, tmp_path):
         recframe.RecframeError, match=r"of row groups 0 to \d+ say that no 'user' is below"
     ):
         recframe.evaluate(tmp_path, FEW, short="pad", memory=100_000)
+
+
+def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
+    """Return files of row groups of these lowest and highest users, of 1,000 bytes each."""
+    columns = SimpleNamespace(scores=["score"] * n_scores, labels=["user"])
+    row_groups = [
+        RowGroup(index, "0", range(index, index + 1), {}, n_rows, 1000, 1000, frozenset(), *bound)
+        for index, bound in enumerate(bounds)
+    ]
+    types = {"user": getattr(pa, kind)()} if isinstance(kind, str) else {"user": kind}
+    return SimpleNamespace(columns=columns, row_groups=row_groups, types=types, user="user")
+
+
+OF_ONE = 1000 + 10 * (64 + 32)  # what a row group of a plan takes
+OPEN = {
+    "one": ([(1, 9)], 1),
+    "apart": ([(1, 2), (3, 4), (5, 6)], 1),
+    "touching": ([(1, 2), (2, 3), (3, 4)], 2),
+    "all at once": ([(1, 9), (1, 9), (1, 9)], 3),
+    "within": ([(1, 9), (2, 3), (4, 5), (6, 7)], 2),
+    "at the end": ([(1, 2), (3, 9), (4, 8), (5, 7), (8, 9)], 3),
+    "at the beginning": ([(1, 3), (2, 3), (3, 3), (4, 5), (6, 7)], 3),
+    "in the middle": ([(1, 2), (3, 5), (4, 6), (5, 9), (7, 8), (9, 9)], 3),
+}
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_what_a_sweep_holds_at_most(case):
+    """Row groups are held as long as one that begins may have their users."""
+    bounds, most = OPEN[case]
+    files = plan(*bounds)
+
+    assert most * OF_ONE == _most_open(files, files.row_groups)
+    assert most * (OF_ONE + 320) == _most_open(plan(*bounds, n_scores=2), files.row_groups)
+
+
+def test_the_order_of_a_sweep():
+    """Row groups are read in order of their lowest users, then of their highest."""
+    files = plan((3, 4), (1, 9), (2, 2), (1, 3), (2, 2))
+
+    assert [3, 1, 2, 4, 0] == [row_group.index_overall for row_group in _in_order(files)]
+
+
+@pytest.mark.parametrize("bounds", [[(None, None)], [(1, 2), (None, None)], [(None, None), (1, 2)]])
+def test_no_sweep_without_bounds(bounds):
+    """One row group whose users are not known may have any."""
+    assert _in_order(plan(*bounds)) is None
+
+
+def test_no_sweep_of_one_ranking():
+    """Without users there is no order of them."""
+    files = plan((1, 2))
+    files.user = None
+
+    assert _in_order(files) is None
+
+
+SWEPT = ["int8", "uint64", "float32", "float64", "string", "binary", "date32", "date64"]
+OTHERS = [pa.bool_(), pa.decimal128(9, 2), pa.time32("s"), pa.duration("s"), pa.float16()]
+
+
+@pytest.mark.parametrize("kind", [*SWEPT, pa.timestamp("us"), *OTHERS], ids=str)
+def test_kinds_of_users_that_are_swept(kind):
+    """Only where bounds are known to sort as the ids do."""
+    assert (kind in OTHERS) == (_in_order(plan((1, 2), kind=kind)) is None)
+
+
+@pytest.mark.parametrize("ids", [[1, 2, 3, 4], [4, 3, 2, 1], [2, 4, 1, 3], [3, 3], [2, 2], []])
+@pytest.mark.parametrize("encode", [False, True])
+def test_rows_below_a_bound(ids, encode):
+    """Rows are parted by whether their user is below; both parts stay in order."""
+    array = pa.array(ids, pa.int64())
+    array = array.dictionary_encode() if encode else array
+    batch = pa.record_batch({"user": array, "row": np.arange(len(ids))})
+    done, held = _split([(None, batch), (None, batch)], "user", 3)
+    below = [row for row, one in enumerate(ids) if one < 3]
+    others = [row for row, one in enumerate(ids) if one >= 3]
+
+    assert [one < 3 for one in ids] == _below(array, 3).to_pylist()
+    assert [below] * 2 * bool(below) == [part["row"].to_pylist() for _, part in done]
+    assert [others] * 2 * bool(others) == [part["row"].to_pylist() for _, part in held]
+
+
+def sweep(files, memory):
+    """Return how many rows each block of a sweep over files has."""
+    batch_rows = 10
+    reads = (
+        (row_group, pa.record_batch({"user": np.linspace(*bounds, batch_rows).astype(int)}))
+        for row_group in files.row_groups
+        for bounds in [(row_group.low, row_group.high)]
+    )
+    return [sum(batch.num_rows for batch in block) for block in _sweep(files, reads, memory)]
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        (1, [10] * 6),
+        # Held is 10 * (96 + 8) for each; the next must fit with what its footer says.
+        (1040 + OF_ONE - 1, [10] * 6),
+        (1040 + OF_ONE, [20] * 3),
+        (6 * 1040, [30, 30]),
+        (6 * 1040 + 2, [40, 20]),
+        (12 * 1040, [60]),
+    ],
+)
+def test_blocks_of_a_sweep(memory, expected):
+    """A block ends where half of the memory is full, or the next row group would not fit."""
+    files = plan(*[(number, number) for number in range(6)])
+
+    assert expected == sweep(files, memory)
+
+
+def test_a_sweep_carries_on_who_may_come_again():
+    """Users that a later row group may have are not done with, each is in one block."""
+    files = plan((0, 9), (5, 14), (10, 19), (20, 29))
+
+    assert [5, 10, 15, 10] == sweep(files, 1)
+
+
+def test_a_sweep_waits_for_twice_what_it_carries(monkeypatch):
+    """Rows that are carried on are copied once, not with every row group."""
+    monkeypatch.setattr(blocks, "MOST_ROWS", 1)
+    files = plan(*[(0, 99)] * 20)
+    n_split = []
+    monkeypatch.setattr(blocks, "_split", lambda *given: n_split.append(1) or _split(*given))
+
+    assert [200] == sweep(files, 1 << 30)
+    assert 5 == len(n_split)
+
+
+def test_least_memory_of_many_scores():
+    """Blocks of many columns have more rows, so that columns do not take longer than rows."""
+    assert [32, 128, 3200 * 100, FREE] == [
+        _least_memory(plan(n_scores=n_scores)) for n_scores in (1, 2, 100, 2000)
+    ]
+
+
+@pytest.fixture
+def made_spills(monkeypatch):
+    """The numbers of buckets and levels of the spills that are made."""
+    made = []
+
+    class Spill(blocks.Spill):
+        def __init__(self, folder, user, n_buckets, level):
+            made.append((n_buckets, level))
+            super().__init__(folder, user, n_buckets, level)
+
+    monkeypatch.setattr(blocks, "Spill", Spill)
+    return made
+
+
+def spill_users(tmp_path, users, memory):
+    """Evaluate shuffled rows of numbered users and return the bytes that they take."""
+    rows = {"user": users, "score": np.arange(len(users)), "relevant": True}
+    pd.DataFrame(rows).to_parquet(tmp_path / "0.parquet")
+    files = open_files(tmp_path, Options(), memory)
+    frames = list(iter_blocks(files, Limits(memory, None, False), Progress(0, lambda *_: None)))
+
+    assert len(users) == sum(map(len, frames))
+    assert len(set(users)) == sum(frame["user"].nunique() for frame in frames)
+    (row_group,) = files.row_groups
+    return row_group.n_bytes + (ROW_BYTES + SCORE_BYTES) * len(users), frames
+
+
+def test_how_many_buckets(tmp_path, made_spills):
+    """As many as have a quarter of the memory each, in the mean."""
+    users = np.random.default_rng(0).permutation(2000)
+    for memory in (160_000, 40_000):
+        made_spills.clear()
+        n_bytes, frames = spill_users(tmp_path, users, memory)
+
+        assert [(-(-n_bytes // (memory // 4)), 0)] == made_spills
+        assert made_spills[0][0] == len(frames)
+
+
+def test_no_more_buckets_than_so_many(tmp_path, made_spills):
+    """With less memory buckets are larger; too large ones are parted again, by other bits."""
+    users = np.random.default_rng(0).permutation(700)
+    spill_users(tmp_path, users, 1600)
+
+    assert (64, 0) == made_spills[0]
+    assert {1} == {level for _, level in made_spills[1:]}
+    assert 1 < len(made_spills) < 65
+
+
+def test_levels_of_a_spill(tmp_path, made_spills, monkeypatch):
+    """However little the memory, what is still too large after some levels is taken whole."""
+    bits = np.array([1, 1 << 16, 1 << 32, 1 << 48, 0, 0], np.uint64)
+    monkeypatch.setattr(spill, "hash_users", lambda ids: bits[ids.to_numpy()])
+    _, frames = spill_users(tmp_path, np.arange(6).repeat(10), 1)
+
+    assert {0, 1, 2, 3} == {level for _, level in made_spills}
+    parts = sorted(frame["user"].unique().tolist() for frame in frames)
+    assert [[0], [1], [2], [3], [4, 5]] == parts
+
+
+def test_categories_are_those_of_the_rows():
+    """Texts become categories in the order they come; what is null has none."""
+    ids = pa.chunked_array([["b", "a", None], ["c", "b"]])
+    found = _categorical(ids)
+
+    assert ["b", "a", "c"] == found.categories.tolist()
+    assert [0, 1, -1, 2, 0] == found.codes.tolist()
+    assert found.codes.tolist() == _categorical(ids.dictionary_encode()).codes.tolist()

@@ -1,11 +1,15 @@
 """memory=, tmp= and progress=: what they take, and where."""
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
+import tqdm.auto
 
 import recframe
 from layouts import FEW, SMALL, one_sorted_file, shuffled_file
-from recframe.files.budget import check_memory
+from recframe.files.budget import Progress, check_limits, check_memory, showing
 
 AMOUNTS = {
     "512MiB": 512 << 20,
@@ -14,6 +18,13 @@ AMOUNTS = {
     ".5TiB": 1 << 39,
     "64 kib": 64 << 10,
     "10B": 10,
+    "1KB": 1000,
+    "2MB": 2 * 10**6,
+    "3TB": 3 * 10**12,
+    "1B": 1,
+    " 1 mib ": 1 << 20,
+    "0.001KB": 1,
+    1: 1,
     7: 7,
     np.int64(7): 7,
 }
@@ -85,3 +96,49 @@ def test_progress_bar(large, tmp_path, capsys):
     recframe.evaluate(tmp_path, FEW, short="pad", progress=True)
 
     assert "0.00/300 [" in capsys.readouterr().err
+
+
+def test_progress_of_a_row():
+    """Reading a row and evaluating it are half of its progress each."""
+    calls = []
+    progress = Progress(9, lambda done, total: calls.append((done, total)))
+    for progress.n_read, progress.n_evaluated in ((0, 0), (9, 0), (9, 4), (9, 9)):
+        progress.report()
+
+    assert [(0, 9), (4, 9), (6, 9), (9, 9)] == calls
+
+
+def test_no_progress(capsys):
+    """Where nobody asks for it, nothing is drawn."""
+    with showing(False, 300) as shown:
+        shown.n_read = 300
+        shown.report()
+
+    assert ("", "") == capsys.readouterr()
+
+
+def test_a_bar_that_goes_when_all_is_done(capsys, monkeypatch):
+    """A bar has the rows done of all rows, in units of rows, and leaves nothing behind."""
+    monkeypatch.setattr(tqdm.auto, "tqdm", partial(tqdm.auto.tqdm, mininterval=0))
+    with showing(True, 3000) as shown:
+        for shown.n_read in (1000, 3000):
+            shown.report()
+        shown.n_evaluated = 3000
+        shown.report()
+    drawn = capsys.readouterr().err.split("\r")
+
+    assert ["500/3.00k", "1.50k/3.00k", "3.00k/3.00k"] == [
+        re.search(r"\S+/3.00k", bar)[0] for bar in drawn[2:5]
+    ]
+    assert all("rows/s]" in bar for bar in drawn[2:5])
+    assert ("", "") == (drawn[-1], drawn[-2].strip())
+
+
+def test_a_folder_of_temporary_files(tmp_path):
+    """A folder may be text or a path; by default it is the system's."""
+    for tmp in (str(tmp_path), tmp_path):
+        assert (5, str(tmp_path), False) == check_limits(5, tmp, False)
+    assert (1 << 30, None, print) == check_limits("1GiB", None, print)
+    (tmp_path / "file").touch()
+    with pytest.raises(recframe.RecframeError, match="tmp must be a folder that is there, found"):
+        check_limits(5, tmp_path / "file", False)

@@ -15,7 +15,9 @@ from layouts import (
     shuffled_file,
     sorted_backwards,
 )
-from recframe.files.user_ids import hash_users
+from recframe.files.footers import open_files
+from recframe.files.user_ids import HASHED_WORDS, _mix, hash_users, read_user_dtype, restore_users
+from recframe.options import Options
 
 SPREAD = {
     "end alike": [f"{number:08}-of-the-same-shop" for number in range(6400)],
@@ -121,3 +123,116 @@ def test_categories_that_differ_by_file(large, tmp_path):
     actual = recframe.evaluate(tmp_path, FEW, short="pad", memory=SMALL)
 
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+
+
+def test_mixing_is_one_to_one():
+    """No bit is lost, from the lowest to the highest, and the low ones depend on the high ones."""
+    bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    mixed = _mix(np.append(bits, np.uint64(0)))
+
+    assert 65 == len(set(mixed.tolist()))
+    assert 16 < len(set((_mix(_mix(bits)) % np.uint64(64)).tolist()))
+
+
+@pytest.mark.parametrize("length", [*range(18), 8 * HASHED_WORDS - 1, 8 * HASHED_WORDS + 9])
+def test_every_bit_of_a_text_counts(length):
+    """Texts that differ in one bit, or only in their length, have other hashes."""
+    text = np.full(length, 0b01011010, np.uint8)
+    texts = [text.tobytes(), text.tobytes() + b"\0", text.tobytes() + b"\0\0"]
+    for byte in {*range(min(length, 17)), *range(max(0, length - 9), length)}:
+        for bit in range(8):
+            other = text.copy()
+            other[byte] ^= 1 << bit
+            texts.append(other.tobytes())
+
+    assert len(texts) == len(set(hash_users(pa.array(texts)).tolist()))
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 15, 16, 17, 255, 256, 257, 264])
+def test_the_hash_is_of_the_text_alone(length):
+    """What lies before and behind a text is no matter, whatever its length."""
+    text = b"\xa5" * length
+    hashes = {
+        hash_users(pa.array([before, text, behind]))[1]
+        for before in (b"", b"\0" * 7, b"\xff" * 9)
+        for behind in (b"", b"\0" * 9, b"\xff" * 300)
+    }
+
+    assert {hash_users(pa.array([text]))[0]} == hashes
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
+def test_long_texts_of_a_slice(kind):
+    """Texts beyond so many words are hashed by themselves, wherever a slice begins."""
+    texts = [letter * 8 * HASHED_WORDS + letter * extra for letter in "abc" for extra in (0, 1, 8)]
+    ids = pa.array(texts).cast(kind)
+    hashes = hash_users(ids).tolist()
+
+    assert len(texts) == len(set(hashes))
+    for start in range(len(texts)):
+        assert hashes[start:] == hash_users(ids.slice(start)).tolist()
+        assert hashes[start : start + 2] == hash_users(ids.slice(start, 2)).tolist()
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_zeros_of_any_width_have_one_hash(kind):
+    """0.0 and -0.0 are equal, and no other number is equal to them."""
+    hashes = hash_users(pa.array([0.0, -0.0, 1.0, -1.0], kind)).tolist()
+
+    assert hashes[0] == hashes[1]
+    assert 3 == len(set(hashes))
+
+
+def write_categories(path, *categories, ordered=False):
+    """Write a file of users of these categories for each, and return what all files have."""
+    for number, names in enumerate(categories):
+        users = pd.Categorical([names[-1]], names, ordered=ordered)
+        frame = pd.DataFrame({"user": users, "score": [1.0], "relevant": [True]})
+        frame.to_parquet(path / f"{number}.parquet")
+    return read_user_dtype(open_files(path, Options(), 1))
+
+
+@pytest.mark.parametrize(
+    ("categories", "expected"),
+    [
+        (["ba"], "ba"),
+        (["ba", "ba"], "ba"),
+        (["ba", "ab"], "ba"),
+        (["ba", "cb"], "bac"),
+        (["b", "a", "b", "c"], "bac"),
+        (["cab", "cab", "dac"], "cabd"),
+    ],
+)
+def test_categories_of_several_files(tmp_path, categories, expected):
+    """Those of all files, in the order in which files name them."""
+    dtype = write_categories(tmp_path, *map(list, categories))
+
+    assert [*expected] == dtype.categories.tolist()
+    assert not dtype.ordered
+
+
+def test_categories_that_are_ordered(tmp_path):
+    """Their order is a part of what they are."""
+    assert write_categories(tmp_path, ["b", "a"], ["b", "a"], ordered=True).ordered
+
+
+def test_dtypes_of_users(large, tmp_path):
+    """The dtype is that of the frame; without users there is none."""
+    large.to_parquet(tmp_path / "0.parquet")
+
+    assert large["user"].dtype == read_user_dtype(open_files(tmp_path, Options(), 1))
+    assert read_user_dtype(open_files(tmp_path, Options(user=None), 1)) is None
+
+
+def test_users_are_restored_in_order():
+    """Categories of a block are texts again, of the dtype of all blocks, sorted by it."""
+    codes = pd.CategoricalIndex(["b", "a", "c"], ["c", "unused", "a", "b"], name="user")
+    table = pd.DataFrame({"recall@1": [1.0, 2.0, 3.0]}, index=codes)
+    as_text = restore_users(table, "str")
+    as_categories = restore_users(table, pd.CategoricalDtype(["c", "b", "a", "d"]))
+
+    assert (["a", "b", "c"], [2, 1, 3]) == (as_text.index.tolist(), as_text["recall@1"].tolist())
+    assert ["c", "b", "a"] == as_categories.index.tolist()
+    assert ["c", "b", "a", "d"] == as_categories.index.categories.tolist()
+    assert ["user"] * 2 == [as_text.index.name, as_categories.index.name]
+    assert ["a", "b", "c"] == restore_users(table, None).index.tolist()

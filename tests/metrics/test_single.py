@@ -63,7 +63,7 @@ def test_recall_of_a_set():
     assert recall(np.array([3, 3, 9]), [3, 3, 4]) == 1 / 2
     assert recall([1], []) == 0
     for arguments, name in (("ab", [1]), "recommended"), (([1], {1}), "target"):
-        with pytest.raises(TypeError, match=f"{name} must be a list or an array, found <class"):
+        with pytest.raises(TypeError, match=f"{name} must be a list or an array, found"):
             recall(*arguments)
     with pytest.raises(RecframeError, match="target must not be masked, found 1 masked of 2"):
         recall([1], np.ma.array([1, 2], mask=[0, 1]))

@@ -1,0 +1,61 @@
+"""Memory that holds: blocks by the bytes they take, whatever the length of ids."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import recframe
+from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
+from recframe.files import blocks
+from recframe.files.sizes import ROW_BYTES, SCORE_BYTES, batch_bytes
+
+MEMORY = 1 << 19
+
+
+@pytest.mark.parametrize("use_dictionary", [False, True])
+@pytest.mark.parametrize("role", ["user", "item"])
+def test_blocks_of_long_ids_fit_the_memory(tmp_path, monkeypatch, spills, role, use_dictionary):
+    """Ids of 1 KB that begin alike, 10 MB in the rows, are parted, and held once each."""
+    rows = np.random.default_rng(0).permutation(10_000)
+    ids = {"user": rows // 10, "item": rows % 10}
+    texts = np.array([f"{'x' * 1000}{number:024}" for number in range(1000)])
+    ids[role] = pa.array(texts[ids["user"] if role == "user" else rows % 1000])
+    table = pa.table({**ids, "score": rows, "relevant": rows % 7 == 0})
+    path = tmp_path / "0.parquet"
+    pq.write_table(table, path, row_group_size=5_000, use_dictionary=use_dictionary)
+    sizes = []
+
+    def note(batches, files):
+        held = list(batches)
+        sizes.append(sum(batch_bytes(batch, ROW_BYTES + SCORE_BYTES) for batch in held))
+        return make_frame(held, files)
+
+    make_frame = blocks._frame
+    monkeypatch.setattr(blocks, "_frame", note)
+    evaluate_as_in_memory(tmp_path, short="pad", memory=MEMORY)
+
+    assert spills
+    assert max(sizes) <= MEMORY
+    assert 3 < len(sizes) < 200
+
+
+@pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])
+@pytest.mark.parametrize("memory", [20_000, "1GiB"])
+def test_long_items(large, tmp_path, layout, memory):
+    """Long items are kept once each, which changes neither a table nor a refusal."""
+    items = large.groupby("user").cumcount().map(lambda number: f"{number:0100}")
+    truth = large[["user"]].assign(item=items)[::3]
+    truth.to_parquet(tmp_path / "truth.parquet")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    layout(large.drop(columns="relevant").assign(item=items), folder)
+    options = {"truth": tmp_path / "truth.parquet", "relevant": None, "short": "pad"}
+    evaluate_as_in_memory(folder, memory=memory, **options)
+    layout(large.assign(item="x" * 100), folder)
+    with pytest.raises(recframe.RecframeError, match="'user' and 'item' must not be the same in"):
+        recframe.evaluate(folder, "recall@1", memory=memory, short="pad")
+    layout(large.assign(item=items.where(large.index != 7)), folder)
+    with pytest.raises(recframe.RecframeError, match="item='item': ids must not be null, found"):
+        recframe.evaluate(folder, "recall@1", memory=memory, short="pad")
+    evaluate_as_in_memory(folder, memory=memory, short="pad", missing="drop")
