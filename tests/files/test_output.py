@@ -221,6 +221,6 @@ def test_an_output_that_would_be_read(tmp_path):
     for given in (f"{tmp_path}/runs", f"{tmp_path}/*/*.parquet"):
         with pytest.raises(
             recframe.RecframeError,
-            match=r"it would be read the next time, as .*/(runs|.*parquet) n",
+            match=r"would be read the next time, as .*/(runs|.*parquet) n",
         ):
             check_apart(tmp_path / "runs" / "users.parquet", [], ["elsewhere", given])
