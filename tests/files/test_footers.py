@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import recframe
 from layouts import rewrite_bound, save_frame, save_user
-from recframe.files.footers import open_files
+from recframe.files.footers import naming_file, open_files
 from recframe.options import Options
 
 
@@ -220,3 +221,106 @@ def test_bounds_that_are_nan(tmp_path):
     assert {(1.0, 2.0)} == bounds()
     rewrite_bound(path, 1.0, math.nan)
     assert {(None, None)} == bounds()
+
+
+@pytest.mark.parametrize("kind", ["list", "struct"])
+def test_cells_of_several_values(tmp_path, kind):
+    """A score or an id is one value; the type that is not is named."""
+    value = [1, 2] if kind == "list" else {"a": 1}
+    table = pa.table({"user": [value] * 2, "score": [1, 2], "relevant": [1, 0]})
+    pq.write_table(table, tmp_path / "0.parquet")
+    with pytest.raises(recframe.RecframeError, match=f"'user' has type {kind}<.*, of several val"):
+        recframe.evaluate(tmp_path, ["recall@1"])
+
+
+def test_what_footers_take(frame, tmp_path):
+    """Of several files that is what the largest takes."""
+    for name, size in (("0", 3), ("1", 1), ("2", 2)):
+        frame.to_parquet(tmp_path / f"{name}.parquet", row_group_size=size)
+    largest = pq.read_metadata(tmp_path / "1.parquet").serialized_size
+
+    assert 10 * largest == open_files(tmp_path, Options(), 1 << 30).footer_bytes
+
+
+@pytest.mark.parametrize("n_files", [1, 3])
+def test_row_groups_of_all_files_have_one_room(tmp_path, n_files):
+    """What is read as one has a small part of the memory, with the same of each other file."""
+    rows = pd.DataFrame({"user": range(1200), "score": range(1200), "relevant": True})
+    for number in range(n_files):
+        rows.to_parquet(tmp_path / f"{number}.parquet", row_group_size=10)
+    whole = open_files(tmp_path, Options(), 1 << 40)
+    n_bytes = sum(one.n_bytes for one in whole.row_groups[:1])
+
+    assert n_files == len(whole.row_groups)
+    assert n_files == len(open_files(tmp_path, Options(), 32 * n_files * n_bytes).row_groups)
+    less = open_files(tmp_path, Options(), 32 * n_files * n_bytes - 1).row_groups
+    assert 2 * n_files == len(less)
+
+
+def test_one_file_is_asked_what_its_folder_says_where_it_must_be(tmp_path, monkeypatch):
+    """Where statistics say that a column has one value, no data is read to know it."""
+    (tmp_path / "user=7").mkdir()
+    table = pa.table({"user": [7] * 4, "score": range(4), "relevant": [1, 0, 0, 1]})
+    pq.write_table(table, tmp_path / "user=7" / "0.parquet", row_group_size=2)
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", None)
+
+    assert 4 == open_files(tmp_path, Options(), 1).n_rows
+
+
+@pytest.mark.parametrize("users", [[7, 7, 7, 8], [7, 8, 7, 7], [7, 7, None, 7], [6, 8, 7, 7]])
+@pytest.mark.parametrize("folder", ["7", "6"])
+def test_every_row_group_says_what_its_folder_says(tmp_path, users, folder):
+    """One value that is other, anywhere in the file, is found and shown."""
+    (tmp_path / f"user={folder}").mkdir()
+    table = pa.table({"user": users, "score": range(4), "relevant": [1, 0, 0, 1]})
+    pq.write_table(table, tmp_path / f"user={folder}" / "0.parquet", row_group_size=2)
+    other = next(user for user in users if user != int(folder))
+    with pytest.raises(
+        recframe.RecframeError, match=rf"'user' is {other} in .*0.parquet, but {folder} by the name"
+    ):
+        open_files(tmp_path, Options(), 1)
+
+
+def test_nulls_as_their_folder_says(tmp_path):
+    """Hive's name of a null goes with nulls only."""
+    (tmp_path / "user=__HIVE_DEFAULT_PARTITION__").mkdir()
+    users = pa.array([None, None], pa.int64())
+    table = pa.table({"user": users, "score": [1, 2], "relevant": [1, 0]})
+    pq.write_table(table, tmp_path / "user=__HIVE_DEFAULT_PARTITION__" / "0.parquet")
+
+    assert 2 == open_files(tmp_path, Options(), 1).n_rows
+
+
+@pytest.mark.parametrize(
+    ("kinds", "common"),
+    [
+        ([pa.int8(), pa.int32(), pa.int16()], pa.int32()),
+        ([pa.int64(), pa.float64()], pa.float64()),
+        ([pa.float32(), pa.float64(), pa.float32()], pa.float64()),
+        ([pa.large_string(), pa.string()], pa.string()),
+        ([pa.large_binary(), pa.binary()], pa.binary()),
+    ],
+)
+def test_the_type_of_all_files(tmp_path, kinds, common):
+    """The narrowest that holds the values of each, whatever the order of files."""
+    for turn, order in enumerate((kinds, kinds[::-1])):
+        (tmp_path / str(turn)).mkdir()
+        for number, kind in enumerate(order):
+            user = "a" if pa.types.is_large_string(kind) or pa.types.is_string(kind) else 1
+            user = b"a" if "binary" in str(kind) else user
+            save_user(tmp_path / str(turn) / f"{number}.parquet", user, kind)
+        files = open_files(tmp_path / str(turn), Options(), 1)
+        assert common == files.types["user"]
+        assert ("user" if user in ("a", b"a") else None) == files.text_user
+
+
+def test_errors_of_one_line(tmp_path):
+    """What Arrow and the system say is said in one line, without its full stop."""
+    for error, said in (
+        (pa.ArrowInvalid("damaged.\nmore\nlines"), "damaged"),
+        (pa.ArrowInvalid(""), "ArrowInvalid"),
+        (OSError("a disk..."), "a disk"),
+    ):
+        with pytest.raises(recframe.RecframeError) as caught, naming_file("x.parquet"):
+            raise error
+        assert f"cannot read x.parquet: {said}" == str(caught.value)

@@ -13,7 +13,14 @@ import pytest
 
 import recframe
 from layouts import FEW
-from recframe.files.output import FILE_ENDINGS, mean_of_tables, whole_file, write_each
+from recframe.files.output import (
+    FILE_ENDINGS,
+    check_apart,
+    list_files,
+    mean_of_tables,
+    whole_file,
+    write_each,
+)
 from recframe.frames.tables import mean_table, tidy_table
 
 
@@ -171,3 +178,49 @@ def test_tables_are_written_as_they_pass(tables, tmp_path, ending):
 def test_means_taken_in_passing(tables):
     """The means of tables that come one by one are those of one table."""
     pd.testing.assert_frame_equal(mean_table(pd.concat(tables)), mean_of_tables(iter(tables)))
+
+
+def test_a_folder_is_not_replaced(tmp_path):
+    """A folder at the path of an output is refused before the work."""
+    (tmp_path / "users.csv").mkdir()
+    with pytest.raises(recframe.RecframeError, match=r"cannot write .*users.csv: it is a folder"):
+        whole_file(tmp_path / "users.csv").__enter__()
+
+    assert ["users.csv"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_files_that_are_read(tmp_path):
+    """A file is itself, there or not; a folder is the files in it, those of a writer left out."""
+    for name in ("b", "a/1", "a/_notes"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+
+    assert [f"{tmp_path}/a/1", f"{tmp_path}/b"] == list_files(str(tmp_path))
+    assert [f"{tmp_path}/b"] == list_files(f"{tmp_path}/b")
+    assert ["no such file"] == list_files("no such file")
+
+
+def test_an_output_that_is_read(tmp_path):
+    """A file that is read is not overwritten, by whatever name; any other is."""
+    one, other, link = (tmp_path / name for name in ("one.csv", "other.csv", "link.csv"))
+    one.touch()
+    other.touch()
+    os.link(one, link)
+    check_apart(other, [str(one)], [])
+    check_apart(tmp_path / "new.csv", [str(one)], [str(one)])
+    with pytest.raises(recframe.RecframeError, match=r"one.csv: it is read; write to another file"):
+        check_apart(one, [str(other), str(one)], [])
+    with pytest.raises(recframe.RecframeError, match=r"one.csv: it is read, as \S*link.csv; write"):
+        check_apart(one, [str(link)], [])
+
+
+def test_an_output_that_would_be_read(tmp_path):
+    """Nothing is written to where the next run would read it."""
+    (tmp_path / "runs").mkdir()
+    check_apart(tmp_path / "users.parquet", [], [f"{tmp_path}/runs", f"{tmp_path}/runs/*"])
+    for given in (f"{tmp_path}/runs", f"{tmp_path}/*/*.parquet"):
+        with pytest.raises(
+            recframe.RecframeError,
+            match=r"would be read the next time, as .*/(runs|.*parquet) n",
+        ):
+            check_apart(tmp_path / "runs" / "users.parquet", [], ["elsewhere", given])

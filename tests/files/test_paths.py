@@ -16,7 +16,7 @@ import pytest
 import recframe
 from layouts import save_frame, save_user
 from recframe.cli import main
-from recframe.files.paths import find_files
+from recframe.files.paths import find_files, would_find
 
 PARTITIONS = {
     "numbers": (["2", "10", "-1"], [-1, 2, 10]),
@@ -376,3 +376,106 @@ def test_one_walk(tmp_path, monkeypatch, capsys):
 
     assert 0 == main(["evaluate", str(tmp_path / "runs"), "--metric", "recall@1", *output])
     assert [str(tmp_path / "runs"), str(tmp_path / "runs" / "a")] == scanned
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "is_found"),
+    [
+        ("runs", "runs/out.parquet", True),
+        ("runs", "runs/deep/down/out.parquet", True),
+        ("runs", "runs", True),
+        ("runs", "runs2/out.parquet", False),
+        ("runs", "out.parquet", False),
+        ("runs/deep", "runs/out.parquet", False),
+        ("runs", "runs/_notes/out.parquet", False),
+        ("runs", "runs/deep/.out.parquet", False),
+        ("_runs", "_runs/out.parquet", True),
+        ("runs/a.parquet", "runs/a.parquet", True),
+        ("runs/a.parquet", "runs/b.parquet", False),
+        ("runs/*.parquet", "runs/out.parquet", True),
+        ("runs/*.parquet", "runs/out.csv", False),
+        ("runs/*.parquet", "runs/_out.parquet", False),
+        ("runs/_*.parquet", "runs/_out.parquet", True),
+        ("runs/*.parquet", "runs/deep/out.parquet", False),
+        ("runs/*", "runs/deep/out.parquet", True),
+        ("runs/*", "runs/deep/_out.parquet", False),
+        ("runs/*", "runs", False),
+        ("runs/*/*.parquet", "runs/deep/out.parquet", True),
+        ("runs/*/*.parquet", "runs/out.parquet", False),
+        ("runs/*/a*", "runs/deep/out.parquet", False),
+        ("*/out.parquet", "runs/out.parquet", True),
+        ("runs/**/*.parquet", "runs/out.parquet", True),
+        ("runs/**/*.parquet", "runs/deep/down/out.parquet", True),
+        ("runs/**/*.parquet", "runs/_deep/down/out.parquet", False),
+        ("runs/**/down/*", "runs/deep/down/out.parquet", True),
+        ("runs/**/down/*", "runs/deep/up/out.parquet", False),
+        ("runs/**", "runs/deep/out.parquet", True),
+        ("runs/**/_out.*", "runs/deep/_out.parquet", True),
+        ("runs/**/_out.*", "runs/_deep/_out.parquet", False),
+    ],
+)
+def test_paths_that_would_be_found(tmp_path, monkeypatch, given, path, is_found):
+    """Whether a path means a file that is not there yet is what finding it says once it is."""
+    monkeypatch.chdir(tmp_path)
+
+    assert is_found == would_find(given, path)
+    assert is_found == would_find(f"{tmp_path}/{given}", path)
+    Path("runs").mkdir()
+    if path == "runs":
+        return
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).touch()
+    try:
+        found = [os.path.normpath(file.path) for file in find_files(given)]
+    except recframe.RecframeError:
+        found = []
+    assert is_found == (path in found)
+
+
+def test_a_folder_named_like_a_pattern(tmp_path, monkeypatch):
+    """A path that is there is what is meant, whatever is in its name."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("run[1]", "run1"):
+        Path(folder).mkdir()
+        Path(folder, "0.parquet").touch()
+
+    assert ["run[1]/0.parquet"] == [file.path for file in find_files("run[1]")]
+    assert would_find("run[1]", "run[1]/out.parquet")
+    assert not would_find("run[1]", "run1/out.parquet")
+
+
+def test_files_in_the_order_of_names(tmp_path):
+    """Folders and files are read in the order of their names, each folder before what follows."""
+    names = ["a/1", "a/2/0", "a/2/9", "a/3", "b", "c/0"]
+    for name in reversed(names):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+    for given in (tmp_path, tmp_path / "*"):
+        found = [file.path for file in find_files(given)]
+        assert [f"{tmp_path}/{name}" for name in names] == found
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["1", "-20", "0"], [1, -20, 0]),
+        (["1", "007"], ["1", "007"]),
+        (["1", "-0"], ["1", "-0"]),
+        (["1", "1.5"], ["1", "1.5"]),
+        (["9" * 18, "1"], [10**18 - 1, 1]),
+        (["9" * 19, "1"], ["9" * 19, "1"]),
+        (["1", "__HIVE_DEFAULT_PARTITION__"], [1, None]),
+        (["a%20b", "c=d"], ["a b", "c=d"]),
+    ],
+)
+def test_what_folders_say(tmp_path, texts, expected):
+    """Numbers where all are whole numbers in their usual form, else texts."""
+    paths = [tmp_path / f"key={text}" / "0.parquet" for text in texts]
+    for path in paths:
+        path.parent.mkdir()
+        path.touch()
+    found = find_files(paths)
+
+    assert expected == [file.partitions["key"].as_py() for file in found]
+    assert 1 == len({file.partitions["key"].type for file in found})
