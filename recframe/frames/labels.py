@@ -32,7 +32,8 @@ def leave_out(labels: list[Hashable], taken: Iterable[Hashable]) -> list[Hashabl
     return [
         label
         for label in labels
-        if label not in texts and not any(is_same(label, other) for other in others)
+        if not (isinstance(label, str) and label in texts)
+        and not any(is_same(label, other) for other in others)
     ]
 
 

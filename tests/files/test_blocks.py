@@ -62,15 +62,21 @@ def test_memory_changes_no_bit(large, tmp_path, memory):
     evaluate_as_in_memory(tmp_path, METRICS, short="pad", memory=memory)
 
 
-@settings(max_examples=45)
+@settings(max_examples=48)
 @given(st.data())
 def test_files_equal_their_frame(tmp_path_factory, data):
     """With any dtypes, nulls and options a file gives what its frame gives, or both refuse."""
     kinds = data.draw(strategies.kinds())
-    nulls = data.draw(st.sets(st.sampled_from(["user", "score", "relevant"])))
-    draw_rows = data.draw(st.sampled_from([strategies.rows, strategies.many_rows]))
-    frame = strategies.frame(data.draw(draw_rows(**kinds, nulls=nulls)), **kinds)
     options = data.draw(strategies.options())
+    if data.draw(st.integers(0, 3)):  # what is not refused has more to show
+        options["short"] = options["short"].replace("raise", "pad")
+        options["min_relevance"] = options["min_relevance"] or 1
+        nulls = {"raise": (), "unranked": ("score",), "drop": ("user", "score")}[options["missing"]]
+        rows = data.draw(strategies.rows(**kinds, nulls=nulls, min_rows=4))
+    else:
+        nulls = data.draw(st.sets(st.sampled_from(["user", "score", "relevant"])))
+        rows = data.draw(strategies.rows(**kinds, nulls=nulls))
+    frame = strategies.frame(rows, **kinds)
     asked = data.draw(st.lists(strategies.metrics(), min_size=1, max_size=3, unique=True))
     labels = [make_metric(name, k).label for name, k in asked]
     path = tmp_path_factory.getbasetemp() / "run.parquet"

@@ -190,7 +190,7 @@ def test_dtypes_that_pandas_does_not_read_are_refused(tmp_path):
     frame, _, _ = put("user", COLUMNS["arrow list"])
     frame.to_parquet(tmp_path / "rows.parquet")
 
-    with pytest.raises(recframe.RecframeError, match=r"rows.parquet: data type 'list<"):
+    with pytest.raises(recframe.RecframeError, match=r"rows.parquet: .*data type 'list<"):
         recframe.evaluate(tmp_path / "rows.parquet", "recall@1")
 
 
