@@ -221,3 +221,17 @@ def test_gathered_rows(monkeypatch, n_bytes, most, expected):
 
     assert expected == [batch.num_rows for batch in found]
     assert list(range(50)) == [row for batch in found for row in batch["row"].to_pylist()]
+
+
+@pytest.mark.parametrize("n_bytes", [1, 10_000])
+def test_users_that_are_not_a_number(tmp_path, n_bytes):
+    """NaN is as good as null, though Arrow has both."""
+    users = [1.0, float("nan"), None, 2.0]
+    rows = pa.table({"user": users, "score": range(4), "relevant": [True] * 4})
+    pq.write_table(rows, tmp_path / "0.parquet")
+    found, n_read = read(tmp_path, n_bytes)
+
+    assert ([1.0, 2.0], 6) == (
+        [one for batch in found for one in batch["user"].to_pylist()],
+        n_read,
+    )

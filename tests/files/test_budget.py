@@ -90,6 +90,20 @@ def test_progress(large, tmp_path, layout, memory):
     assert len(calls) > (5 if memory == SMALL else 1)
 
 
+def test_progress_while_rows_are_spilled(large, tmp_path):
+    """Before any block is made, half of the progress is told, bit by bit."""
+    shuffled_file(large, tmp_path)
+    calls = []
+    tables = recframe.iter_evaluate(
+        tmp_path, FEW, short="pad", memory=SMALL, progress=lambda done, _: calls.append(done)
+    )
+    next(tables)
+    while_spilled = [done for done in calls if 0 < done <= 150]
+
+    assert 2 < len(set(while_spilled))
+    assert 150 in while_spilled
+
+
 def test_progress_bar(large, tmp_path, capsys):
     """True draws a bar."""
     one_sorted_file(large, tmp_path)

@@ -410,6 +410,7 @@ def test_one_walk(tmp_path, monkeypatch, capsys):
         ("runs/**/down/*", "runs/deep/down/out.parquet", True),
         ("runs/**/down/*", "runs/deep/up/out.parquet", False),
         ("runs/**", "runs/deep/out.parquet", True),
+        ("runs/**", "runs", False),
         ("runs/**/_out.*", "runs/deep/_out.parquet", True),
         ("runs/**/_out.*", "runs/_deep/_out.parquet", False),
     ],

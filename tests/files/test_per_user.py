@@ -61,3 +61,18 @@ def test_truth_over_many_blocks(tmp_path, absent, grouped):
     assert len(tables) > 3
     with pytest.raises(recframe.RecframeError, match="no user is in both the frame and truth"):
         recframe.evaluate(path, metrics, truth=truth[truth["user"] > 90], **options)
+
+
+def test_no_table_of_absent_users_where_there_are_none(large, tmp_path):
+    """With truth of users that files list, there are the tables of blocks and no other."""
+    large = large.assign(item=range(300))
+    one_sorted_file(large, tmp_path)
+    truth = large.loc[large["relevant"], ["user", "item"]]
+    tables = list(recframe.iter_evaluate(tmp_path, FEW, truth=truth, short="pad"))
+    assert 1 == len(tables)
+    tables = list(recframe.iter_evaluate(tmp_path, FEW, truth=truth, short="pad", absent="zero"))
+    assert [40] == [len(table) for table in tables]
+
+    absent = pd.concat([truth, pd.DataFrame({"user": ["user 999"], "item": [1]})])
+    tables = list(recframe.iter_evaluate(tmp_path, FEW, truth=absent, short="pad", absent="zero"))
+    assert ["user 999"] == tables[-1].index.tolist()
