@@ -278,3 +278,13 @@ def save(rows, path):
     """Write rows and return the path of their file."""
     rows.to_parquet(path)
     return path
+
+
+def test_a_pair_that_is_not_found_again(tmp_path):
+    """Integers that pandas rounds beside nulls: what tells the rows apart is not known then."""
+    for number, items in enumerate([[2**53 + 1], [2**53 + 1, None]]):
+        frame = pd.DataFrame({"user": 1, "item": pd.array(items, "Int64"), "score": 0.5})
+        frame.assign(relevant=1).to_parquet(tmp_path / f"{number}.parquet")
+
+    with pytest.raises(recframe.RecframeError, match=r"must not be the same.*duplicates='max'"):
+        recframe.evaluate(tmp_path, "recall@1", missing="drop")

@@ -19,7 +19,6 @@ from recframe.files.sizes import (
     measure_texts,
 )
 
-
 USER = pa.field("user", pa.string())
 
 
