@@ -14,6 +14,7 @@ from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import ROW_BYTES, batch_bytes
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
+FOLD_BYTES = 8 << 20  # of rows whose texts are not yet made one
 OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
 
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
@@ -110,3 +111,17 @@ def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.Recor
             n_rows += batch.num_rows
             n_held += batch_bytes(batch, ROW_BYTES)
         yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+
+
+def fold(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Return rows as a table; what texts several batches have is made one on the way."""
+    held: list[pa.RecordBatch] = []
+    n_held, most = 0, FOLD_BYTES
+    for batch in batches:
+        held.append(batch)
+        n_held += batch_bytes(batch, 0)
+        if n_held > most:
+            held = pa.Table.from_batches(held).combine_chunks().to_batches()
+            n_held = sum(batch_bytes(one, 0) for one in held)
+            most = max(FOLD_BYTES, 2 * n_held)
+    return pa.Table.from_batches(held)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError
-from recframe.files.batches import MOST_ROWS, Read, gather, read_batches
+from recframe.files.batches import MOST_ROWS, Read, fold, gather, read_batches
 from recframe.files.budget import Limits, Progress
 from recframe.files.footers import Files
 from recframe.files.row_groups import RowGroup
@@ -42,7 +42,7 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
         return
     memory = max(left_after(files.footer_bytes, limits.memory), _least_memory(files))
     limits = limits._replace(memory=memory)
-    read = partial(read_batches, files, n_bytes=memory // 16, progress=progress)
+    read = partial(read_batches, files, n_bytes=memory // 24, progress=progress)
     if (in_order := _in_order(files)) and _most_open(files, in_order) <= memory - memory // 4:
         blocks = _sweep(files, read(in_order, encode=True), memory)
         yield from _read_ahead(_frame(block, files) for block in blocks)
@@ -166,7 +166,7 @@ def _spilled(
     memory = limits.memory
     n_buckets = min(MAX_BUCKETS, 1 + (n_bytes - 1) // max(1, memory // 4))
     with closing(Spill(limits.folder, str(files.user), n_buckets, level)) as spill:
-        for batch in _read_ahead(gather(batches, memory // 16)):
+        for batch in _read_ahead(gather(batches, memory // 24)):
             spill.write(batch)
             progress.report()
         sizes = spill.n_bytes + spill.n_rows * _row_bytes(files)
@@ -181,7 +181,7 @@ def _spilled(
 
 def _frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
     """Return rows as a frame with the labels of the columns, ids that are text as categories."""
-    table = pa.Table.from_batches(batches)
+    table = fold(batches) if files.long_text else pa.Table.from_batches(batches)
     arrays: dict[Hashable, Any] = {}
     for label, name in zip(files.columns.labels, files.types, strict=True):
         if name == files.text_user or name in files.long_text:
