@@ -343,7 +343,7 @@ def test_truth_is_read_once(make, threads, tmp_path, monkeypatch):
     frame.loc[::7, ["user", "item"]].to_parquet(tmp_path / "truth.parquet")
     ours = parts(frame).rec(truth=tmp_path / "truth.parquet", ties="best", short="pad")
     read, paths = pd.read_parquet, []
-    monkeypatch.setattr(pd, "read_parquet", lambda path: paths.append(path) or read(path))
+    monkeypatch.setattr(pd, "read_parquet", lambda path, **_: paths.append(path) or read(path))
     make(ours).compute()
 
     assert [tmp_path / "truth.parquet"] == paths
