@@ -15,7 +15,7 @@ SCORE_BYTES = 32  # the same for each score
 FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
 FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
 PAGE_COPIES = 8  # a page of texts is decompressed, decoded, made distinct, and handed on
-CODE_COPIES = 16  # Arrow hands on categories with every batch anew
+CODE_COPIES = 16  # of a dictionary, which Arrow hands on with every batch anew
 TEXT_COPIES = 2  # of distinct texts: those of rows, and those of a block
 LONG = 64  # bytes; texts above it are kept once each, however many rows have them
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
@@ -76,10 +76,12 @@ def measure_texts(
     if n_rows * n_bytes <= LEAST:
         return Texts(length, are_coded=False)
     page, largest = None, 0
-    copies = CODE_COPIES if pa.types.is_dictionary(field.type) else PAGE_COPIES
+    copies = PAGE_COPIES
     # Where headers are damaged, reading the pages will say so.
     with suppress(*DAMAGED), Path(path).open("rb") as file:
         page = first_page(file, column)
+        if page.is_dictionary:
+            copies = CODE_COPIES
         if copies * n_bytes > max(memory, FREE):
             largest = largest_page(file, column)
     least = copies * largest

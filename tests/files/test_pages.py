@@ -80,11 +80,11 @@ def test_a_piece_larger_than_the_memory(tmp_path, monkeypatch):
     with pytest.raises(
         recframe.RecframeError,
         match=r"^memory: .*0.parquet has 2,000,010 bytes of 'user' in one piece, which takes about "
-        r"8 times as many .* found memory of 1,048,576; pass memory='17MB' or more",
+        r"16 times as many .* found memory of 1,048,576; pass memory='33MB' or more",
     ):
         recframe.evaluate(path, FEW, short="pad", memory="1MiB")
 
-    assert users == recframe.evaluate(path, FEW, short="pad", memory="17MB").index.tolist()
+    assert users == recframe.evaluate(path, FEW, short="pad", memory="33MB").index.tolist()
 
 
 def test_a_footer_larger_than_the_memory(tmp_path, monkeypatch):

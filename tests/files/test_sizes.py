@@ -147,8 +147,8 @@ def refuse(path, column, memory, *, is_refused):
         measure_texts(str(path), USER, column, 10_000, memory)
 
 
-@pytest.mark.parametrize("memory", [31_999, 32_000])
-@pytest.mark.parametrize("free", [0, 31_999, 32_000])
+@pytest.mark.parametrize("memory", [63_999, 64_000])
+@pytest.mark.parametrize("free", [0, 63_999, 64_000])
 def test_the_least_memory_of_a_page(tmp_path, monkeypatch, memory, free):
     """The largest page may take the memory, or what is free beside it, and not one byte more."""
     monkeypatch.setattr(sizes, "FREE", free)
@@ -156,7 +156,7 @@ def test_the_least_memory_of_a_page(tmp_path, monkeypatch, memory, free):
     pages.append((page_header(0, 3999, 50, 5, 3), 50))
     column = chunk(tmp_path / "0", pages)
     column.total_uncompressed_size = 8059
-    refuse(tmp_path / "0", column, memory, is_refused=max(memory, free) < 32_000)
+    refuse(tmp_path / "0", column, memory, is_refused=max(memory, free) < 64_000)
 
 
 def test_pages_are_not_followed_where_all_have_room(tmp_path, monkeypatch):
@@ -166,5 +166,5 @@ def test_pages_are_not_followed_where_all_have_room(tmp_path, monkeypatch):
     column = chunk(tmp_path / "0", pages)
     column.total_uncompressed_size = 3999  # were it so, no page could have 4000
 
-    refuse(tmp_path / "0", column, 8 * 3999, is_refused=False)
-    refuse(tmp_path / "0", column, 8 * 3999 - 1, is_refused=True)
+    refuse(tmp_path / "0", column, 16 * 3999, is_refused=False)
+    refuse(tmp_path / "0", column, 16 * 3999 - 1, is_refused=True)
