@@ -9,7 +9,7 @@ import pytest
 from recframe.files import row_groups as module
 from recframe.files.footers import open_files
 from recframe.files.row_groups import RowGroup, _bounds, is_text, join, plain_type
-from recframe.files.sizes import LONG, Texts
+from recframe.files.sizes import LONG, TEXT_COPIES, Texts
 from recframe.options import Options
 
 
@@ -123,7 +123,7 @@ def test_bytes_of_numbers(tmp_path):
 @pytest.mark.parametrize("length", [1.5, LONG, LONG + 0.5])
 @pytest.mark.parametrize("n_rows", [9, 400])
 def test_bytes_of_texts(tmp_path, monkeypatch, length, coded, n_rows):
-    """Short texts are in every row; long ones are held twice as in the file, codes read so."""
+    """Short texts are in every row; long ones are held as codes, which are read so."""
     monkeypatch.setattr(module, "measure_texts", lambda *_: Texts(length, coded))
     files, found = write(tmp_path / "0.parquet", [f"{n % 9:040}" for n in range(n_rows)])
     size = used_bytes(tmp_path / "0.parquet")
@@ -131,7 +131,7 @@ def test_bytes_of_texts(tmp_path, monkeypatch, length, coded, n_rows):
     in_rows = max(size["user"], int(length * n_rows))
     is_long = length > LONG
 
-    assert numbers + (2 * size["user"] if is_long else in_rows) == found.n_bytes
+    assert numbers + (TEXT_COPIES * size["user"] if is_long else in_rows) == found.n_bytes
     assert numbers + (size["user"] if coded else in_rows) == found.n_read
     assert (frozenset({"user"}) if coded else frozenset()) == found.coded
     assert (frozenset({"user"}) if is_long else frozenset()) == files.long_text

@@ -13,6 +13,7 @@ from recframe.files.sizes import (
     FREE,
     LEAST,
     PAGE_HEADERS,
+    TEXT_COPIES,
     batch_bytes,
     check_footer,
     left_after,
@@ -77,13 +78,13 @@ def test_bytes_of_a_batch():
 
 
 def test_bytes_of_texts_that_are_held_once():
-    """Of codes, the texts are there twice: in the rows, and in the block that they come to."""
+    """Of codes, the texts are there in the rows, their block, and those of the block to follow."""
     texts = pa.array(["x" * 96, "y" * 100])
     codes = pa.array([0, 1, 1, 0, 1], pa.int32())
     batch = pa.record_batch({"user": pa.DictionaryArray.from_arrays(codes, texts)})
 
-    assert 2 * texts.nbytes + 20 == batch_bytes(batch, 0)
-    assert 2 * texts.nbytes + 25 == batch_bytes(batch, 1)
+    assert TEXT_COPIES * texts.nbytes + 20 == batch_bytes(batch, 0)
+    assert TEXT_COPIES * texts.nbytes + 25 == batch_bytes(batch, 1)
 
 
 def chunk(path, pages, *, n_bytes=None, encodings=("PLAIN",), is_coded=True):
