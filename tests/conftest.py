@@ -27,3 +27,21 @@ def frame():
             "relevant": [1, 1, 0, 0, 0, 1, 0, 0],
         }
     )
+
+
+@pytest.fixture
+def recs():
+    """Two lists of two and one of one."""
+    return pd.DataFrame(
+        {
+            "user": ["bob", "bob", "ann", "ann", "eve"],
+            "item": [1, 3, 1, 2, 2],
+            "score": [0.7, 0.6, 0.9, 0.8, 0.5],
+        }
+    )
+
+
+@pytest.fixture
+def test():
+    """One item of each user listed, others not; cat has no list, eve no truth."""
+    return pd.DataFrame({"user": ["ann", "ann", "ann", "bob", "cat"], "item": [2, 9, 8, 1, 1]})

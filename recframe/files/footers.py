@@ -173,7 +173,7 @@ def open_file(
     """Return a file opened such that reading a part of it holds that part only.
 
     Pages are held against their checksums, where the file has any: what is damaged would else be
-    another number. It takes some 7 % of the time of such a file, and none of that of others.
+    another number. It takes up to 16 % of the time of such a file, and none of that of others.
     """
     return pq.ParquetFile(
         path,

@@ -50,5 +50,5 @@ def _list_groups(schema: pa.Schema) -> Iterator[list[str]]:
 
 def _transpose(values: pa.Array, n_columns: int) -> pa.Array:
     """Return the values of a matrix with so many columns column by column, not row by row."""
-    places = np.arange(len(values), dtype=np.int32).reshape(-1, max(1, n_columns))
+    places = np.arange(len(values)).reshape(-1, max(1, n_columns))
     return values.take(pa.array(places.T.ravel()))

@@ -52,8 +52,7 @@ def list_row_groups(
             if name not in texts or n_rows == 0:
                 n_bytes, n_read = n_bytes + size, n_read + size
                 continue
-            field = file.schema.field(name)
-            length, are_coded = measure_texts(file.path, field, column, n_rows, memory)
+            length, are_coded = measure_texts(file.path, name, column, n_rows, memory)
             in_rows = max(size, int(length * n_rows))
             n_read += size if are_coded else in_rows
             n_bytes += TEXT_COPIES * size if length > LONG else in_rows

@@ -66,7 +66,7 @@ class Texts(NamedTuple):
 
 
 def measure_texts(
-    path: str, field: pa.Field, column: pq.ColumnChunkMetaData, n_rows: int, memory: int
+    path: str, name: str, column: pq.ColumnChunkMetaData, n_rows: int, memory: int
 ) -> Texts:
     """Return what texts a row group has; raise where they cannot be read in memory."""
     n_bytes = int(column.total_uncompressed_size)
@@ -87,7 +87,7 @@ def measure_texts(
     least = copies * largest
     if least > max(memory, FREE):
         raise RecframeError(
-            f"memory: {path} has {largest:,} bytes of {field.name!r} in one piece, which takes "
+            f"memory: {path} has {largest:,} bytes of {name!r} in one piece, which takes "
             f"about {copies} times as many when it is read, found memory of {memory:,}; pass "
             f"memory='{_in_megabytes(least)}' or more, or write the file with shorter ids or "
             "smaller pages"

@@ -10,24 +10,6 @@ from recframe.analysis.judged import judged_frame
 from recframe.options import Options
 
 
-@pytest.fixture
-def recs():
-    """Two lists of two and one of one."""
-    return pd.DataFrame(
-        {
-            "user": ["bob", "bob", "ann", "ann", "eve"],
-            "item": [1, 3, 1, 2, 2],
-            "score": [0.7, 0.6, 0.9, 0.8, 0.5],
-        }
-    )
-
-
-@pytest.fixture
-def test():
-    """One item of each user listed, others not; cat has no list, eve no truth."""
-    return pd.DataFrame({"user": ["ann", "ann", "ann", "bob", "cat"], "item": [2, 9, 8, 1, 1]})
-
-
 def test_judge_by_hand(recs, test):
     """The frame's rows in their order, then what truth has and the frame does not list."""
     judged = recs.set_axis(list("vwxyz")).rec.judge(test)

@@ -20,8 +20,6 @@ from recframe.files.sizes import (
     measure_texts,
 )
 
-USER = pa.field("user", pa.string())
-
 
 def write_footer(path, n_bytes, end=b"PAR1", before=b"PAR1"):
     """Write a file that ends as one whose footer has so many bytes."""
@@ -104,9 +102,9 @@ def test_few_texts_are_not_looked_at(tmp_path):
     """Where all texts of all rows would be small, the file is not opened."""
     column = SimpleNamespace(total_uncompressed_size=LEAST // 16, encodings=("PLAIN",))
 
-    assert (LEAST / 256, False) == measure_texts(str(tmp_path / "none"), USER, column, 16, 1)
+    assert (LEAST / 256, False) == measure_texts(str(tmp_path / "none"), "user", column, 16, 1)
     with pytest.raises(FileNotFoundError):
-        measure_texts(str(tmp_path / "none"), USER, column, 17, 1)
+        measure_texts(str(tmp_path / "none"), "user", column, 17, 1)
 
 
 @pytest.mark.parametrize(("mean", "length"), [(1000, 1024), (1024, 1024), (1025, 1025)])
@@ -114,9 +112,9 @@ def test_texts_without_what_they_begin_with(tmp_path, mean, length):
     """Texts of which the beginning is left out in the file may be long in the rows."""
     column = SimpleNamespace(total_uncompressed_size=mean * 4, encodings=("DELTA_BYTE_ARRAY",))
 
-    assert (length, False) == measure_texts(str(tmp_path / "none"), USER, column, 4, 1)
+    assert (length, False) == measure_texts(str(tmp_path / "none"), "user", column, 4, 1)
     column.encodings = ("PLAIN",)
-    assert (mean, False) == measure_texts(str(tmp_path / "none"), USER, column, 4, 1)
+    assert (mean, False) == measure_texts(str(tmp_path / "none"), "user", column, 4, 1)
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -127,7 +125,7 @@ def test_texts_that_are_all_codes(tmp_path, more):
     n_bytes = 5000 + 6 * n_rows // 7 + PAGE_HEADERS + more
     column = chunk(tmp_path / "0", [(dictionary, 100)], n_bytes=n_bytes)
 
-    assert (100, not more) == measure_texts(str(tmp_path / "0"), USER, column, n_rows, 1 << 30)
+    assert (100, not more) == measure_texts(str(tmp_path / "0"), "user", column, n_rows, 1 << 30)
 
 
 @pytest.mark.parametrize(("kind", "field", "n_values"), [(0, 5, 50), (3, 8, 50), (2, 7, 0)])
@@ -136,16 +134,16 @@ def test_a_first_page_that_is_no_dictionary_says_nothing(tmp_path, kind, field, 
     page = page_header(kind, 5000, 100, field, n_values)
     column = chunk(tmp_path / "0", [(page, 100)], n_bytes=7000, is_coded=kind == 2)
 
-    assert (7, False) == measure_texts(str(tmp_path / "0"), USER, column, 1000, 1 << 30)
+    assert (7, False) == measure_texts(str(tmp_path / "0"), "user", column, 1000, 1 << 30)
 
 
 def refuse(path, column, memory, *, is_refused):
     """Measure texts, which are refused or not."""
     if not is_refused:
-        measure_texts(str(path), USER, column, 10_000, memory)
+        measure_texts(str(path), "user", column, 10_000, memory)
         return
     with pytest.raises(recframe.RecframeError, match="has 4,000 bytes of 'user' in one piece"):
-        measure_texts(str(path), USER, column, 10_000, memory)
+        measure_texts(str(path), "user", column, 10_000, memory)
 
 
 @pytest.mark.parametrize("memory", [63_999, 64_000])

@@ -20,24 +20,6 @@ from recframe.metrics.names import make_metric
 LABELS = ["precision@2", "recall@2", "r_precision"]
 
 
-@pytest.fixture
-def recs():
-    """Two lists of two and one of one."""
-    return pd.DataFrame(
-        {
-            "user": ["bob", "bob", "ann", "ann", "eve"],
-            "item": [1, 3, 1, 2, 2],
-            "score": [0.7, 0.6, 0.9, 0.8, 0.5],
-        }
-    )
-
-
-@pytest.fixture
-def test():
-    """One item of each user listed, others not; cat has no list, eve no truth."""
-    return pd.DataFrame({"user": ["ann", "ann", "ann", "bob", "cat"], "item": [2, 9, 8, 1, 1]})
-
-
 def values(table, user):
     """Return a user's values of the only score column."""
     return table.loc[user].tolist()
