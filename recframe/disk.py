@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, show_path
 
 SPECIAL = {
     stat.S_IFIFO: "a pipe",
@@ -23,9 +23,11 @@ def identify(path: str) -> object:
         path.encode()  # Arrow opens no other names
         found = os.stat(path)  # noqa: PTH116 - of many files it takes half the time
     except OSError as error:
-        raise RecframeError(f"cannot read {path}: {reason(error)}") from error
+        raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
     except ValueError as error:  # of an odd byte, or of a null character
-        raise RecframeError(f"cannot read {path}: its name is not UTF-8 text; rename it") from error
+        raise RecframeError(
+            f"cannot read {show_path(path)}: its name is not UTF-8 text; rename it"
+        ) from error
     check_kind(path, found)
     return identity(path, found)
 
@@ -39,7 +41,7 @@ def check_kind(path: str, found: os.stat_result, act: str = "read") -> None:
     """Raise where what was found is neither a file nor a folder."""
     kind = SPECIAL.get(stat.S_IFMT(found.st_mode))
     if kind is not None:
-        raise RecframeError(f"cannot {act} {path}: it is {kind}, not a file")
+        raise RecframeError(f"cannot {act} {show_path(path)}: it is {kind}, not a file")
 
 
 def check_opens(path: str) -> None:

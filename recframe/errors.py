@@ -35,12 +35,25 @@ def as_text(value: object) -> str:
         return quote(value)
 
 
+def show_path(path: object) -> str:
+    """Return a path as a message has it: on one line, the middle of a long one left out."""
+    text = _on_one_line(as_text(path))
+    half = MAX_QUOTED // 2
+    return text if len(text) <= MAX_QUOTED else f"{text[: half - 1]}…{text[-half:]}"
+
+
 def shorten(text: str) -> str:
     """Return a text on one line, the beginning of one that is longer than what is quoted."""
-    if not text.isprintable():
-        lines = " ".join(text.split())
-        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in lines)
+    text = _on_one_line(text)
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text without line breaks, and what does not print written out."""
+    if text.isprintable():
+        return text
+    lines = " ".join(text.split())
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in lines)
 
 
 class RecframeError(ValueError):

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, shorten, show_path
 
 MARKS = {"Delta": "_delta_log", "Hudi": ".hoodie", "Iceberg": "metadata"}
 REMEDIES = {
@@ -74,8 +74,9 @@ def raise_part(path: str | Path, table: Table) -> NoReturn:
     """Refuse a path that is a table whose live files are not known, or a part of a table."""
     part = "" if table.root.samefile(path) else "part of "
     raise RecframeError(
-        f"cannot read {path}: it is {part}the {table.kind} table {table.root}, where files of "
-        "earlier versions lie beside the live ones; " + REMEDIES[table.kind].format(root=table.root)
+        f"cannot read {show_path(path)}: it is {part}the {table.kind} table "
+        f"{show_path(table.root)}, where files of earlier versions lie beside the live ones; "
+        + REMEDIES[table.kind].format(root=table.root)
     )
 
 
@@ -85,8 +86,8 @@ def open_delta(root: Path) -> tuple[Any, list[str]]:
         deltalake = importlib.import_module("deltalake")
     except ImportError as error:
         raise RecframeError(
-            f"cannot read {root}: its log as a Delta table is read by deltalake, which could not "
-            f"be imported ({error}); install it with pip install 'recframe[delta]'"
+            f"cannot read {show_path(root)}: its log as a Delta table is read by deltalake, "
+            f"which could not be imported ({error}); install it with pip install 'recframe[delta]'"
         ) from error
     try:
         table = deltalake.DeltaTable(os.fspath(root))
@@ -96,8 +97,8 @@ def open_delta(root: Path) -> tuple[Any, list[str]]:
             raise ValueError(f"its columns are mapped by {mapping} (columnMapping)")
         return table.to_pyarrow_dataset(), metadata.partition_columns
     except Exception as error:  # what is no JSON is a bare one
-        message = str(error).partition("\n")[0].rstrip(".")
+        message = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(
-            f"cannot read the Delta table {root}: {message}; a table with features that deltalake "
-            "does not read can be read with Spark: evaluate that DataFrame"
+            f"cannot read the Delta table {show_path(root)}: {message}; a table with features "
+            "that deltalake does not read can be read with Spark: evaluate that DataFrame"
         ) from error

@@ -58,18 +58,12 @@ TAKEN = {
     "metrics.recall.target": {"array of ints", "list"},
     # Lazily: what the data is refused for is found when computed.
     "ddf.rec.user": NONE,
+    "ddf.rec.truth": NONE | {"long text"},
     "ddf.rec.min_relevance": NONE | NUMBERS,
     "ddf.rec.min_score": NONE | NUMBERS,
 }
-# What a file is refused for is tested with files; a function is called, whatever it is.
-LEFT_OUT = {
-    "frame": {"null byte", "surrogate", "long text", "no text", "lines", "str", "path", "tuple"}
-    | {"list", "DataFrame"},
-    "truth": {"DataFrame", "no text", "long text", "null byte", "surrogate", "lines", "str"}
-    | {"path"},
-    "progress": {"class", "lambda"},
-}
-LEFT_OUT["path"] = LEFT_OUT["frame"]
+# A function is called, whatever it is.
+LEFT_OUT = {"progress": {"class", "lambda"}}
 # The engines take options and arguments from one place; of the second and on a few values tell.
 FEW = ("None", "nan", "10**5000", "array of ints", "NA", "mute", "unkeyed", "unequal", "long text")
 REPEATED = ("evaluate of files", "iter_evaluate", "df.rec", "ddf.rec")

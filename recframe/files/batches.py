@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote, show_path
 from recframe.files.budget import Progress
 from recframe.files.footers import Files, naming_file, open_file
 from recframe.files.row_groups import RowGroup
@@ -93,8 +93,9 @@ def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordB
         return batch
     if not files.drop_nulls:
         raise RecframeError(
-            f"user={files.user!r}: ids must not be null, found {nulls.true_count} null of "
-            f"{len(nulls)} rows read from {path}; remove those rows or pass missing='drop'"
+            f"user={quote(files.user)}: ids must not be null, found {nulls.true_count} null of "
+            f"{len(nulls)} rows read from {show_path(path)}; remove those rows or pass "
+            "missing='drop'"
         )
     return batch.filter(pc.invert(nulls))
 

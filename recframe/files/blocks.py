@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, fold, gather, read_batches
 from recframe.files.budget import Limits, Progress
 from recframe.files.footers import Files
@@ -106,8 +106,8 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
             first, last = row_group.indexes[0], row_group.indexes[-1]
             part = f"row group {first}" if first == last else f"row groups {first} to {last}"
             raise RecframeError(
-                f"{row_group.path}: the statistics of {part} say "
-                f"that no {user!r} is below {row_group.low!r}, but one is; write the file anew"
+                f"{show_path(row_group.path)}: the statistics of {part} say that no {quote(user)} "
+                f"is below {quote(row_group.low)}, but one is; write the file anew"
             )
         enough = max(min(MOST_ROWS * row_bytes, memory // 2), 2 * n_carried)
         is_full = n_held >= enough or n_held + _n_bytes(files, [row_group]) > memory

@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import MissingColumnError, RecframeError, shorten
+from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
 from recframe.files.paths import Found, PathLike, find_files
 from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
 from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.frames.columns import Columns, find_columns
+from recframe.frames.labels import shown
 from recframe.options import Options
 
 JOINED = 32  # what part of the memory row groups of all files may have that are read as one
@@ -58,8 +59,10 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: i
         footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
         for name in names:
             if name not in file.schema.names:
-                has = ", ".join(map(repr, file.schema.names))
-                raise MissingColumnError(f"{name!r}: no such column in {file.path}; it has {has}")
+                has = shown(file.schema.names)
+                raise MissingColumnError(
+                    f"{quote(name)}: no such column in {show_path(file.path)}; it has {has}"
+                )
             types[name][file.path] = file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
@@ -75,7 +78,7 @@ def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: i
     for name, found_type in plain.items():
         if pa.types.is_nested(found_type):
             raise RecframeError(
-                f"{name!r} has type {shorten(str(found_type))}, of several values in a cell; "
+                f"{quote(name)} has type {shorten(str(found_type))}, of several values in a cell; "
                 "write one value in each, for example one field of it"
             )
     row_groups = [row_group for row_group in row_groups if row_group.n_rows]
@@ -123,7 +126,7 @@ def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # A dtype that pandas writes and does not read, or damage to what it has noted.
         raise RecframeError(
-            f"cannot read {path}: what it holds for pandas is damaged or not known "
+            f"cannot read {show_path(path)}: what it holds for pandas is damaged or not known "
             f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
             "index and dtypes of pandas, for example with pyarrow"
         ) from error
@@ -153,8 +156,9 @@ def _check_as_said(file: File, name: str) -> None:
                 if others.true_count:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(
-                        f"{name!r} is {other!r} in {file.path}, but {said.as_py()!r} by the name "
-                        "of its folder; rename the one that is not meant"
+                        f"{quote(name)} is {quote(other)} in {show_path(file.path)}, but "
+                        f"{quote(said.as_py())} by the name of its folder; rename the one that is "
+                        "not meant"
                     )
 
 
@@ -199,8 +203,8 @@ def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
             common = pa.unify_schemas(fields, promote_options="permissive").field(0).type
         except pa.ArrowTypeError as error:
             raise RecframeError(
-                f"{name!r} has type {types[path]} in {path} but {types[first]} in {first}; "
-                "write the files with one type"
+                f"{quote(name)} has type {shorten(str(types[path]))} in {show_path(path)} but "
+                f"{shorten(str(types[first]))} in {show_path(first)}; write the files with one type"
             ) from error
     return common
 
@@ -211,5 +215,5 @@ def naming_file(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        message = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-        raise RecframeError(f"cannot read {path}: {message}") from error
+        message = shorten(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
+        raise RecframeError(f"cannot read {show_path(path)}: {message}") from error

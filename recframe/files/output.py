@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.disk import check_kind, identify, identity
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, show_path
 from recframe.files.paths import walk, would_find
 from recframe.frames.tables import mean_of_sums, sum_and_count, tidy_table
 
@@ -47,13 +47,15 @@ def check_apart(path: Path, read: Iterable[str], given: Iterable[str]) -> None:
         own = identity(where, path.stat())
         for other in read:
             if identify(other) == own:
-                also = "" if other == where else f", as {other}"
-                raise RecframeError(f"cannot write {path}: it is read{also}; write to another file")
+                also = "" if other == where else f", as {show_path(other)}"
+                raise RecframeError(
+                    f"cannot write {show_path(path)}: it is read{also}; write to another file"
+                )
     for folder in given:
         if would_find(folder, where):
             raise RecframeError(
-                f"cannot write {path}: it would be read the next time, as {folder} names it too; "
-                "write it elsewhere"
+                f"cannot write {show_path(path)}: it would be read the next time, as "
+                f"{show_path(folder)} names it too; write it elsewhere"
             )
 
 
@@ -103,7 +105,7 @@ def _naming_output(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RecframeError(f"cannot write {path}: {error.strerror or error}") from error
+        raise RecframeError(f"cannot write {show_path(path)}: {error.strerror or error}") from error
 
 
 def mean_of_tables(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from recframe.disk import check_named, identify, reason
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, show_path
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 
 PathLike = str | os.PathLike[str]
@@ -33,8 +33,19 @@ class Found(NamedTuple):
         return self.path
 
 
-def find_files(paths: PathLike | Sequence[PathLike]) -> list[Found]:
-    """Return the files that paths name, in order, each with what is known of its columns."""
+def find_files(paths: PathLike | Sequence[PathLike], argument: str = "") -> list[Found]:
+    """Return the files that paths name, in order, each with what is known of its columns.
+
+    What is refused is so by the name of the argument, if there is one.
+    """
+    try:
+        return _find(paths)
+    except RecframeError as error:
+        raise RecframeError(f"{argument}: {error}" if argument else str(error)) from error
+
+
+def _find(paths: PathLike | Sequence[PathLike]) -> list[Found]:
+    """Return the files that paths name."""
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
     known = [path for path in listed if isinstance(path, Found)]
     if known and len(known) == len(listed):
@@ -45,7 +56,7 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> list[Found]:
     tables: dict[Path, Table | None] = {}
     found = [file for path in given for file in _expand(path, tables)]
     if not found:
-        raise RecframeError("path: no file named, found an empty list")
+        raise RecframeError("no file named, found an empty list")
     _check_named_once([file.path for file in found])
     of_no_log = [file.path for file in found if file.table_schema is None]
     _check_no_part(of_no_log, set(given), tables)
@@ -60,7 +71,7 @@ def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
             return _read_log(root)
         files = [Found(entry.path, {}) for entry in walk(path) if not entry.is_dir()]
         if not files:
-            raise RecframeError(f"cannot read {path}: no parquet file in that folder")
+            raise RecframeError(f"cannot read {show_path(path)}: no parquet file in that folder")
         return files
     if os.path.exists(path) or not has_magic(path):  # noqa: PTH110 - it raises nothing
         return [Found(path, {})]
@@ -68,7 +79,7 @@ def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
     n_plain = next(number for number, step in enumerate(steps) if has_magic(step))
     matches = sorted(set(_match(os.fspath(Path(*steps[:n_plain])), steps[n_plain:])))
     if not matches:
-        raise RecframeError(f"cannot read {path}: no such file")
+        raise RecframeError(f"cannot read {show_path(path)}: no such file")
     # A pattern may match a folder and what is in it.
     found = {file.path: file for match in matches for file in _expand(match, tables)}
     return list(found.values())
@@ -136,7 +147,7 @@ def _list(folder: str, pattern: str = "*") -> list[os.DirEntry[str]]:
             found = [entry for entry in entries if fnmatch(entry.name, pattern)]
     except OSError as error:
         raise RecframeError(
-            f"cannot read {folder}: {reason(error)}; its rows would be missing"
+            f"cannot read {show_path(folder)}: {reason(error)}; its rows would be missing"
         ) from error
     found = [entry for entry in found if entry.name[0] not in skipped]
     for entry in found:
@@ -152,7 +163,8 @@ def _check_link(entry: os.DirEntry[str]) -> None:
     except OSError as error:
         gone = isinstance(error, FileNotFoundError)
         raise RecframeError(
-            f"cannot read {entry.path}: it is a symbolic link to {Path(entry.path).readlink()}, "
+            f"cannot read {show_path(entry.path)}: it is a symbolic link to "
+            f"{show_path(Path(entry.path).readlink())}, "
             + ("which is not there; remove it" if gone else f"{reason(error)}")
         ) from error
 
@@ -163,8 +175,10 @@ def _check_named_once(paths: list[str]) -> None:
     for path in paths:
         identity = identify(path)
         if identity in seen:
-            also = "" if seen[identity] == path else f", first as {seen[identity]}"
-            raise RecframeError(f"path: {path} is named twice{also}; its rows would count twice")
+            also = "" if seen[identity] == path else f", first as {show_path(seen[identity])}"
+            raise RecframeError(
+                f"path: {show_path(path)} is named twice{also}; its rows would count twice"
+            )
         seen[identity] = path
 
 
@@ -195,7 +209,7 @@ def _read_log(root: Path) -> list[Found]:
         partitions = {key: pa.scalar(values[key], dataset.schema.field(key).type) for key in keys}
         found.append(Found(os.fspath(root / fragment.path), partitions, dataset.schema))
     if not found:
-        raise RecframeError(f"cannot read {root}: the Delta table has no file")
+        raise RecframeError(f"cannot read {show_path(root)}: the Delta table has no file")
     return found
 
 

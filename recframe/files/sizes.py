@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote, show_path
 from recframe.files.pages import first_page, largest_page
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
@@ -37,7 +37,7 @@ def check_footer(path: str, memory: int) -> None:
     least = left_after(FOOTER_COPIES * n_bytes, 0) * -4 // 3
     if least > memory:
         raise RecframeError(
-            f"memory: the footer of {path} has {n_bytes:,} bytes and takes about "
+            f"memory: the footer of {show_path(path)} has {n_bytes:,} bytes and takes about "
             f"{FOOTER_COPIES} times as many when it is read, found memory of {memory:,}; pass "
             f"memory='{_in_megabytes(least)}' or more, or write the file with larger row groups"
         )
@@ -87,8 +87,8 @@ def measure_texts(
     least = copies * largest
     if least > max(memory, FREE):
         raise RecframeError(
-            f"memory: {path} has {largest:,} bytes of {name!r} in one piece, which takes "
-            f"about {copies} times as many when it is read, found memory of {memory:,}; pass "
+            f"memory: {show_path(path)} has {largest:,} bytes of {quote(name)} in one piece, "
+            f"which takes about {copies} times as many when read, found memory of {memory:,}; pass "
             f"memory='{_in_megabytes(least)}' or more, or write the file with shorter ids or "
             "smaller pages"
         )

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.disk import check_opens
-from recframe.errors import RecframeError, RepeatedPairError, quote, shorten
+from recframe.errors import RecframeError, RepeatedPairError, quote, shorten, show_path
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import Coded, append, encode, find_rows, match
@@ -187,7 +187,7 @@ def _load_truth(truth: Any) -> pd.DataFrame:
         return truth
     with _naming_truth():
         check_opens(os.fspath(truth))
-        root = find_delta(Path(truth), {}) if Path(truth).is_dir() else None
+        root = find_delta(Path(truth), {}) if os.path.isdir(truth) else None  # noqa: PTH112 - raises nothing
         if root is not None:
             return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
     try:
@@ -196,7 +196,7 @@ def _load_truth(truth: Any) -> pd.DataFrame:
         is_missing = isinstance(error, FileNotFoundError)
         first = str(error).partition("\n")[0].rstrip(".")
         reason = "no such file" if is_missing else shorten(first)
-        raise RecframeError(f"truth: cannot read {shorten(str(truth))}: {reason}") from error
+        raise RecframeError(f"truth: cannot read {show_path(truth)}: {reason}") from error
 
 
 @contextmanager

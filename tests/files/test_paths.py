@@ -122,7 +122,7 @@ def test_several_files_are_one_frame(frame, tmp_path, named):
 
 def test_no_files():
     """An empty list of files is refused."""
-    with pytest.raises(recframe.RecframeError, match="path: no file named, found an empty list"):
+    with pytest.raises(recframe.RecframeError, match="frame: no file named, found an empty list"):
         recframe.evaluate([])
 
 
