@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import RecframeError, quote, show_path
+from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.budget import Progress
 from recframe.files.footers import Files, naming_file, open_file
 from recframe.files.row_groups import RowGroup
@@ -51,7 +51,14 @@ def read_batches(
                 for name, wanted in files.types.items():
                     value = row_group.partitions.get(name)
                     array = read[name] if value is None else pa.repeat(value, read.num_rows)
-                    columns[name] = _conform(array, wanted, encode=name in encoded)
+                    try:
+                        columns[name] = _conform(array, wanted, encode=name in encoded)
+                    except pa.ArrowInvalid as error:  # a number that the other files' type has not
+                        found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
+                        raise RecframeError(
+                            f"{quote(name)} in {show_path(row_group.path)} has type {found}; "
+                            "write the files with one type"
+                        ) from error
                 batch = _without_nulls(pa.record_batch(columns), files, row_group.path)
                 progress.n_read += 2 * read.num_rows - batch.num_rows
                 n_left -= read.num_rows

@@ -197,8 +197,10 @@ def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
             continue
         own, common = plain_type(own), plain_type(common)
         try:
-            if pa.types.is_binary(own) != pa.types.is_binary(common):
-                raise pa.ArrowTypeError  # text and bytes are not the same ids
+            for is_kind in (pa.types.is_binary, pa.types.is_decimal):
+                if is_kind(own) != is_kind(common):
+                    # Text and bytes are not the same ids; no type holds all decimals and integers.
+                    raise pa.ArrowTypeError
             fields = [pa.schema([pa.field(name, found)]) for found in (own, common)]
             common = pa.unify_schemas(fields, promote_options="permissive").field(0).type
         except pa.ArrowTypeError as error:

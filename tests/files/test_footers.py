@@ -1,6 +1,7 @@
 """What footers say: columns in their roles, one type for all files, bounds of users."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -145,6 +146,18 @@ def test_types_of_one_kind_are_one(tmp_path, case, memory):
 
 
 TWO_TYPES = {
+    "decimals": (
+        *(1, pa.int64(), Decimal("2.5"), pa.decimal128(5, 1)),
+        r"'user' has type decimal128\(5, 1\) in .*1.parquet but int64",
+    ),
+    "unsigned": (
+        *(1, pa.int64(), 2**63 + 1, pa.uint64()),
+        "'user' in .*1.parquet has type uint64, not all of it in int64",
+    ),
+    "large": (
+        *(2.5, pa.float64(), 2**62 + 1, pa.int64()),
+        "'user' in .*1.parquet has type int64, not all of it in double",
+    ),
     "text": (1, pa.int64(), "b", pa.string(), "'user' has type string in .*1.parquet but int64"),
     "bytes": ("a", pa.string(), b"a", pa.binary(), "'user' has type binary in .*1.parquet but st"),
 }
