@@ -46,12 +46,12 @@ def test_integers_beside_nulls_stay_exact(tmp_path):
 
 
 def test_a_type_that_does_not_hold_a_value(tmp_path):
-    """A number that the common type rounds is refused, and the file named."""
+    """A number that the common type rounds is refused, and column and file named."""
     rows = {"score": [0.9, 0.1], "relevant": [1, 0]}
     pq.write_table(pa.table({"user": [0.5, 0.5], **rows}), tmp_path / "0.parquet")
     pq.write_table(pa.table({"user": [2**53 + 1] * 2, **rows}), tmp_path / "1.parquet")
     with pytest.raises(
-        recframe.RecframeError, match=r"cannot read .*1.parquet: Integer value 90071"
+        recframe.RecframeError, match=r"'user' in .*1.parquet has type int64, not all .*90071"
     ):
         recframe.evaluate(tmp_path, ["recall@1"])
 
