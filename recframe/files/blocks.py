@@ -23,7 +23,7 @@ from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes, left_after
 from recframe.files.spill import MAX_BUCKETS, Spill
 
-MAX_LEVEL = 3  # of spilling again what is still too large; 64 ** 4 buckets in all
+MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
 # Arrow's way to pandas makes floats of integers beside nulls; these dtypes keep them exact.
 NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
     pa.from_numpy_dtype(name.lower()): pd.api.types.pandas_dtype(name)

@@ -16,7 +16,7 @@ from recframe.files.packing import is_wide, pack, unpack
 from recframe.files.sizes import batch_bytes
 from recframe.files.user_ids import hash_users
 
-MAX_BUCKETS = 64
+MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 PACKED_BYTES = 4 << 20  # that are unpacked at a time
 
 
