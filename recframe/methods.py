@@ -53,6 +53,8 @@ class RankingMethods(ABC, Generic[Table]):
         The interactions: a row for each user and item, score columns, a relevance column.
     """
 
+    _call = "df.rec"  # as messages spell it
+
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
         self._frame = frame
@@ -135,9 +137,13 @@ class RankingMethods(ABC, Generic[Table]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         """Return rows among which are all of the user's, and whether they are all there is."""
 
+    def _find_columns(self, *, with_item: bool = False) -> Columns:
+        """Return the label of each role."""
+        return find_columns(self._sample, self._options, with_item=with_item, call=self._call)
+
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> Table:
         """Return what is made of the metrics of every user."""
-        columns = find_columns(self._sample, self._options)
+        columns = self._find_columns()
         make = partial(_measure, metrics=metrics, make_table=make_table)
         return self._map(make, columns, self._options)
 
@@ -250,7 +256,7 @@ class RankingMethods(ABC, Generic[Table]):
         2        2.5
         """
         options = rank_options(self._options)
-        return self._map(rank_table, rank_columns(self._sample, options), options)
+        return self._map(rank_table, rank_columns(self._sample, options, self._call), options)
 
     def top(self, k: int = 10, score: Hashable | None = None) -> Table:
         """
@@ -292,7 +298,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         k = check_k(k)
         options = rank_options(self._options)
-        columns = top_columns(self._sample, score, options)
+        columns = top_columns(self._sample, score, options, self._call)
         return self._map(partial(top_table, k=k), columns, options, reads_all=True)
 
     def inspect(self, user: Hashable = ALL_USERS, k: int = 3) -> Inspection:
@@ -347,7 +353,7 @@ class RankingMethods(ABC, Generic[Table]):
         = tied, at their mean position
         """
         k = check_k(k)
-        columns = find_columns(self._sample, self._options, with_item=True)
+        columns = self._find_columns(with_item=True)
         check_user(user, columns.user)
         rows, is_all = self._rows_of(user, columns)
         return inspect_user(rows, user, k, self._options, is_all=is_all)
@@ -407,7 +413,7 @@ class RankingMethods(ABC, Generic[Table]):
         precision@1, best              0.5
         """
         k = check_k(k)
-        return self._describe(find_columns(self._sample, self._options, with_item=True), k)
+        return self._describe(self._find_columns(with_item=True), k)
 
     def curve(self, metric: str = "recall", k: Iterable[int] = range(1, 51)) -> Table:
         """

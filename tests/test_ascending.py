@@ -247,7 +247,7 @@ def test_of_several_scores_the_remedy_is_a_list(ranked):
 def test_a_rank_that_may_be_the_score_is_named(ranked):
     """Where no score is found, a rank that is there is what may be meant."""
     with pytest.raises(
-        recframe.MissingColumnError, match="or a list of columns, as score='rank', ascending=True"
+        recframe.MissingColumnError, match=r"pass df.rec\(score='rank', ascending=True\)$"
     ):
         ranked.rec.recall(k=1)
 

@@ -391,7 +391,9 @@ def test_without_items_there_is_nothing_to_compare(days):
 
     assert 30 == len(without.rec.recall(k=2))
     for duplicates in ("max", "first"):
-        with pytest.raises(recframe.MissingColumnError, match=f"duplicates='{duplicates}' needs"):
+        with pytest.raises(
+            recframe.MissingColumnError, match=f"item: .* duplicates='{duplicates}' needs"
+        ):
             without.rec(duplicates=duplicates).recall(k=2)
 
 

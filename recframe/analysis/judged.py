@@ -26,7 +26,7 @@ def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) 
     """
     if not options.has_truth:
         raise RecframeError("truth: judge needs it; pass the frame of relevant items")
-    columns = find_columns(frame, options)
+    columns = find_columns(frame, options, call="df.rec")
     interactions = read_interactions(frame, columns, options)
     judgments = read_judgments(columns, options)
     matches = Judge(judgments, options).find(interactions, is_all=is_all)

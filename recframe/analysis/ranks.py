@@ -24,19 +24,22 @@ def rank_options(options: Options) -> Options:
     return options
 
 
-def rank_columns(frame: pd.DataFrame, options: Options) -> Columns:
+def rank_columns(frame: pd.DataFrame, options: Options, call: str = "") -> Columns:
     """Return the label of each role; relevance only where the tie rule reads it."""
-    return find_columns(frame, options, with_relevant=options.tie_rule.relevant_first is not None)
+    reads_relevance = options.tie_rule.relevant_first is not None
+    return find_columns(frame, options, with_relevant=reads_relevance, call=call)
 
 
-def top_columns(frame: pd.DataFrame, score: Hashable | None, options: Options) -> Columns:
+def top_columns(
+    frame: pd.DataFrame, score: Hashable | None, options: Options, call: str = ""
+) -> Columns:
     """Return the label of each role with one score, or raise where there are several."""
     if "rank" in frame.columns:
         raise RecframeError("top adds a column 'rank', which the frame has; rename that column")
     if score is not None:
         ascending = _ascending_of(frame, score, options)
         options = replace(options, score=score, ascending=ascending)
-    columns = rank_columns(frame, options)
+    columns = rank_columns(frame, options, call)
     if len(columns.scores) > 1:
         raise RecframeError(
             f"top takes one score column, found {quote(columns.scores)}; pass score= one of them"

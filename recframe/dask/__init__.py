@@ -60,6 +60,7 @@ class DaskRecAccessor(RankingMethods[Any]):
     """
 
     _partitioned = False
+    _call = "ddf.rec"
 
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, dd.DataFrame):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.frames import columns, labels
+from recframe.frames import columns, labels, roles
 from recframe.frames.columns import find_columns
 from recframe.frames.labels import is_same
 from recframe.frames.names import NAMES
@@ -112,8 +112,9 @@ REFUSED = {
     "no user": (
         ["id", "score", "relevant"],
         {},
-        "user: no column found; looked for one of user, userid, uid, .* the frame has 'id', "
-        "'score', 'relevant'; pass user= the right column, or user=None for one ranking",
+        r"user: no column found \(looked for user, query, .* each with or without id\); score is "
+        r"'score', relevant is 'relevant'; the frame has 'id', 'score', 'relevant'; pass "
+        r"df.rec\(user=...\), with the right column in place of ..., or user=None for one ranking",
     ),
     "two users": (
         ["user", "query", "score", "relevant"],
@@ -125,7 +126,7 @@ REFUSED = {
     "relevance and ratings": (
         ["user", "score", "relevant", "Rating"],
         {},
-        "relevant: 2 columns could be it, 'relevant', 'Rating'; .*pass relevant= the right column",
+        r"relevant: 2 columns could be it, 'relevant', 'Rating'; .* df.rec\(relevant='relevant'\)",
     ),
     "no relevance that is free": (
         ["user", "rating", "label"],
@@ -141,7 +142,7 @@ REFUSED = {
         ["user", "relevant", "score", "credit_score", "z_scores"],
         {},
         "score: 3 columns are named as scores, 'score', 'credit_score', 'z_scores', but "
-        "'credit_score' may be no model to evaluate; pass score= the column or the list of columns",
+        r"'credit_score' may be no model to evaluate; .*; pass df.rec\(score='score'\)$",
     ),
     "no score": (["user", "relevant"], {}, "score: no column found"),
     "wrong user": (
@@ -228,7 +229,7 @@ def test_many_scores_are_not_compared_each_with_each(monkeypatch):
         calls.append(label)
         return is_same(name, label)
 
-    for module in (columns, labels):
+    for module in (roles, labels):
         monkeypatch.setattr(module, "is_same", note)
     for score in ("infer", list(frame.columns[2:])):
         recframe.evaluate(frame, "recall@1", score=score)

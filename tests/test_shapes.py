@@ -1,0 +1,136 @@
+"""The ten shapes: the right columns are found, or the message has the call that names them."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+import shapes
+from recframe.frames.columns import find_columns
+from recframe.options import Options
+
+METRICS = ["precision@3", "recall@3", "r_precision"]
+# What a shape needs to be said that no name can say: from which grade on a row is relevant.
+SAID = {"movielens": 4, "surprise": 4, "spark_als": 4}
+FOUND = {
+    "movielens": ("userId", "movieId", ["prediction"], "rating"),
+    "surprise": ("uid", "iid", ["est"], "r_ui"),
+    "spark_als": ("user", "item", ["prediction"], "rating"),
+    "rag_log": ("question_id", "passage_id", ["similarity"], "is_relevant"),
+    "two_models": ("user_id", "item_id", ["score_als", "score_bpr"], "label"),
+}
+
+
+def refuse(frame, **options):
+    """Return the message of a refusal."""
+    with pytest.raises(recframe.RecframeError) as caught:
+        frame.rec(**options).mean(METRICS)
+    return str(caught.value)
+
+
+def paste(message, df, truth=None):
+    """Return the accessor that the call in a message makes."""
+    call = re.search(r"pass (df\.rec\(.*?\))(,|;|$)", message)[1]
+    return eval(call, {"df": df, "truth": truth})
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_columns_that_names_tell(name):
+    """Where names tell, nothing need be passed but what makes a grade relevant."""
+    user, item, scores, relevant = FOUND[name]
+    frame = getattr(shapes, name)()
+    columns = find_columns(frame, Options())
+    means = frame.rec(min_relevance=SAID.get(name)).mean(METRICS)
+
+    assert (user, item, scores, relevant) == (
+        columns.user,
+        columns.item,
+        columns.scores,
+        columns.relevant,
+    )
+    assert np.isfinite(means.to_numpy()).all()
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_ratings_need_a_grade(name):
+    """A rating beside a prediction is relevance, which says from where on when it is told."""
+    message = refuse(getattr(shapes, name)())
+
+    assert re.search("relevant='r(ating|_ui)': .* from 1.0 to 5.0; pass min_relevance=", message)
+
+
+@pytest.mark.parametrize("with_truth", [True, False])
+def test_vector_store(with_truth):
+    """A distance is suggested with its direction, the gold pairs as truth: one call to paste."""
+    frame, truth = shapes.vector_store(), shapes.gold_pairs()
+    message = refuse(frame, **{"truth": truth} if with_truth else {})
+    means = paste(message, frame, truth).mean(METRICS)
+
+    assert "df.rec(score='distance', ascending=True, truth=truth)" in message
+    expected = shapes.vector_store("similarity").rec(truth=truth).mean(METRICS)
+    assert expected.to_numpy().tolist() == means.to_numpy().tolist()
+
+
+def test_ab_log():
+    """Sessions and users could both be it: refused, with the finer one to paste."""
+    frame = shapes.ab_log()
+    message = refuse(frame)
+
+    assert message.startswith("user: 2 columns could be it, 'session_id', 'user_id'; item is 'ite")
+    assert 12 == len(paste(message, frame).evaluate("r_precision"))
+    assert 12 == len(frame.drop(columns="user_id").rec.evaluate("r_precision"))
+
+
+def test_trec():
+    """A run needs its qrels, as the call to paste says; grades need to be told apart."""
+    run, qrels = shapes.trec_run(), shapes.trec_qrels()
+    message = refuse(run)
+
+    with pytest.raises(recframe.RecframeError, match=r"truth: relevant='rel': .* min_relevance="):
+        paste(message, run, qrels).mean(METRICS)
+    assert 12 == len(run.rec(truth=qrels, min_relevance=1).evaluate("recall@3"))
+
+
+@pytest.mark.parametrize("make", [shapes.spark_recommendations, shapes.topk_frame])
+def test_lists_in_cells(make):
+    """A column that may hold lists is told what makes rows of them."""
+    frame = make()
+    message = refuse(frame)
+
+    name = frame.columns[1]
+    assert message.endswith(f"where {name!r} holds lists, recframe.from_lists makes rows of them")
+
+
+# Frames with names that none is known by: the options, and the arguments of the call to paste.
+STRANGE = {
+    "all roles": (["person", "thing", "als", "hit"], {}, "user='person', score='als', relevant"),
+    "options stay": (
+        ["person", "doc", "als", "hit"],
+        {"ties": "worst", "item": "doc", "short": "pad"},
+        "user='person', item='doc', score='als', relevant='hit', ties='worst', short='pad'",
+    ),
+    "spelled like": (["usrid", "movie", "scroe", "relevent"], {}, "user='usrid', score='scroe'"),
+    "several scores": (["user", "knn_pred", "als_pred", "rel"], {}, "score=.'knn_pred', 'als_pr"),
+    "the last float": (["user", "item", "alpha", "rel"], {}, "score='alpha'"),
+    "low before rank": (["user", "rank", "dist", "rel"], {}, "score='dist', ascending=True"),
+    "the id of a name": (["uid", "doc", "doc_id", "als", "rel"], {}, "score='als'"),
+    "query in a session": (["session", "query", "item", "score", "rel"], {}, "user='query'"),
+    "a name of a rating": (["user", "item", "score", "label", "rating"], {}, "relevant='label'"),
+}
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_calls_to_paste(case):
+    """The call has the frame's own likely columns, and what was given; it works."""
+    names, options, expected = STRANGE[case]
+    values = {
+        name: [0.5, 0.25] if name in ("als", "alpha", "dist", "scroe") else [0, 1] for name in names
+    }
+    values |= {names[0]: [1, 1]}
+    frame = pd.DataFrame(values)
+    message = refuse(frame, **options)
+
+    assert re.search(rf"pass df\.rec\({expected}", message)
+    assert not paste(message, frame).evaluate("r_precision").empty
