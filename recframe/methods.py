@@ -14,7 +14,12 @@ from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.summary import curve_metrics, curve_table, summary_table
+from recframe.analysis.summary import (
+    curve_metrics,
+    curve_table,
+    measure_curve,
+    summary_table,
+)
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.tables import mean_table, measure_table, single_table
@@ -409,23 +414,26 @@ class RankingMethods(ABC, Generic[Table]):
         k = check_k(k)
         return self._describe(find_columns(self._sample, self._options, with_item=True), k)
 
-    def curve(self, metric: str = "recall", k: Iterable[int] = range(1, 51)) -> Table:
+    def curve(self, metric: str = "recall", k: int | Iterable[int] | None = None) -> Table:
         """
         Return the mean of a metric over users at every cut-off.
 
-        The rows are ranked once, however many cut-offs there are. ``.plot()`` draws the table.
+        The rows are ranked once, however many cut-offs there are. ``.plot()`` draws the table, its
+        axes named.
 
         Parameters
         ----------
         metric : str, default "recall"
             The name of a metric that takes a cut-off, as "recall", "precision" or "ndcg".
-        k : iterable of int, default range(1, 51)
-            The cut-offs, each 1 or more.
+        k : int or iterable of int, default None
+            The cut-offs, each 1 or more; a number means all from 1 to it. None: from 1 to 50, but
+            under ``short="raise"`` no further than the shortest ranking.
 
         Returns
         -------
         DataFrame
-            Index: the cut-offs, named k. Columns: the score columns. The values of `mean`.
+            Index: the cut-offs, named k. Columns: the score columns, ``columns.name`` the metric
+            as "recall@k". The values of `mean`.
 
         Raises
         ------
@@ -440,15 +448,20 @@ class RankingMethods(ABC, Generic[Table]):
         --------
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [3, 2, 1], "relevant": [1, 0, 1]})
-        >>> df.rec.curve("recall", k=[1, 2, 3])
-        score  score
+        >>> df.rec.curve("recall")
+        recall@k  score
         k
-        1        0.5
-        2        0.5
-        3        1.0
+        1           0.5
+        2           0.5
+        3           1.0
         """
         metrics = curve_metrics(metric, k)
-        return self._mean(self._per_user(metrics), partial(curve_table, metrics=metrics))
+        make_table = partial(curve_table, metrics=metrics)
+        if k is not None:
+            return self._mean(self._per_user(metrics), make_table)
+        columns = find_columns(self._sample, self._options)
+        measure = partial(measure_curve, metrics=metrics)
+        return self._mean(self._map(measure, columns, self._options), make_table)
 
     def summary(
         self,
@@ -477,9 +490,10 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         DataFrame
-            Index: (score, metric). Columns: mean, standard_error, low and high (the interval),
-            n_users (that have a value), n_undefined (whose value is NaN). For fewer than two users
-            the interval and the error are NaN.
+            Index: (score, metric). Columns: mean, low and high (the interval), n_users (that have a
+            value), standard_error, and where there are any n_undefined (users whose value is NaN).
+            For fewer than two users the interval and the error are NaN. All columns are printed,
+            in blocks where the display is too narrow.
 
         Raises
         ------
@@ -494,10 +508,10 @@ class RankingMethods(ABC, Generic[Table]):
         --------
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.summary("recall@1")[["mean", "standard_error", "n_users"]]
-                        mean  standard_error  n_users
+        >>> df.rec.summary("recall@1")
+                        mean  low  high  n_users  standard_error
         score metric
-        score recall@1   0.5             0.5        2
+        score recall@1   0.5  0.0   1.0        2             0.5
         """
         resampling = make_resampling(confidence, n_resamples, seed)
         make_table = partial(summary_table, resampling=resampling)
@@ -540,9 +554,10 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         DataFrame
             Index: (score, metric). Columns: difference (of the means), low and high (its interval),
-            p_value, p_corrected, n_won, n_tied, n_lost and n_users, and the users left out, for
-            whom it is undefined: n_undefined_score, n_undefined_baseline, n_undefined_both.
-            ``columns.name`` is the baseline.
+            p_corrected, p_value, n_won, n_tied, n_lost and n_users. Where there are any, the users
+            left out, for whom it is undefined: n_undefined_score, n_undefined_baseline,
+            n_undefined_both. ``columns.name`` tells the baseline. All columns are printed, in
+            blocks where the display is too narrow.
 
         Raises
         ------
@@ -561,10 +576,10 @@ class RankingMethods(ABC, Generic[Table]):
         >>> import pandas as pd, recframe
         >>> scores = {"a_score": [2, 1, 2, 1, 2, 1], "b_score": [2, 1, 1, 2, 1, 2]}
         >>> df = pd.DataFrame({"user": [1, 1, 2, 2, 3, 3], "relevant": [0, 1] * 3, **scores})
-        >>> df.rec.compare("recall@1")[["difference", "low", "high", "p_value"]]
-        a_score           difference  low  high  p_value
+        >>> df.rec.compare("recall@1")[["difference", "low", "high", "p_corrected"]]
+        baseline: a_score  difference  low  high  p_corrected
         score   metric
-        b_score recall@1    0.666667  0.0   1.0      0.5
+        b_score recall@1     0.666667  0.0   1.0          0.5
         """
         check_comparison(test, correction)
         chance = make_resampling(confidence, n_resamples, seed)
