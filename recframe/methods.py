@@ -361,10 +361,11 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return what the data is: its users, nulls, duplicates, short rankings and ties.
 
-        Nothing that is counted is refused. Rows with a null user or relevance are left out of the
-        rest, those with a null score not ranked (or left out, with `missing` "drop"). Where it is
-        not known what is relevant (neither 0/1 nor `min_relevance`, or duplicate pairs that cannot
-        be looked up in `truth`), the figures that need it are NaN.
+        It displays itself with a line of words below for each figure that should worry; these
+        are in ``warnings``, a list. Nothing that is counted is refused. Rows with a null user or
+        relevance are left out of the rest, those with a null score not ranked (or left out, with
+        `missing` "drop"). Where it is not known what is relevant (neither 0/1 nor `min_relevance`,
+        or duplicate pairs that cannot be looked up in `truth`), the figures that need it are NaN.
 
         Parameters
         ----------
@@ -374,7 +375,8 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         DataFrame
-            Index: the figures. Columns: the score columns. Duplicate pairs are rows whose user and
+            Index: the figures, what metrics are made of first and faults in the rows last. Columns:
+            the score columns, counts as integers. Duplicate pairs are rows whose user and
             item a row before them has. Truth items not in the frame, shown with `truth`, are the
             relevant ones that no user's list has. Between the precisions, with the relevant rows of
             every tie last and first, lies all that ties can change; "raise" divides them as "pad"
@@ -395,21 +397,30 @@ class RankingMethods(ABC, Generic[Table]):
         >>> rows = {"score": [0.5, 0.5, 0.1, None], "relevant": [0, 1, 0, 0]}
         >>> df = pd.DataFrame({"user": [1, 1, 1, 2], "item": list("abba"), **rows})
         >>> df.rec.describe(k=1)
-        score                        score
-        rows                           4.0
-        null users                     0.0
-        null relevance                 0.0
-        duplicate pairs                1.0
-        null scores                    1.0
-        users                          2.0
-        users without relevant rows    1.0
-        shortest ranking               0.0
-        longest ranking                3.0
-        users with fewer than 1        1.0
-        rows in ties                   2.0
-        users with a tie across 1      1.0
-        precision@1, worst             0.0
-        precision@1, best              0.5
+        score                       score
+        rows                            4
+        users                           2
+        users without relevant rows     1
+        users with fewer than 1         1
+        users with a tie across 1       1
+        precision@1, worst            0.0
+        precision@1, best             0.5
+        shortest ranking                0
+        longest ranking                 3
+        rows in ties                    2
+        null users                      0
+        null relevance                  0
+        null scores                     1
+        duplicate pairs                 1
+        <BLANKLINE>
+        - null scores: 1 of 4; refused, unless `missing` says what they are
+        - duplicate pairs: 1 of 4; refused, unless `duplicates` says what they are
+        - users with fewer than 1: 1 of 2; cut-offs of 1 are refused, unless `short`
+          says what they mean
+        - users without relevant rows: 1 of 2; their precision is 0, other metrics are
+          undefined and left out of means, unless `zero_division` says what they are
+        - users with a tie across 1: 1 of 2; in one order precision@1 is 0, in another
+          0.5; see `ties`
         """
         k = check_k(k)
         return self._describe(find_columns(self._sample, self._options, with_item=True), k)
