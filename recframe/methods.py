@@ -269,18 +269,20 @@ class RankingMethods(ABC, Generic[Table]):
         k : int, default 10
             The number of positions, 1 or more.
         score : label, default None
-            The score column to rank by; needed where there are several.
+            The score column to rank by; None: all, each by itself.
 
         Returns
         -------
         DataFrame
-            The rows of the frame with their index and a column ``rank`` added, users sorted.
+            The rows of the frame with their index and a column ``rank`` added, users sorted. Of
+            several score columns, a user's rows by the first come first, and a column
+            ``ranked_by`` before it has the label of the score column.
 
         Raises
         ------
         RecframeError
-            k is below 1, none of several score columns is named, the frame has a column "rank",
-            or it is refused as in `recframe.evaluate`.
+            k is below 1, the frame has a column of the name of one that is added, or it is
+            refused as in `recframe.evaluate`.
 
         See Also
         --------
