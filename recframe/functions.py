@@ -8,6 +8,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
+from recframe.files.footers import open_files
 from recframe.files.paths import PathLike
 from recframe.files.per_user import iter_tables
 from recframe.frames.tables import per_user_table, sort_table
@@ -197,7 +198,8 @@ def evaluate(
             raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
         return per_user_table(frame, parsed, options)
     _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
-    tables = list(iter_tables(frame, parsed, options, check_limits(memory, tmp, progress)))
+    limits = check_limits(memory, tmp, progress)
+    tables = list(iter_tables(open_files(frame, options, limits.memory), parsed, options, limits))
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
 
@@ -261,7 +263,8 @@ def iter_evaluate(
     """
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
-    return iter_tables(path, parse_metrics(metrics), make_options(options), limits)
+    parsed, checked = parse_metrics(metrics), make_options(options)
+    return iter_tables(open_files(path, checked, limits.memory), parsed, checked, limits)
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

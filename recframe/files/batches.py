@@ -52,8 +52,11 @@ def read_batches(
                     value = row_group.partitions.get(name)
                     array = read[name] if value is None else pa.repeat(value, read.num_rows)
                     columns[name] = _conform(array, wanted, encode=name in encoded)
-                batch = _without_nulls(pa.record_batch(columns), files, row_group.path)
-                progress.n_read += 2 * read.num_rows - batch.num_rows
+                rows = pa.record_batch(columns)
+                batch = _without_nulls(rows, files, row_group.path)
+                progress.n_read += rows.num_rows
+                if batch.num_rows < rows.num_rows:
+                    progress.note_dropped(rows, batch)
                 n_left -= read.num_rows
                 yield row_group, batch
             if n_left:  # Arrow gives what there is
