@@ -11,7 +11,7 @@ from recframe.files.footers import open_files
 from recframe.options import Options
 from recframe.scanned import describe_files
 
-SMALL = 24 << 10
+SMALL = 64 << 10
 
 
 @pytest.fixture
