@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, refuse_briefly, refuse_briefly_each
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.footers import open_files
 from recframe.files.paths import PathLike
@@ -32,6 +32,7 @@ from recframe.options import (
 )
 
 
+@refuse_briefly
 def evaluate(
     frame: pd.DataFrame | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -203,6 +204,7 @@ def evaluate(
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
 
+@refuse_briefly
 @spell_options
 def iter_evaluate(
     path: PathLike | Sequence[PathLike],
@@ -264,7 +266,8 @@ def iter_evaluate(
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
     parsed, checked = parse_metrics(metrics), make_options(options)
-    return iter_tables(open_files(path, checked, limits.memory), parsed, checked, limits)
+    files = open_files(path, checked, limits.memory)
+    return refuse_briefly_each(iter_tables(files, parsed, checked, limits))
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

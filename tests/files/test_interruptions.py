@@ -40,7 +40,7 @@ if "slow" in sys.argv:
     commands.iter_tables = slow
 sys.exit(cli.main(sys.argv[1:]))
 """
-OPTIONS = ["--metric", "recall@1", "--memory", "1MiB"]
+OPTIONS = ["--metric", "recall@1", "--memory", "1MiB", "-q"]
 
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
