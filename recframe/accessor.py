@@ -7,13 +7,14 @@ import pandas as pd
 
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, methods_refuse_briefly, quote
 from recframe.frames.columns import Columns
 from recframe.frames.truth import open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import Options, TruthLike
 
 
+@methods_refuse_briefly
 class RecAccessor(RankingMethods[pd.DataFrame]):
     """
     Ranking metrics of a frame of interactions, as ``df.rec``.

@@ -1,8 +1,18 @@
-"""The exceptions recframe raises for what it refuses, and how their messages quote a value."""
+"""The exceptions recframe raises for what it refuses: how messages quote, how tracebacks end."""
 
 import difflib
+import inspect
+import os
 import reprlib
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Element = TypeVar("Element")
+Class = TypeVar("Class", bound=type)
 
 MAX_QUOTED = 300  # characters of one value
 _REPR = reprlib.Repr()
@@ -60,7 +70,10 @@ class RecframeError(ValueError):
     """
     Raised when an argument or the data cannot be evaluated as asked.
 
-    The message says what was required, what was found and what to do.
+    The message says what was required, what was found and what to do. Its traceback ends where
+    recframe was called; with the environment variable ``RECFRAME_TRACEBACK`` set to "full" (at any
+    time before the error, in a notebook with ``os.environ``) or in Python's development mode it is
+    whole, with what caused it.
 
     See Also
     --------
@@ -151,3 +164,43 @@ class WrongTypeError(RecframeError, TypeError):
     Traceback (most recent call last):
     recframe.errors.WrongTypeError: recommended must be a list or an array, found 'ab'
     """
+
+
+def refuse_briefly(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Return a public function whose refusals have a traceback that ends at its caller."""
+
+    @wraps(function)
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        __tracebackhide__ = True  # to IPython and pytest
+        try:
+            return function(*args, **kwargs)
+        except RecframeError as error:
+            if _is_whole():
+                raise
+            raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
+
+    return call
+
+
+def refuse_briefly_each(elements: Iterator[Element]) -> Iterator[Element]:
+    """Yield elements; a refusal that comes while they are made has such a traceback too."""
+    __tracebackhide__ = True
+    try:
+        yield from elements
+    except RecframeError as error:
+        if _is_whole():
+            raise
+        raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
+
+
+def methods_refuse_briefly(owner: Class) -> Class:
+    """Return a class whose own public methods have such tracebacks."""
+    for name, member in list(vars(owner).items()):
+        if inspect.isfunction(member) and (name == "__call__" or not name.startswith("_")):
+            setattr(owner, name, refuse_briefly(member))
+    return owner
+
+
+def _is_whole() -> bool:
+    """Return whether tracebacks are asked for as they are."""
+    return sys.flags.dev_mode or os.environ.get("RECFRAME_TRACEBACK") == "full"

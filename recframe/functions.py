@@ -6,8 +6,9 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, refuse_briefly, refuse_briefly_each
 from recframe.files.budget import MEMORY, Report, check_limits
+from recframe.files.footers import open_files
 from recframe.files.paths import PathLike, find_files
 from recframe.files.per_user import iter_tables
 from recframe.frames.tables import per_user_table, sort_table
@@ -31,6 +32,7 @@ from recframe.options import (
 )
 
 
+@refuse_briefly
 def evaluate(
     frame: pd.DataFrame | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -198,10 +200,12 @@ def evaluate(
         return per_user_table(frame, parsed, options)
     _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
     limits = check_limits(memory, tmp, progress)
-    tables = list(iter_tables(find_files(frame, "frame"), parsed, options, limits))
+    files = open_files(find_files(frame, "frame"), options, limits.memory)
+    tables = list(iter_tables(files, parsed, options, limits))
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
 
+@refuse_briefly
 @spell_options
 def iter_evaluate(
     path: PathLike | Sequence[PathLike],
@@ -263,7 +267,8 @@ def iter_evaluate(
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
     parsed, checked = parse_metrics(metrics), make_options(options)
-    return iter_tables(find_files(path, "path"), parsed, checked, limits)
+    files = open_files(find_files(path, "path"), checked, limits.memory)
+    return refuse_briefly_each(iter_tables(files, parsed, checked, limits))
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

@@ -14,12 +14,8 @@ from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.summary import (
-    curve_metrics,
-    curve_table,
-    measure_curve,
-    summary_table,
-)
+from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
+from recframe.errors import methods_refuse_briefly, refuse_briefly
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.tables import mean_table, measure_table, single_table
@@ -45,6 +41,7 @@ def _measure(
     return make_table(measure_table(interactions, metrics, options))
 
 
+@methods_refuse_briefly
 class RankingMethods(ABC, Generic[Table]):
     """
     Ranking metrics of interactions that an engine holds, with a method for each table.
@@ -663,4 +660,4 @@ def _describe(formula: str, parameters: list[str]) -> str:
 
 
 for _name, _definition in DEFINITIONS.items():
-    setattr(RankingMethods, _name, make_method(_name, _definition))
+    setattr(RankingMethods, _name, refuse_briefly(make_method(_name, _definition)))

@@ -27,8 +27,12 @@ ALLOWED = {
     "functions": {"errors", "files", "frames", "metrics", "options"},
     "methods": {"analysis", "errors", "frames", "metrics", "options"},
     "accessor": {"analysis", "errors", "frames", "methods", "metrics", "options"},
+    "scanned": {"analysis", "files", "frames", "options"},
     "dask": {"analysis", "errors", "frames", "methods", "metrics", "options"},
-    "cli": {"console", "errors", "files", "functions", "metrics", "options", "startup"},
+    "cli": {
+        *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),
+        *("scanned", "startup"),
+    },
     "__main__": {"cli", "startup"},
     "__init__": {"accessor", "errors", "frames", "functions", "metrics", "startup"},
 }

@@ -1,7 +1,9 @@
 """The command line: output compared with golden files, exit status, and errors in one line."""
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,8 +19,10 @@ from recframe.cli import main
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.options import MEANINGS
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "example.parquet"
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "example.parquet"
 GOLDEN = Path(__file__).parent / "golden"
+TABLE = (GOLDEN / "table.txt").read_text("utf-8")
 METRICS = ["--metric", "precision@4", "--metric", "recall@4", "--metric", "r_precision"]
 COMMANDS = {
     "table": METRICS,
@@ -37,6 +41,9 @@ COMMANDS = {
     ],
     "one_ranking": ["--no-user", "--duplicates", "keep", "--metric", "r_precision"],
     "no_value": ["--min-relevance", "2", "--metric", "recall@4", "--format", "json"],
+    "describe": ["--k", "4"],
+    "describe_csv": ["--k", "4", "--format", "csv"],
+    "describe_json": ["--k", "4", "--format", "json", "--duplicates", "keep", "--min-score", "0.9"],
 }
 
 
@@ -46,12 +53,40 @@ def test_every_golden_file_has_its_command():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_output(name, capsys):
+def test_output(name, capsys, monkeypatch):
     """The output on the example is the golden file, byte for byte; nothing else is printed."""
-    status = main(["evaluate", str(EXAMPLE), *COMMANDS[name]])
+    monkeypatch.chdir(ROOT)
+    command = "describe" if name.startswith("describe") else "evaluate"
+    status = main([command, "examples/example.parquet", *COMMANDS[name]])
 
     assert 0 == status
     assert ((GOLDEN / f"{name}.txt").read_text("utf-8"), "") == capsys.readouterr()
+
+
+def test_json_has_what_the_means_are_of(large, capsys):
+    """Beside the means there are users, options as given or by default, and the version."""
+    arguments = ["--metric", "recall@3", "--zero-division", "nan", "--min-score=-inf"]
+    main(["evaluate", str(large), *arguments, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    users = pd.read_parquet(large).rec.recall(k=3)["score"]
+
+    assert recframe.__version__ == document["recframe"]
+    assert ("evaluate", [str(large)], 20_000) == tuple(
+        document[name] for name in ("command", "paths", "rows")
+    )
+    assert {"user": "user", "item": None, "score": ["score"], "relevant": "relevant"} == document[
+        "columns"
+    ]
+    assert list(MEANINGS) == list(document["options"])
+    assert {"ties": "expected", "zero_division": None, "min_score": "-inf"}.items() <= document[
+        "options"
+    ].items()
+    assert (900, ["recall@3"]) == (document["users"], document["metrics"])
+    assert {
+        "mean": pytest.approx(users.mean(), rel=1e-12, abs=0),
+        "users": users.count(),
+        "undefined": users.isna().sum(),
+    } == document["scores"]["score"]["recall@3"]
 
 
 @pytest.mark.parametrize("program", [["recframe"], [sys.executable, "-m", "recframe"]])
@@ -117,7 +152,8 @@ def test_per_user_file_of_many_blocks(large, tmp_path, ending, capsys):
     path = tmp_path / f"users.{ending}"
     options = ["--metric", "recall@3", "--metric", "r_precision", "--memory", "1MiB"]
     main(["evaluate", str(large), *options, "--format", "json", "--per-user", str(path)])
-    means = json.loads(capsys.readouterr().out)["score"]
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    means = {metric: found["mean"] for metric, found in scores["score"].items()}
     written = pd.read_parquet(path) if ending == "parquet" else pd.read_csv(path, engine="pyarrow")
     table = pd.read_parquet(large).rec.evaluate(["recall@3", "r_precision"])["score"]
 
@@ -152,14 +188,224 @@ def test_progress_on_a_terminal(large):
     status, shown = run_on_terminal(large, "--metric", "recall@3", "--memory", "1MiB")
 
     assert 0 == status
-    assert "/20.0k [" in shown
-    assert shown.endswith("\r")
-    assert "\n" not in shown
+    bar, _, note = shown.rpartition("\r")[0].rpartition("\r")
+    assert "/20.0k [" in bar
+    assert note.startswith("recframe: note: recall@3 undefined for ")
+    assert "\n" not in shown[:-1]
 
 
-def test_no_progress_on_a_terminal(large):
-    """--no-progress shows nothing."""
-    assert (0, "") == run_on_terminal(large, "--metric", "recall@3", "--no-progress")
+@pytest.mark.parametrize("flag", ["-q", "--quiet", "--no-progress"])
+def test_quiet_on_a_terminal(large, flag):
+    """It shows no bar and no note."""
+    assert (0, "") == run_on_terminal(large, "--metric", "recall@3", flag)
+
+
+def test_users_left_out_are_noted(large, capsys):
+    """Where a metric is undefined for users, a line beside the means says for how many."""
+    main(["evaluate", str(large), "--metric", "recall@3", "precision@3", "auc"])
+    n_without = pd.read_parquet(large).rec.recall(k=3).isna().sum().item()
+
+    assert (
+        f"recframe: note: recall@3, auc undefined for {n_without} of 900 users, left out of the "
+        "mean; --zero-division 0 counts them as 0\n"
+    ) == capsys.readouterr().err
+
+
+ROUTES = {
+    "1MiB": "in any order, parted by users in a temporary file, within 1,048,576 bytes",
+    "1GB": "in order of users, block by block, within 1,000,000,000 bytes",
+}
+
+
+@pytest.mark.parametrize("memory", ROUTES)
+@pytest.mark.parametrize("command", ["evaluate", "describe"])
+def test_verbose(large, memory, command, capsys):
+    """What is read and by which route, the columns found, rows, users and seconds are said."""
+    metric = ["--metric", "precision@3"] if command == "evaluate" else []
+    assert 0 == main([command, str(large), *metric, "--memory", memory, "-v"])
+    *lines, last = capsys.readouterr().err.splitlines()
+
+    assert [
+        f"recframe: 20,000 rows in 1 file, 20 row groups: {large}",
+        "recframe: columns: user 'user', relevant 'relevant', score 'score'",
+        f"recframe: read {ROUTES[memory]}",
+    ] == lines
+    expected = "900 users" if command == "evaluate" else "20,000 rows"
+    assert re.fullmatch(rf"recframe: {expected} in \d+\.\d\d s", last)
+
+
+def test_verbose_about_several_files(runs, capsys):
+    """The first and the last file are named; one file in order of users is swept."""
+    assert 0 == main(["evaluate", "runs", "--metric", "precision@1", "--verbose"])
+    lines = capsys.readouterr().err.splitlines()
+
+    assert "recframe: 4 rows in 2 files, 2 row groups: runs/a.parquet … runs/b.parquet" == lines[0]
+    assert "recframe: read in order of users, block by block, within 1,073," in lines[2]
+
+
+def test_nothing_asked(capsys):
+    """Without arguments the help is printed, as by git; the status tells a job that it asked none.
+
+    It has the commands, examples and what the statuses mean, in a terminal of 80 columns.
+    """
+    with pytest.raises(SystemExit) as stopped:
+        main([])
+    text, errors = capsys.readouterr()
+
+    assert (2, "") == (stopped.value.code, errors)
+    assert re.search("examples:\n  recframe evaluate .*exit status:\n  0    done", text, re.DOTALL)
+
+
+@pytest.mark.parametrize("command", [[], ["evaluate"], ["describe"]])
+def test_help_fits_a_terminal(command, capsys, monkeypatch):
+    """No line is longer than a terminal of 80 columns; examples and statuses are at the end."""
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as stopped:
+        main([*command, "--help"])
+    text = capsys.readouterr().out
+
+    assert 0 == stopped.value.code
+    assert all(len(line) < 80 for line in text.splitlines())
+    assert re.search("examples:\n  recframe .*exit status:\n  0    done", text, re.DOTALL)
+
+
+def test_version(capsys):
+    """It is the one of the package."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+
+    assert (0, f"recframe {recframe.__version__}\n") == (
+        stopped.value.code,
+        capsys.readouterr().out,
+    )
+
+
+SEVERAL = [
+    "PATH --metric precision@4 recall@4 r_precision",
+    "--metric precision@4 recall@4 r_precision PATH",
+    "--metric precision@4 recall@4 --metric r_precision PATH",
+    "--metric precision@4,recall@4 r_precision PATH",
+    "--metric=precision@4, recall@4 --metric=r_precision PATH".replace(", ", ","),
+    "--metric precision@4 recall@4 r_precision -- PATH",
+    "--metric precision@4 recall@4 r_precision --ties expected PATH",
+    "PATH --metric precision@4 --ties expected --metric recall@4,r_precision",
+    "@options PATH",
+    "PATH @options",
+    "--ties worst @options PATH",
+]
+
+
+@pytest.mark.parametrize("words", SEVERAL)
+def test_several_metrics_in_any_order(words, tmp_path, monkeypatch, capsys):
+    """One flag takes several metrics, and never a path that follows; a file holds arguments."""
+    monkeypatch.chdir(tmp_path)
+    Path("options").write_text(
+        "# of every night\n\n--metric precision@4 'recall@4' # two\n r_precision\n--ties expected\n"
+    )
+    words = [str(EXAMPLE) if word == "PATH" else word for word in words.split()]
+
+    assert 0 == main(["evaluate", *words])
+    assert TABLE == capsys.readouterr().out
+
+
+def test_a_path_after_a_metric(runs, capsys):
+    """What is not named as a metric is a path; a folder that is named so is written with ./."""
+    Path("runs").rename("auc")
+    for words in (["run.parquet"], ["./auc"], ["--", "auc"], ["--ties", "worst", "auc"]):
+        assert 0 == main(["evaluate", "--metric", "precision@1", *words])
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--metric", "precision@1", "auc"])
+    assert "arguments are required: PATH" in capsys.readouterr().err
+
+
+def test_names_with_blanks_and_at_signs(tmp_path, monkeypatch, capsys):
+    """Quotes keep what has blanks together; a path or name that begins with @ is still one."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"@id": [1, 1], "the score": [0.5, 0.4], "relevant": [1, 0]})
+    frame.to_parquet("@run.parquet")
+    Path("options").write_text("--user=@id --score 'the score'\n--metric precision@1\n")
+
+    assert 0 == main(["evaluate", "./@run.parquet", "@options", "--format", "csv"])
+    assert "score,precision@1\nthe score,1.0\n" == capsys.readouterr().out
+
+
+FILES_OF_OPTIONS = {
+    "not there": (None, "@options: cannot read options: no such file"),
+    "no text": (b"PAR1\x00\xff", "must name a file of options, as text, found something else; "),
+    "large": (b"#" * (1 << 20) + b"\n", "must name a file of options"),
+    "quotes": (b"\n--user 'x", '@options, line 2: No closing quotation, found "--user \'x"'),
+    "another": (b"--ties worst @more", "line 1: '@more' names another file of options; name it on"),
+    "wrong usage": (b"--ties never", "argument --ties: invalid choice: 'never'"),
+}
+
+
+@pytest.mark.parametrize("case", FILES_OF_OPTIONS)
+def test_wrong_files_of_options(case, tmp_path, monkeypatch, capsys):
+    """What is wrong in them is wrong usage, said in one line after the usage."""
+    content, message = FILES_OF_OPTIONS[case]
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("options").write_bytes(content)
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", str(EXAMPLE), "@options"])
+    errors = capsys.readouterr().err
+
+    assert 2 == stopped.value.code
+    assert message in errors
+    assert 2 == errors.count("\n")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "describe"])
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_output_file(command, ending, tmp_path, capsys):
+    """The means, or figures, are written as they are printed, a row for each score."""
+    path = tmp_path / f"result.{ending}"
+    text_format = "json" if ending == "json" else "csv"
+    arguments = [command, str(EXAMPLE), "--format", text_format, "--output", str(path)]
+    assert 0 == main(arguments)
+    printed = capsys.readouterr().out
+
+    if ending == "parquet":
+        read = pd.read_csv(io.BytesIO(printed.encode()), engine="pyarrow")
+        pd.testing.assert_frame_equal(read, pd.read_parquet(path), check_dtype=False)
+    else:
+        assert printed == path.read_bytes().decode().replace("\r\n", "\n")
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_output_and_per_user(tmp_path, capsys):
+    """Both files are written, unless they are one; nothing is left where one cannot be."""
+    out, users = tmp_path / "means.csv", tmp_path / "users.csv"
+    arguments = ["evaluate", str(EXAMPLE), "--per-user", str(users), "--output"]
+    assert 1 == main([*arguments, str(tmp_path / "." / "users.csv")])
+    assert f"cannot write {users}: --output writes to it too" in capsys.readouterr().err
+    assert 1 == main([*arguments, "no/folder/x.csv"])
+    assert [] == list(tmp_path.iterdir())
+    assert 0 == main([*arguments, str(out)])
+    assert [out, users] == sorted(tmp_path.iterdir())
+
+
+def test_describe_data_that_evaluate_refuses(tmp_path, capsys):
+    """What is counted is not refused: the status is 0, whatever is found."""
+    frame = pd.DataFrame(
+        {"user": [1, 1, None], "item": [1, 1, 2], "score": [0.5, None, 0.1], "relevant": [1, 0, 1]}
+    )
+    frame.to_parquet(tmp_path / "run.parquet")
+    path = str(tmp_path / "run.parquet")
+
+    assert [1, 0] == [main(["evaluate", path]), main(["describe", path, "--format", "json"])]
+    figures = json.loads(capsys.readouterr().out)["scores"]["score"]
+    expected = frame.rec.describe()["score"]
+    assert expected.where(expected.notna(), None).to_dict() == figures
+
+
+@pytest.mark.parametrize("flag", ["--metric", "--ties", "--per-user"])
+def test_describe_takes_what_it_needs(flag, capsys):
+    """Options that no figure depends on are wrong usage."""
+    with pytest.raises(SystemExit):
+        main(["describe", str(EXAMPLE), flag, "worst"])
+    assert f"unrecognized arguments: {flag}" in capsys.readouterr().err
 
 
 def test_per_user_of_one_ranking(tmp_path):
@@ -309,7 +555,7 @@ READ = {
 def test_what_is_read_is_not_overwritten(runs, case, capsys, monkeypatch):
     """An output that is read, by whatever name, or would be next time, is refused before work."""
     arguments, output, message = READ[case]
-    monkeypatch.setattr("recframe.cli.iter_evaluate", pytest.fail)
+    monkeypatch.setattr("recframe.cli.commands.iter_tables", pytest.fail)
     before = {path: path.read_bytes() for path in runs.rglob("*.*")}
 
     assert 1 == main(["evaluate", *arguments, "--per-user", output])
@@ -346,7 +592,7 @@ def test_interrupted(tmp_path, monkeypatch, capsys):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("recframe.cli.iter_evaluate", interrupt)
+    monkeypatch.setattr("recframe.cli.commands.iter_tables", interrupt)
 
     assert 130 == main(["evaluate", str(EXAMPLE), "--per-user", str(tmp_path / "users.csv")])
     assert "recframe: interrupted\n" == capsys.readouterr().err
@@ -394,7 +640,6 @@ def test_python_gives_what_the_command_line_prints(capsys):
 
 
 NO_OUTPUT = "recframe: cannot write to standard output: {}\n"
-TABLE = (GOLDEN / "table.txt").read_text("utf-8")
 OUT, NOT_OUT = ["evaluate", str(EXAMPLE), *METRICS], ["evaluate", "no.parquet"]
 STATES = {
     "output full": ("stdout", "full", OUT, 1, NO_OUTPUT.format("No space left on device")),
@@ -478,7 +723,7 @@ def test_a_result_is_in_place_once_it_is_shown(tmp_path, monkeypatch, capsys):
         assert "recall@4" in text
         raise recframe.RecframeError("cannot write to standard output: it is full")
 
-    monkeypatch.setattr("recframe.cli.show", fail)
+    monkeypatch.setattr("recframe.cli.commands.show", fail)
     path = tmp_path / "users.csv"
     path.write_text("old")
 
@@ -552,7 +797,7 @@ def test_what_nobody_expected(error, message, monkeypatch, capsys):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("recframe.cli.iter_evaluate", fail)
+    monkeypatch.setattr("recframe.cli.commands.iter_tables", fail)
 
     assert 1 == main(OUT)
     printed = capsys.readouterr()
@@ -587,7 +832,7 @@ def test_what_is_printed_is_escaped(tmp_path, monkeypatch, capsys):
 
         assert output.replace("\n", "").isprintable()
         assert expected in output.replace(r"\u001b", r"\x1b")
-        assert text_format != "json" or {name: {"recall@1": 1.0}} == json.loads(output)
+        assert text_format != "json" or [name] == list(json.loads(output)["scores"])
     for path in ("a\x1b[31m\nb", "a\udcff\u202e", "x" * 200_000):
         assert 1 == main(["evaluate", path])
         errors = capsys.readouterr().err
@@ -611,7 +856,7 @@ def test_what_a_terminal_cannot_show(tmp_path):
     )
 
     assert (0, b"") == (run.returncode, run.stderr)
-    assert {"é score": {"recall@1": 1.0}} == json.loads(run.stdout)
+    assert ["é score"] == list(json.loads(run.stdout)["scores"])
 
 
 def test_memory_in_bytes(capsys):

@@ -15,7 +15,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 SET_UP = [
     "pip install . && recframe evaluate examples/example.parquet "
-    "--metric precision@4 --metric recall@4 --metric r_precision",
+    "--metric precision@4 recall@4 r_precision",
     "pip install '.[test]' && pytest",
 ]
 

@@ -3,7 +3,9 @@
 import inspect
 import itertools
 import re
+import traceback
 import tracemalloc
+from pathlib import Path
 
 import dask.dataframe as dd
 import numpy as np
@@ -95,6 +97,12 @@ def doors(tmp_path_factory):
     return list_doors(str(path))
 
 
+def count_own_frames(error):
+    """Return how many frames of a traceback, and of those shown with it, are recframe's."""
+    shown = "".join(traceback.format_exception(error))
+    return shown.count(f'File "{Path(recframe.__file__).parent}')
+
+
 @pytest.mark.parametrize(("door", "argument"), list_cases())
 def test_bad_values_are_refused_by_name(door, argument, doors):
     """What an argument does not take is refused in a line that names it and quotes little of it."""
@@ -115,6 +123,8 @@ def test_bad_values_are_refused_by_name(door, argument, doors):
             is_short = all(len(text) <= SHOWN for text in quoted) and len(message) <= 4 * SHOWN
             if argument not in message or "\n" in message or not is_short:
                 faults[name] = message
+            if (n_frames := count_own_frames(error)) > 1:
+                faults[name] = f"{n_frames} frames of recframe in the traceback: {message}"
 
     assert {} == faults
     assert find_taken(door, argument) & set(names) == taken

@@ -1,7 +1,7 @@
 """Describing: what the data is, counted before anyone trusts a number."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -88,9 +88,31 @@ def count_absent(
     return [each._replace(is_found=judge.find_relevant(None)) for each in figures]
 
 
+def add_dropped(
+    figures: list[Figures], columns: Columns, n_rows: int, n_null: Mapping[str, int]
+) -> list[Figures]:
+    """Return figures with rows added that have no user, given how many nulls their columns have."""
+    of_each = {
+        "rows": n_rows,
+        "null users": n_rows,
+        "null relevance": n_null[str(columns.relevant)],
+    }
+    added = []
+    for score, each in zip(columns.scores, figures, strict=True):
+        of_score = of_each | {"null scores": n_null[str(score)]}
+        more = {name: each.numbers[name] + number for name, number in of_score.items()}
+        added.append(each._replace(numbers=each.numbers | more))
+    return added
+
+
+def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
+    """Return the figures of every score that those of several parts add up to."""
+    return [_join(of_score) for of_score in zip(*parts, strict=True)]
+
+
 def describe_figures(parts: Sequence[list[Figures]], scores: list[Hashable], k: int) -> Description:
     """Return the description that the figures of one frame, or of several, add up to."""
-    described = [_add_up(of_score, k) for of_score in zip(*parts, strict=True)]
+    described = [_name(figures, k) for figures in join_figures(parts)]
     labels = pd.Index(scores, name="score", tupleize_cols=False)
     names = [name for name in _list_names(k) if name in described[0]]
     # Objects, for whole numbers to be such beside means.
@@ -148,27 +170,40 @@ def _count_ranking(
     return Figures(numbers, precisions)
 
 
-def _add_up(parts: Sequence[Figures], k: int) -> dict[str, float]:
-    """Return the figures of a score over all parts, by name."""
-    described = {
+def _join(parts: Sequence[Figures]) -> Figures:
+    """Return the figures of a score over all parts."""
+    numbers = {
         name: TOTALS.get(name, sum)([part.numbers[name] for part in parts])
         for name in parts[0].numbers
     }
-    if found := [part.is_found for part in parts if part.is_found is not None]:
-        described[UNFOUND] = np.count_nonzero(~np.any(found, axis=0))
-    described = {
-        name: number if math.isnan(number) else int(number) for name, number in described.items()
-    }
-    worst, best = zip(*(part.precisions for part in parts), strict=True)
-    return described | {f"precision@{k}, worst": _mean(worst), f"precision@{k}, best": _mean(best)}
+    found = [part.is_found for part in parts if part.is_found is not None]
+    precisions = [_add_up(each) for each in zip(*(part.precisions for part in parts), strict=True)]
+    return Figures(numbers, precisions, np.any(found, axis=0) if found else None)
 
 
-def _mean(histograms: Sequence[Histogram]) -> float:
-    """Return the mean of the values of all users; NaN for no user."""
+def _add_up(histograms: Sequence[Histogram]) -> Histogram:
+    """Return the histogram of the users of all parts."""
     values, counts = map(np.concatenate, zip(*histograms, strict=True))
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return distinct, np.bincount(inverse, counts, len(distinct)).astype(np.int64)
+
+
+def _name(figures: Figures, k: int) -> dict[str, float]:
+    """Return the figures of a score, by the names they are shown under."""
+    described = {
+        name: number if math.isnan(number) else int(number)
+        for name, number in figures.numbers.items()
+    }
+    if figures.is_found is not None:
+        described[UNFOUND] = int(np.count_nonzero(~figures.is_found))
+    worst, best = map(_mean, figures.precisions)
+    return described | {f"precision@{k}, worst": worst, f"precision@{k}, best": best}
+
+
+def _mean(histogram: Histogram) -> float:
+    """Return the mean of the values of all users; NaN for no user."""
+    values, n_users = histogram
     if len(values) == 0:
         return np.nan
     # In the order of their values sums have the same bits, whatever parts they come in.
-    distinct, inverse = np.unique(values, return_inverse=True)
-    n_users = np.bincount(inverse, counts)
-    return float((distinct * n_users).sum() / n_users.sum())
+    return float((values * n_users).sum() / n_users.sum())

@@ -12,7 +12,7 @@ from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.dask import tasks
 from recframe.dask.tokens import register_tokens
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, methods_refuse_briefly, quote
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.labels import is_same, other_labels
@@ -27,6 +27,7 @@ register_tokens()
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none
+@methods_refuse_briefly
 class DaskRecAccessor(RankingMethods[Any]):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.

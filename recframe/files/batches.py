@@ -59,8 +59,11 @@ def read_batches(
                             f"{quote(name)} in {show_path(row_group.path)} has type {found}; "
                             "write the files with one type"
                         ) from error
-                batch = _without_nulls(pa.record_batch(columns), files, row_group.path)
-                progress.n_read += 2 * read.num_rows - batch.num_rows
+                rows = pa.record_batch(columns)
+                batch = _without_nulls(rows, files, row_group.path)
+                progress.n_read += rows.num_rows
+                if batch.num_rows < rows.num_rows:
+                    progress.note_dropped(rows, batch)
                 n_left -= read.num_rows
                 yield row_group, batch
             if n_left:  # Arrow gives what there is

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,24 @@ NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
 }
 
 Batches = Iterator[pa.RecordBatch]
+Route = Literal["sweep", "whole", "spill"]
+
+
+class Plan(NamedTuple):
+    """How files are read: in order of users, as one block, or parted in a temporary file."""
+
+    route: Route
+    row_groups: list[RowGroup]  # in the order they are read
+    memory: int  # bytes that are left to work in
+
+
+def plan_blocks(files: Files, memory: int) -> Plan:
+    """Return how files with rows are read in so many bytes of memory; no data is read."""
+    memory = max(left_after(files.footer_bytes, memory), _least_memory(files))
+    if (in_order := _in_order(files)) and _most_open(files, in_order) <= memory - memory // 4:
+        return Plan("sweep", in_order, memory)
+    is_whole = files.user is None or _n_bytes(files, files.row_groups) <= memory
+    return Plan("whole" if is_whole else "spill", files.row_groups, memory)
 
 
 def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd.DataFrame]:
@@ -40,19 +58,19 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
     """
     if files.n_rows == 0:
         return
-    memory = max(left_after(files.footer_bytes, limits.memory), _least_memory(files))
+    route, row_groups, memory = plan_blocks(files, limits.memory)
     limits = limits._replace(memory=memory)
-    read = partial(read_batches, files, n_bytes=memory // 24, progress=progress)
-    if (in_order := _in_order(files)) and _most_open(files, in_order) <= memory - memory // 4:
-        blocks = _sweep(files, read(in_order, encode=True), memory)
+    read = partial(read_batches, files, row_groups, n_bytes=memory // 24, progress=progress)
+    if route == "sweep":
+        blocks = _sweep(files, read(encode=True), memory)
         yield from _read_ahead(_frame(block, files) for block in blocks)
-    elif files.user is None or _n_bytes(files, files.row_groups) <= memory:
-        frame = _frame((batch for _, batch in read(files.row_groups, encode=True)), files)
+    elif route == "whole":
+        frame = _frame((batch for _, batch in read(encode=True)), files)
         if len(frame):
             yield frame
     else:
-        batches = (batch for _, batch in read(files.row_groups, encode=False))
-        n_bytes = _n_bytes(files, files.row_groups)
+        batches = (batch for _, batch in read(encode=False))
+        n_bytes = _n_bytes(files, row_groups)
         yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
 
 

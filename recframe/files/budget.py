@@ -3,12 +3,15 @@
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote
 from recframe.files.paths import PathLike
@@ -67,6 +70,18 @@ class Progress:
     tell: Report  # of (done, total); only ever in the thread that evaluates
     n_read: int = 0  # written by the thread that reads; a row dropped counts twice
     n_evaluated: int = 0  # written by the thread that evaluates
+    n_dropped: int = 0  # rows without a user
+    nulls_dropped: Counter[str] = field(default_factory=Counter)  # of them, by column
+
+    def note_dropped(self, rows: pa.RecordBatch, kept: pa.RecordBatch) -> None:
+        """Take note of the rows that are not kept."""
+        n_dropped = rows.num_rows - kept.num_rows
+        self.n_dropped += n_dropped
+        self.n_read += n_dropped
+        for name in rows.schema.names:
+            for sign, part in ((1, rows), (-1, kept)):
+                n_null = pc.is_null(part[name], nan_is_null=True).true_count
+                self.nulls_dropped[name] += sign * n_null
 
     def report(self) -> None:
         """Tell how far it is."""

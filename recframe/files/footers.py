@@ -42,13 +42,19 @@ class Files(NamedTuple):
         return sum(row_group.n_rows for row_group in self.row_groups)
 
 
-def open_files(paths: PathLike | Sequence[PathLike], options: Options, memory: int) -> Files:
+def open_files(
+    paths: PathLike | Sequence[PathLike],
+    options: Options,
+    memory: int,
+    *,
+    with_item: bool = False,
+) -> Files:
     """Return the files that paths name, as their footers describe them; no data is read."""
     found = find_files(paths)
     # The schema alone tells which columns play which role.
     first = _read_footer(found[0], memory)
     schema = first.schema
-    columns = find_columns(_read_sample(schema, found[0].path), options)
+    columns = find_columns(_read_sample(schema, found[0].path), options, with_item=with_item)
     names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from recframe.disk import check_kind, identify, identity
 from recframe.errors import RecframeError, show_path
 from recframe.files.paths import walk, would_find
-from recframe.frames.tables import mean_of_sums, sum_and_count, tidy_table
+from recframe.frames.tables import add_up, mean_of_sums, sum_and_count, tidy_table
 
 FILE_ENDINGS = (".parquet", ".csv")
 
@@ -108,6 +108,21 @@ def _naming_output(path: Path) -> Iterator[None]:
         raise RecframeError(f"cannot write {show_path(path)}: {error.strerror or error}") from error
 
 
-def mean_of_tables(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+class Means(NamedTuple):
+    """The means of per-user tables, and how many users each is of, out of how many."""
+
+    means: pd.DataFrame
+    n_users: pd.DataFrame
+    n_all: int
+
+
+def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
     """Return the means of per-user tables that come one by one."""
-    return mean_of_sums(pd.concat([sum_and_count(table) for table in tables]))
+    n_all, parts = 0, []
+    for table in tables:
+        n_all += len(table)
+        parts.append(sum_and_count(table))
+    sums = pd.concat(parts)
+    means = mean_of_sums(sums)
+    n_users = add_up(sums)["count"].to_numpy().reshape(means.shape)
+    return Means(means, pd.DataFrame(n_users, means.index, means.columns), n_all)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, quote, refuse_briefly
 from recframe.frames.arrays import (
     are_minus_one,
     as_array,
@@ -32,6 +32,7 @@ PADDING = {
 }
 
 
+@refuse_briefly
 def from_topk(
     items: ArrayLike, users: ArrayLike | None = None, scores: ArrayLike | None = None
 ) -> pd.DataFrame:
@@ -84,6 +85,7 @@ def from_topk(
     return _make_frame(user, item.tolist() if item.dtype.kind == "O" else item, score)
 
 
+@refuse_briefly
 def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
     """
     Return the frame of lists of recommended items.

@@ -1,8 +1,10 @@
 """Names: the one string that names a metric and its cut-off, the same everywhere. NumPy only."""
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ from recframe.metrics.definitions import DEFINITIONS
 
 LABEL = re.compile(r"^([^(@]*)(\([^()]*\))?(@?)(.*)", re.DOTALL)  # name, parameters, @, k
 NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
+LINE, OF_EACH = 79, " of every user."  # of definitions, which all end so
 MAX_METRICS = 100_000  # at a time, for names without end to be refused
 MAX_K = 1 << 53  # up to which floats, by which hits are divided, hold every integer
 
@@ -117,17 +120,20 @@ def list_given(name: str, required: str, values: Any) -> list[Any]:
 
 
 def describe_metrics() -> str:
-    """Return a line on each metric: its name and its definition."""
+    """Return a line on each metric, or two: its name and its definition."""
     lines = [
         (_shown(name), definition.formula.__doc__ or "Return (python -OO leaves definitions out)")
         for name, definition in DEFINITIONS.items()
     ]
-    width = max(len(name) for name, _ in lines)
-    texts = [
-        f"  {name:{width}}  {text.strip().splitlines()[0].removeprefix('Return ')}"
-        for name, text in lines
-    ]
-    return "\n".join(["metrics, with hits@c the relevant rows among the first c:", *texts])
+    width = max(len(name) for name, _ in lines) + 4
+    lay_out = partial(textwrap.fill, width=LINE, subsequent_indent=" " * width)
+    head = "metrics of every user, with hits@c the relevant rows among the first c:"
+    texts = []
+    for name, text in lines:
+        first = text.strip().splitlines()[0].removeprefix("Return ")
+        first = first.removesuffix(OF_EACH).rstrip(",")
+        texts.append(lay_out(f"  {name}".ljust(width) + first))
+    return "\n".join([head, *texts])
 
 
 def _parts(label: object) -> tuple[str, str | None, str, str]:

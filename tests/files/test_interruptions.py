@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits o
 SLOW = """
 import select, sys
 from recframe import cli
-tables = cli.iter_evaluate
+from recframe.cli import commands
+tables = commands.iter_tables
 
 def slow(*args, **options):
     for table in tables(*args, **options):
@@ -36,10 +37,10 @@ def slow(*args, **options):
 
 if "slow" in sys.argv:
     sys.argv.remove("slow")
-    cli.iter_evaluate = slow
+    commands.iter_tables = slow
 sys.exit(cli.main(sys.argv[1:]))
 """
-OPTIONS = ["--metric", "recall@1", "--memory", "1MiB"]
+OPTIONS = ["--metric", "recall@1", "--memory", "1MiB", "-q"]
 
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -177,7 +177,12 @@ def test_tables_are_written_as_they_pass(tables, tmp_path, ending):
 
 def test_means_taken_in_passing(tables):
     """The means of tables that come one by one are those of one table."""
-    pd.testing.assert_frame_equal(mean_table(pd.concat(tables)), mean_of_tables(iter(tables)))
+    joined = pd.concat(tables)
+    means, n_users, n_all = mean_of_tables(iter(tables))
+
+    pd.testing.assert_frame_equal(mean_table(joined), means)
+    assert joined.count().tolist() == n_users.to_numpy().ravel().tolist()
+    assert len(joined) == n_all
 
 
 def test_a_folder_is_not_replaced(tmp_path):

@@ -1,0 +1,179 @@
+"""What the commands do: read files, show what is found, and write it where asked."""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from recframe.cli.results import (
+    Result,
+    as_text,
+    describe_run,
+    result_of_figures,
+    result_of_means,
+    write_result,
+)
+from recframe.console import check_shown, show, tell
+from recframe.errors import RecframeError, shorten
+from recframe.files.blocks import plan_blocks
+from recframe.files.budget import Limits, check_limits
+from recframe.files.footers import Files, open_files
+from recframe.files.output import (
+    Means,
+    check_apart,
+    list_files,
+    mean_of_tables,
+    whole_file,
+    write_each,
+)
+from recframe.files.paths import find_files
+from recframe.files.per_user import iter_tables
+from recframe.metrics.definitions import DEFAULT_METRICS
+from recframe.metrics.names import parse_metrics
+from recframe.options import MEANINGS, Options
+from recframe.scanned import describe_files
+
+WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
+ROUTES = {
+    "sweep": "in order of users, block by block",
+    "whole": "in one piece",
+    "spill": "in any order, parted by users in a temporary file",
+}
+
+
+def run_evaluate(arguments: argparse.Namespace) -> None:
+    """Print the means, and write them and the values of every user if asked."""
+    started = time.perf_counter()
+    options, limits = _read_options(arguments), _read_limits(arguments)
+    metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
+    check_shown()
+    found = find_files(arguments.paths)
+    with _outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
+        files = open_files(found, options, limits.memory)
+        _tell_plan(arguments, files, limits)
+        tables = iter_tables(files, metrics, options, limits)
+        if each is not None:
+            passing = write_each(tables, each, arguments.per_user.suffix)
+            with closing(passing):
+                means = mean_of_tables(passing)
+        else:
+            means = mean_of_tables(tables)
+        about = describe_run("evaluate", arguments.paths, files, options)
+        _show(arguments, result_of_means(means, about), output)
+    if not arguments.quiet and arguments.format != "json":
+        _tell_undefined(means)
+    _tell_done(arguments, f"{means.n_all:,} users", started)
+
+
+def run_describe(arguments: argparse.Namespace) -> None:
+    """Print what the files hold, and write it if asked."""
+    started = time.perf_counter()
+    options, limits = _read_options(arguments), _read_limits(arguments)
+    check_shown()
+    found = find_files(arguments.paths)
+    with _outputs(arguments, [file.path for file in found]) as (output, _):
+        files = open_files(found, options, limits.memory, with_item=True)
+        _tell_plan(arguments, files, limits)
+        table = describe_files(files, arguments.k, options, limits)
+        about = describe_run("describe", arguments.paths, files, options)
+        _show(arguments, result_of_figures(table, {**about, "k": arguments.k}), output)
+    _tell_done(arguments, f"{files.n_rows:,} rows", started)
+
+
+def _read_options(arguments: argparse.Namespace) -> Options:
+    """Return the options that are given."""
+    given = vars(arguments)
+    options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
+    if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
+        (options["ascending"],) = options["ascending"]  # else it could be of the last score only
+    options |= {name: None for name in WITHOUT if given[f"no_{name}"]}
+    return Options(**options)
+
+
+def _read_limits(arguments: argparse.Namespace) -> Limits:
+    """Return what may be used, and whether a bar is shown."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it was closed
+    progress = is_terminal and not arguments.quiet
+    return check_limits(arguments.memory, arguments.tmp, progress)
+
+
+@contextmanager
+def _outputs(
+    arguments: argparse.Namespace, read: list[str], per_user: Path | None = None
+) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
+    """Give the files that are written to, in place once the results have been shown too.
+
+    Raise where one is read, or would be the next time.
+    """
+    paths = [arguments.output, per_user]
+    truth = [] if arguments.truth is None else [arguments.truth]
+    read += [file for given in truth for file in list_files(given) if any(paths)]
+    with ExitStack() as stack:
+        for path in filter(None, paths):
+            check_apart(path, read, [*arguments.paths, *truth])
+        if all(paths) and len({os.path.realpath(path) for path in paths if path}) == 1:
+            raise RecframeError(f"cannot write {per_user}: --output writes to it too")
+        files = [path and stack.enter_context(whole_file(path)) for path in paths]
+        yield files[0], files[1]
+
+
+def _show(arguments: argparse.Namespace, result: Result, output: IO[bytes] | None) -> None:
+    """Write a result where asked, and print it."""
+    if output is not None:
+        write_result(result, output, arguments.output)
+    show(as_text(result, arguments.format))
+
+
+def _tell_plan(arguments: argparse.Namespace, files: Files, limits: Limits) -> None:
+    """Say, if asked, what will be read and how."""
+    if not arguments.verbose:
+        return
+    paths = list(dict.fromkeys(row_group.path for row_group in files.row_groups))
+    n_groups = sum(len(row_group.indexes) for row_group in files.row_groups)
+    which = f": {paths[0]}" if paths else ""
+    which += f" … {paths[-1]}" if len(paths) > 1 else ""
+    tell(
+        f"{files.n_rows:,} rows in {_count(len(paths), 'file')}, "
+        f"{_count(n_groups, 'row group')}{shorten(which)}"
+    )
+    columns = files.columns
+    roles: dict[str, Any] = {
+        "user": columns.user,
+        "item": columns.item,
+        "relevant": columns.relevant,
+    }
+    said = [f"{role} {label!r}" for role, label in roles.items() if label is not None]
+    scores = ", ".join(map(repr, columns.scores))
+    tell(f"columns: {', '.join(said)}, score {shorten(scores)}")
+    if files.n_rows:
+        route = ROUTES[plan_blocks(files, limits.memory).route]
+        tell(f"read {route}, within {limits.memory:,} bytes")
+
+
+def _tell_undefined(means: Means) -> None:
+    """Say of how many users a metric has no value, where there are such."""
+    n_undefined = means.n_all - means.n_users.max()
+    labels = list(n_undefined.index[n_undefined > 0])
+    if labels:
+        most = int(n_undefined.max())
+        same = "" if n_undefined[labels].nunique() == 1 else "up to "
+        tell(
+            f"note: {shorten(', '.join(labels))} undefined for {same}{most:,} of "
+            f"{_count(means.n_all, 'user')}, left out of the mean; --zero-division 0 counts "
+            "them as 0"
+        )
+
+
+def _tell_done(arguments: argparse.Namespace, what: str, started: float) -> None:
+    """Say, if asked, how long it took."""
+    if arguments.verbose:
+        tell(f"{what} in {time.perf_counter() - started:.2f} s")
+
+
+def _count(number: int, noun: str) -> str:
+    """Return a number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

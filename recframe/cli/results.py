@@ -1,0 +1,132 @@
+"""Results: tables as text, as one document, and in files."""
+
+import json
+import math
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recframe import __version__
+from recframe.analysis.description import Description
+from recframe.console import escape
+from recframe.files.footers import Files
+from recframe.files.output import Means
+from recframe.options import Options
+
+OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
+
+
+class Result(NamedTuple):
+    """What a command has found, in each of its forms."""
+
+    shown: pd.DataFrame  # as it is printed
+    by_score: pd.DataFrame  # a row for each score
+    document: Mapping[str, Any]  # all there is to know, for JSON
+    words: tuple[str, ...] = ()  # printed below the table
+
+
+def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
+    """Return the means, with the users that each is of."""
+    table, n_users, n_all = means
+    scores = {
+        str(score): {
+            str(metric): {
+                "mean": float(mean),
+                "users": int(n_users.loc[score, metric]),
+                "undefined": int(n_all - n_users.loc[score, metric]),
+            }
+            for metric, mean in table.loc[score].items()
+        }
+        for score in table.index
+    }
+    found = {"users": n_all, "metrics": list(map(str, table.columns)), "scores": scores}
+    return Result(table, table, {**about, **found})
+
+
+def result_of_figures(table: Description, about: Mapping[str, Any]) -> Result:
+    """Return the figures of a description, and what it says of them."""
+    by_score = table.T.astype(object).rename_axis(columns=None)
+    scores = {str(score): row.to_dict() for score, row in by_score.iterrows()}
+    document = {**about, "scores": scores, "warnings": table.warnings}
+    words = tuple(f"- {escape(warning)}" for warning in table.warnings)
+    return Result(table, by_score, document, ("", *words) if words else ())
+
+
+def describe_run(command: str, paths: list[str], files: Files, options: Options) -> dict[str, Any]:
+    """Return what is to know of a run beside its results."""
+    columns = files.columns
+    return {
+        "recframe": __version__,
+        "command": command,
+        "paths": paths,
+        "rows": files.n_rows,
+        "columns": {
+            "user": columns.user,
+            "item": columns.item,
+            "score": columns.scores,
+            "relevant": columns.relevant,
+        },
+        "options": {option.name: getattr(options, option.name) for option in fields(options)},
+    }
+
+
+def as_text(result: Result, text_format: str) -> str:
+    """Return a result as it is printed."""
+    if text_format == "json":
+        return as_json(result.document)
+    if text_format == "csv":
+        table = result.by_score.rename(index=_printable, columns=_printable)
+        return table.to_csv().rstrip("\n")
+    table = result.shown.rename(index=_printable, columns=_printable)
+    width = None  # lines of any length, unless a terminal would break them
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+    text = table.rename_axis(index=None, columns=None).to_string(line_width=width)
+    return "\n".join([text, *result.words])
+
+
+def write_result(result: Result, file: IO[bytes], path: Path) -> None:
+    """Write a result to a file, in the format that its ending names."""
+    table = result.by_score
+    if path.suffix == ".json":
+        file.write(f"{as_json(result.document)}\n".encode("utf-8", "backslashreplace"))
+    elif path.suffix == ".csv":
+        table.to_csv(file, mode="wb")
+    else:
+        plain = table.infer_objects().rename(index=str, columns=str)
+        plain.reset_index().to_parquet(file, index=False)
+    file.flush()  # what has no room is known before anything is shown
+
+
+def as_json(value: object) -> str:
+    """Return a value as JSON: NaN is null, infinities are "inf" and "-inf"."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: object) -> Any:
+    """Return a value made of what JSON has."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if value is None or value is pd.NA or isinstance(value, bool | str):
+        return value if value is not pd.NA else None
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
+    return str(value)  # a label of another kind
+
+
+def _printable(label: object) -> str:
+    """Return a label as it is printed, in one line."""
+    return escape(str(label))

@@ -1,0 +1,131 @@
+"""Tracebacks: a refusal ends at the caller's own line, unless the whole is asked for."""
+
+import inspect
+import pickle
+import re
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+import recframe.dask
+from recframe.errors import refuse_briefly, refuse_briefly_each
+
+PACKAGE = str(Path(recframe.__file__).parent)
+FRAME = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "relevant": [0, 1]})
+
+
+def refuse_late(path):
+    """Iterate over tables, of which a later one is refused."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"user": np.arange(3000), "score": rng.random(3000), "relevant": 1})
+    frame.loc[2999, "relevant"] = 7
+    frame.to_parquet(path, row_group_size=100)
+    for table in recframe.iter_evaluate(path, "recall@1", memory="32KiB"):
+        assert len(table)
+
+
+CALLS = {
+    "method of a metric": lambda path: FRAME.rec.recall(k=3),
+    "method in a method": lambda path: FRAME.rec.mean("recall@3"),
+    "call": lambda path: FRAME.rec(ties="never"),
+    "method of one engine": lambda path: FRAME.rec.judge(),
+    "function": lambda path: recframe.evaluate(FRAME, "recall@3"),
+    "function with a cause": lambda path: recframe.evaluate(path / "no.parquet"),
+    "iterator at once": lambda path: recframe.iter_evaluate(path / "no.parquet"),
+    "iterator": lambda path: refuse_late(path / "run.parquet"),
+    "frame of lists": lambda path: recframe.from_lists({1: [None]}),
+    "arrays": lambda path: recframe.metrics.recall_at_k([1], [1], k=0),
+    "Dask": lambda path: dd.from_pandas(FRAME, npartitions=1).rec.recall(k=0),
+    "Dask's call": lambda path: dd.from_pandas(FRAME, npartitions=1).rec(ties="first"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_refusal_ends_at_the_caller(name, tmp_path, monkeypatch):
+    """One frame of ours is left, which IPython and pytest hide; set otherwise, all are there."""
+    with pytest.raises(recframe.RecframeError) as caught:
+        CALLS[name](tmp_path)
+    *_, last = traceback.walk_tb(caught.value.__traceback__)
+    shown = "".join(traceback.format_exception(caught.value))
+
+    assert 1 == shown.count(f'File "{PACKAGE}')
+    assert 1 == shown.count("Traceback (most recent call last)")
+    assert last[0].f_locals["__tracebackhide__"]
+    assert "RECFRAME_TRACEBACK=full shows it whole" in shown
+    monkeypatch.setenv("RECFRAME_TRACEBACK", "full")
+    with pytest.raises(recframe.RecframeError, match=re.escape(str(caught.value))) as whole:
+        CALLS[name](tmp_path)
+    assert 1 < "".join(traceback.format_exception(whole.value)).count(f'File "{PACKAGE}')
+
+
+def test_the_whole_has_the_cause(tmp_path, monkeypatch):
+    """What a refusal was caused by is in the whole traceback, and not in the short one."""
+    with pytest.raises(recframe.RecframeError, match="no such file") as caught:
+        recframe.evaluate(tmp_path / "no.parquet")
+    assert caught.value.__cause__ is None
+    assert isinstance(caught.value.__context__, FileNotFoundError)  # for programs to look at
+    monkeypatch.setenv("RECFRAME_TRACEBACK", "full")
+    with pytest.raises(recframe.RecframeError, match="no such file") as caught:
+        recframe.evaluate(tmp_path / "no.parquet")
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+
+
+def test_development_mode_has_the_whole():
+    """Python's development mode asks for it too."""
+    code = "import recframe; recframe.evaluate(5)"
+    errors = {}
+    for flags in ([], ["-X", "dev"]):
+        command = [sys.executable, *flags, "-W", "ignore", "-c", code]
+        errors[bool(flags)] = subprocess.run(command, capture_output=True, text=True).stderr
+
+    assert [1, 4] == [errors[is_dev].count(PACKAGE) for is_dev in (False, True)]
+
+
+def test_other_errors_stay_as_they_are():
+    """What is no refusal has all its frames, in calls and in iterators."""
+
+    @refuse_briefly
+    def fail():
+        list(refuse_briefly_each(int(text) for text in ["a"]))
+
+    with pytest.raises(ValueError, match="invalid literal") as caught:
+        fail()
+    frames = [frame.f_code.co_name for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+    assert ["call", "fail", "refuse_briefly_each", "<genexpr>"] == frames[1:]
+
+
+def test_what_is_public_is_what_it_was():
+    """Signatures, names and docstrings are the function's own, and processes can be sent it."""
+    for function, argument in (
+        (recframe.evaluate, "ties"),
+        (recframe.iter_evaluate, "ties"),
+        (recframe.RecAccessor.recall, "k"),
+        (recframe.RecAccessor.__call__, "ties"),
+        (recframe.from_topk, "users"),
+    ):
+        assert argument in inspect.signature(function).parameters
+        assert argument in function.__doc__
+        assert function is pickle.loads(pickle.dumps(function))
+
+
+def test_an_iterator_can_be_closed():
+    """What it is made of ends with it."""
+    ended = []
+
+    def tables():
+        try:
+            yield from (1, 2)
+        finally:
+            ended.append(True)
+
+    passing = refuse_briefly_each(tables())
+    assert 1 == next(passing)
+    passing.close()
+    assert [True] == ended
