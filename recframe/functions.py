@@ -25,7 +25,8 @@ from recframe.options import (
     Short,
     Ties,
     TruthLike,
-    check_path,
+    frame_error,
+    is_path,
     make_options,
     spell_options,
 )
@@ -266,5 +267,5 @@ def iter_evaluate(
 
 def _check_paths(name: str, required: str, given: Any) -> None:
     """Raise unless this is a path, or a list of paths."""
-    for path in given if isinstance(given, list | tuple) else [given]:
-        check_path(name, required, path)
+    if not all(map(is_path, given if isinstance(given, list | tuple) else [given])):
+        raise frame_error(name, required, given)

@@ -144,7 +144,7 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
         (lambda: FRAME.rec.inspect([1], 1), r"user must be one id of the column .* found \[1\]"),
         (lambda: FRAME.rec(item=None), "item must be a column label, found None"),
         (lambda: FRAME.rec(score=[None]), r"score must be a column label or a list .* \[None\]"),
-        (lambda: recframe.RecAccessor(TRUTH["user"]), "frame must be a pandas DataFrame, found 0"),
+        (lambda: recframe.RecAccessor(TRUTH["user"]), "frame must be a pandas DataFrame, found a"),
         (lambda: recframe.dask.DaskRecAccessor(FRAME), "frame must be a Dask DataFrame, found"),
         (lambda: DDF.rec(partitioned=1), "partitioned must be True or False, found 1"),
         (lambda: DDF.rec(min_score=10**5000), "min_score must be a value that Dask can name"),

@@ -63,7 +63,9 @@ class DaskRecAccessor(RankingMethods[Any]):
 
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, dd.DataFrame):
-            raise RecframeError(f"frame must be a Dask DataFrame, found {quote(frame)}")
+            is_pandas = isinstance(frame, pd.DataFrame)
+            remedy = "; pass dd.from_pandas(frame), or use frame.rec" if is_pandas else ""
+            raise RecframeError(f"frame must be a Dask DataFrame, found {quote(frame)}{remedy}")
         super().__init__(frame)
 
     @spell_options

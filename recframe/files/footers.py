@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import MissingColumnError, RecframeError, shorten
+from recframe.errors import MissingColumnError, RecframeError, quote, shorten
 from recframe.files.paths import Found, PathLike, find_files
 from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
 from recframe.files.sizes import FOOTER_COPIES, check_footer
+from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_columns
 from recframe.options import Options
 
@@ -212,4 +213,7 @@ def naming_file(path: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         message = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        call = find_reader(path, quote(path)) if isinstance(error, pa.ArrowInvalid) else ""
+        if call and not call.startswith("pd.read_parquet"):
+            message += f"; pass {call}, or write it as parquet"
         raise RecframeError(f"cannot read {path}: {message}") from error
