@@ -66,7 +66,11 @@ def find_call(name: str, value: object) -> str:
         frame = f"pd.DataFrame({name}) where its keys are columns"
         return f"{lists}({name}) where its keys are users, or {frame}"
     if getattr(value, "ndim", 0) == 2:  # an array, a tensor
-        matrix = "" if is_truth else f"recframe.from_matrix({name}) where its cells are scores, or "
+        calls = [f"recframe.from_{kind}({name})" for kind in ("matrix", "topk")]
+        matrix = f"{calls[0]} where its cells are scores, {calls[1]} where they are items, or "
+        if is_truth:
+            matrix = f"recframe.truth_from(scipy.sparse.csr_array({name})) where its cells are "
+            matrix += "relevance, or "
         return f"{matrix}pd.DataFrame({name}, columns={columns}) where its columns are these"
     member = next(iter(value), None) if isinstance(value, list | tuple | Set) else None
     if isinstance(member, Mapping):

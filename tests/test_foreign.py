@@ -152,8 +152,10 @@ def test_libraries_are_known_by_their_types(table, expected):
         ),
         (
             np.eye(2),
-            "pass recframe.from_matrix(frame) where its cells are scores, or pd.DataFrame(frame, c",
-            "pass pd.DataFrame(truth, columns=['user', 'item']) where its columns are these",
+            "pass recframe.from_matrix(frame) where its cells are scores, recframe.from_topk(frame)"
+            " where they are items, or pd.DataFrame(frame, columns=['user', 'item', 'score']) wh",
+            "pass recframe.truth_from(scipy.sparse.csr_array(truth)) where its cells are relevance,"
+            " or pd.DataFrame(truth, columns=['user', 'item']) where its columns are these",
         ),
         (
             scipy.sparse.csr_array(np.eye(2)),

@@ -167,6 +167,11 @@ def _infer_one(frame: pd.DataFrame, role: str, taken: Sequence[Hashable] = ()) -
     )
 
 
+def find_label(frame: pd.DataFrame, role: str, given: Hashable) -> Hashable:
+    """Return the label of a role, given or inferred."""
+    return _find_in_truth(frame, role, given)
+
+
 def _find_scores(frame: pd.DataFrame, given: Any, taken: list[Hashable]) -> list[Hashable]:
     """Return the labels given for scores, or all that name scores, in column order."""
     if not is_infer(given):
