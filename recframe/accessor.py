@@ -7,6 +7,7 @@ import pandas as pd
 
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
+from recframe.arguments import check_arguments
 from recframe.frames.columns import Columns
 from recframe.frames.truth import open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
@@ -45,6 +46,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
             raise frame_error("frame", "a pandas DataFrame", frame)
         super().__init__(frame)
 
+    @check_arguments
     def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
         """
         Return the frame with the relevance that truth gives, and the items it does not list.

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import pandas as pd
 
+from recframe.arguments import check_arguments
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.paths import PathLike
@@ -32,6 +33,7 @@ from recframe.options import (
 )
 
 
+@check_arguments
 def evaluate(
     frame: pd.DataFrame | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -203,6 +205,7 @@ def evaluate(
 
 
 @spell_options
+@check_arguments
 def iter_evaluate(
     path: PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,

@@ -165,6 +165,10 @@ class OptionArguments(TypedDict, total=False):
     absent: Absent
 
 
+ELSEWHERE = {  # what is taken for an option
+    "k": ", which a metric takes: df.rec.recall(k=4), or 'recall@4' by its name",
+    "metrics": ", which a method takes: df.rec.evaluate(['recall@4', 'ndcg@4'])",
+}
 DEFAULTS = {option.name: option.default for option in fields(Options)}
 MEANINGS = {option.name: option.metadata["meaning"] for option in fields(Options)}
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -180,9 +184,8 @@ def make_options(given: Mapping[str, Any]) -> Options:
         if name not in DEFAULTS:
             near = find_near(name, DEFAULTS)
             hint = f", did you mean {near[0]!r}?" if near else ""
-            raise RecframeError(
-                f"unknown option {quote(name)}{hint}; options are {', '.join(DEFAULTS)}"
-            )
+            hint += f"; options are {', '.join(DEFAULTS)}"
+            raise RecframeError(f"unknown option {quote(name)}{ELSEWHERE.get(name, hint)}")
     return Options(**given)
 
 

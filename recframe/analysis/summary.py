@@ -7,6 +7,7 @@ from recframe.analysis.resampling import Resampling, bootstrap_interval
 from recframe.errors import RecframeError, quote
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, list_given, make_metric
+from recframe.metrics.synonyms import find_meant
 
 
 def curve_metrics(name: object, k: object) -> list[Metric]:
@@ -14,7 +15,9 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
     if not isinstance(name, str) or name not in names:
         listed = " or ".join([", ".join(map(repr, names[:-1])), repr(names[-1])])
-        raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}")
+        meant = find_meant(name) if isinstance(name, str) else None
+        hint = f"; did you mean {meant.name!r}?" if meant and meant.name in names else ""
+        raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}{hint}")
     given = list_given("k", "several cut-offs, such as range(1, 51)", k)
     metrics = [make_metric(name, cut_off) for cut_off in given]
     if not metrics:

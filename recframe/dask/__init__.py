@@ -10,6 +10,7 @@ import pandas as pd
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
+from recframe.arguments import check_arguments
 from recframe.dask import tasks
 from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError, quote
@@ -69,6 +70,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         super().__init__(frame)
 
     @spell_options
+    @check_arguments
     def __call__(self, *, partitioned: bool = False, **options: Unpack[OptionArguments]) -> Self:
         """
         Return an accessor to the same frame with these options.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from recframe.arguments import check_arguments
 from recframe.errors import RecframeError, quote
 from recframe.foreign import find_table
 from recframe.frames.arrays import (
@@ -38,6 +39,7 @@ PADDING = {
 }
 
 
+@check_arguments
 def from_topk(
     items: ArrayLike, users: ArrayLike | None = None, scores: ArrayLike | None = None
 ) -> pd.DataFrame:
@@ -92,6 +94,7 @@ def from_topk(
     return _make_frame(user, item.tolist() if item.dtype.kind == "O" else item, score)
 
 
+@check_arguments
 def from_lists(
     lists: Mapping[Any, Iterable[Hashable]] | pd.DataFrame | pd.Series,
     *,
