@@ -11,6 +11,8 @@ with Importing(for_command=is_command()):
     from recframe.accessor import RecAccessor
     from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
     from recframe.frames.lists import from_lists, from_topk
+    from recframe.frames.matrices import from_matrix
+    from recframe.frames.relevant_items import truth_from
     from recframe.functions import evaluate, iter_evaluate
 
     __version__ = version("recframe")
@@ -23,7 +25,9 @@ __all__ = [
     "RepeatedPairError",
     "evaluate",
     "from_lists",
+    "from_matrix",
     "from_topk",
     "iter_evaluate",
     "metrics",
+    "truth_from",
 ]

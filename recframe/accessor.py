@@ -7,11 +7,12 @@ import pandas as pd
 
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
-from recframe.errors import RecframeError, methods_refuse_briefly, quote
+from recframe.arguments import check_arguments
+from recframe.errors import methods_refuse_briefly
 from recframe.frames.columns import Columns
 from recframe.frames.truth import open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import Options, TruthLike
+from recframe.options import Options, TruthLike, frame_error
 
 
 @methods_refuse_briefly
@@ -44,9 +45,10 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     def __init__(self, frame: pd.DataFrame) -> None:
         if not isinstance(frame, pd.DataFrame):
-            raise RecframeError(f"frame must be a pandas DataFrame, found {quote(frame)}")
+            raise frame_error("frame", "a pandas DataFrame", frame)
         super().__init__(frame)
 
+    @check_arguments
     def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
         """
         Return the frame with the relevance that truth gives, and the items it does not list.

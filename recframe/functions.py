@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import pandas as pd
 
+from recframe.arguments import check_arguments
 from recframe.errors import RecframeError, refuse_briefly, refuse_briefly_each
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.footers import open_files
@@ -26,13 +27,15 @@ from recframe.options import (
     Short,
     Ties,
     TruthLike,
-    check_path,
+    frame_error,
+    is_path,
     make_options,
     spell_options,
 )
 
 
 @refuse_briefly
+@check_arguments
 def evaluate(
     frame: pd.DataFrame | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -207,6 +210,7 @@ def evaluate(
 
 @refuse_briefly
 @spell_options
+@check_arguments
 def iter_evaluate(
     path: PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -273,5 +277,5 @@ def iter_evaluate(
 
 def _check_paths(name: str, required: str, given: Any) -> None:
     """Raise unless this is a path, or a list of paths."""
-    for path in given if isinstance(given, list | tuple) else [given]:
-        check_path(name, required, path)
+    if not all(map(is_path, given if isinstance(given, list | tuple) else [given])):
+        raise frame_error(name, required, given)

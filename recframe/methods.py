@@ -5,7 +5,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 import pandas as pd
 
@@ -15,14 +15,16 @@ from recframe.analysis.inspection import Inspection
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
-from recframe.errors import methods_refuse_briefly, refuse_briefly
+from recframe.arguments import arguments_error, check_arguments
+from recframe.errors import find_near, methods_refuse_briefly, refuse_briefly
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.tables import mean_table, measure_table, single_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS
 from recframe.metrics.names import Metric, check_k, make_metric, parse_metrics
 from recframe.metrics.registry import Definition
-from recframe.options import OptionArguments, Options, make_options, spell_options
+from recframe.metrics.synonyms import find_meant
+from recframe.options import DEFAULTS, OptionArguments, Options, make_options, spell_options
 
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
@@ -63,6 +65,7 @@ class RankingMethods(ABC, Generic[Table]):
         self._bound_options: Options | None = None
 
     @spell_options
+    @check_arguments
     def __call__(self, **options: Unpack[OptionArguments]) -> Self:
         """
         Return an accessor to the same frame with these options.
@@ -604,10 +607,17 @@ class RankingMethods(ABC, Generic[Table]):
         )
         return self._whole(self.evaluate(metrics), make_table)
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Callable[..., Table]:
-            """Return the method of a metric; they are made below, one for each definition."""
+    # To static readers it returns the methods of metrics, which are made below.
+    def __getattr__(self, name: str) -> Callable[..., Table]:
+        """Raise for what is no method, with the one that may be meant."""
+        near, k = [], ""
+        if not name.startswith("_"):  # as what IPython looks for
+            near = find_near(name, [one for one in dir(type(self)) if not one.startswith("_")])
+            if (meant := find_meant(name)) is not None:
+                near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
+                k = f"k={meant.k}" if meant.k and takes_k else ""
+        hint = f"; did you mean {near[0]}({k})?" if near else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 
 DEFAULT_K = {"needed": 10, "optional": None}  # by Definition.cut_off
@@ -630,7 +640,10 @@ def make_method(name: str, definition: Definition) -> Callable[..., Any]:
     signature = inspect.Signature(arguments, return_annotation=Table)
 
     def method(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments  # raises what Python raises
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise arguments_error(name, signature, error, args, kwargs, DEFAULTS) from None
         engine = given.pop("self")
         metric = make_metric(name, **{"k": k, **given})
         return engine._per_user([metric], partial(single_table, metric=metric))
@@ -659,5 +672,8 @@ def _describe(formula: str, parameters: list[str]) -> str:
     return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
 
 
+for _name, _method in inspect.getmembers(RankingMethods, inspect.isfunction):
+    if not _name.startswith("_"):
+        setattr(RankingMethods, _name, check_arguments(_method, DEFAULTS))
 for _name, _definition in DEFINITIONS.items():
     setattr(RankingMethods, _name, refuse_briefly(make_method(_name, _definition)))

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypedDict, TypeVar, get_args
 import pandas as pd
 
 from recframe.errors import RecframeError, find_near, quote
+from recframe.foreign import find_call, find_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst"]
@@ -126,8 +127,10 @@ class Options:
             number = getattr(self, name)
             if number is not None and not (_is_number(number) and number == number):  # not NaN
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
-        if self.truth is not None and not isinstance(self.truth, pd.DataFrame):
-            check_path("truth", "a pandas DataFrame or the path of a parquet file", self.truth)
+        truth = self.truth
+        if truth is not None and not isinstance(truth, pd.DataFrame) and not is_path(truth):
+            required = "a pandas DataFrame or the path of a parquet file"
+            raise frame_error("truth", required, truth)
 
     @property
     def has_truth(self) -> bool:
@@ -162,6 +165,10 @@ class OptionArguments(TypedDict, total=False):
     absent: Absent
 
 
+ELSEWHERE = {  # what is taken for an option
+    "k": ", which a metric takes: df.rec.recall(k=4), or 'recall@4' by its name",
+    "metrics": ", which a method takes: df.rec.evaluate(['recall@4', 'ndcg@4'])",
+}
 DEFAULTS = {option.name: option.default for option in fields(Options)}
 MEANINGS = {option.name: option.metadata["meaning"] for option in fields(Options)}
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -177,9 +184,8 @@ def make_options(given: Mapping[str, Any]) -> Options:
         if name not in DEFAULTS:
             near = find_near(name, DEFAULTS)
             hint = f", did you mean {near[0]!r}?" if near else ""
-            raise RecframeError(
-                f"unknown option {quote(name)}{hint}; options are {', '.join(DEFAULTS)}"
-            )
+            hint += f"; options are {', '.join(DEFAULTS)}"
+            raise RecframeError(f"unknown option {quote(name)}{ELSEWHERE.get(name, hint)}")
     return Options(**given)
 
 
@@ -223,10 +229,16 @@ def is_key(value: object) -> bool:
     return True
 
 
-def check_path(name: str, required: str, path: object) -> None:
-    """Raise unless it is a path, whatever it leads to."""
-    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-        raise RecframeError(f"{name} must be {required}, found {quote(path)}")
+def is_path(path: object) -> bool:
+    """Return whether a value is a path, whatever it leads to."""
+    return isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
+
+
+def frame_error(name: str, required: str, value: object) -> RecframeError:
+    """Return the error for what is no frame, with the call that makes one of it."""
+    table, call = find_table(name, value)
+    found, call = table or quote(value), call or find_call(name, value)
+    return RecframeError(f"{name} must be {required}, found {found}{call and f'; pass {call}'}")
 
 
 def _check_label(name: str, given: object) -> None:

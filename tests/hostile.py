@@ -9,6 +9,7 @@ from pathlib import Path
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 import recframe
 import recframe.dask
@@ -129,6 +130,7 @@ FRAME = pd.DataFrame(
     }
 )
 TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
+LISTS = pd.DataFrame({"user": [1, 2], "items": [[1, 2], [3]]})
 OF_TRUTH = ("truth_user", "truth_item", "absent")
 
 
@@ -161,7 +163,9 @@ def list_doors(path):
             {"path": path},
         ),
         "from_topk": (recframe.from_topk, recframe.from_topk, {"items": [[1, 2]]}),
-        "from_lists": (recframe.from_lists, recframe.from_lists, {}),
+        "from_lists": (recframe.from_lists, recframe.from_lists, {"lists": LISTS}),
+        "from_matrix": (recframe.from_matrix, recframe.from_matrix, {"scores": [[1, 2]]}),
+        "truth_from": (recframe.truth_from, recframe.truth_from, {"truth": csr_array([[1, 2]])}),
         "RecAccessor": (
             lambda frame: recframe.RecAccessor(frame).recall(1),
             recframe.RecAccessor,

@@ -73,7 +73,7 @@ def test_choices_are_the_annotated_ones():
     [
         ("tie", "unknown option 'tie', did you mean 'ties'\\?; options are user, item, score,"),
         ("Missing", "unknown option 'Missing', did you mean 'missing'"),
-        ("k", "unknown option 'k'; options are user"),
+        ("cut", "unknown option 'cut'; options are user"),
     ],
 )
 def test_unknown_options_are_refused(option, message):

@@ -14,6 +14,7 @@ from recframe.frames.tables import check_lengths, measure_table
 from recframe.frames.user_groups import sort_users
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, check_k, list_given, make_metric
+from recframe.metrics.synonyms import find_meant
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
@@ -24,7 +25,9 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
     if not isinstance(name, str) or name not in names:
         listed = " or ".join([", ".join(map(repr, names[:-1])), repr(names[-1])])
-        raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}")
+        meant = find_meant(name) if isinstance(name, str) else None
+        hint = f"; did you mean {meant.name!r}?" if meant and meant.name in names else ""
+        raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
         k = range(1, (LAST_K if k is None else check_k(k)) + 1)
     given = list_given("k", "a number or several cut-offs, such as range(1, 51)", k)

@@ -10,6 +10,7 @@ import pandas as pd
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
+from recframe.arguments import check_arguments
 from recframe.dask import tasks
 from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError, methods_refuse_briefly, quote
@@ -65,10 +66,13 @@ class DaskRecAccessor(RankingMethods[Any]):
 
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, dd.DataFrame):
-            raise RecframeError(f"frame must be a Dask DataFrame, found {quote(frame)}")
+            is_pandas = isinstance(frame, pd.DataFrame)
+            remedy = "; pass dd.from_pandas(frame), or use frame.rec" if is_pandas else ""
+            raise RecframeError(f"frame must be a Dask DataFrame, found {quote(frame)}{remedy}")
         super().__init__(frame)
 
     @spell_options
+    @check_arguments
     def __call__(self, *, partitioned: bool = False, **options: Unpack[OptionArguments]) -> Self:
         """
         Return an accessor to the same frame with these options.

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote
 from recframe.files.paths import PathLike
-from recframe.options import check_path
+from recframe.options import is_path
 
 Report = Callable[[int, int], object]
 
@@ -40,10 +40,9 @@ def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Repor
         raise RecframeError(
             f"progress must be True, False or a function of (done, total), found {quote(progress)}"
         )
-    if tmp is not None:
-        check_path("tmp", FOLDER, tmp)
-        if not os.path.isdir(tmp):  # noqa: PTH112 - of names too long it raises nothing
-            raise RecframeError(f"tmp must be {FOLDER}, found {quote(os.fspath(tmp))}")
+    # Unlike Path.is_dir, isdir raises nothing of names too long.
+    if tmp is not None and not (is_path(tmp) and os.path.isdir(tmp)):  # noqa: PTH112
+        raise RecframeError(f"tmp must be {FOLDER}, found {quote(tmp)}")
     return Limits(check_memory(memory), None if tmp is None else os.fspath(tmp), progress)
 
 

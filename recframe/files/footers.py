@@ -14,6 +14,7 @@ from recframe.errors import MissingColumnError, RecframeError, quote, shorten, s
 from recframe.files.paths import Found, PathLike, find_files
 from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
 from recframe.files.sizes import FOOTER_COPIES, check_footer
+from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.labels import shown
 from recframe.options import Options
@@ -224,4 +225,7 @@ def naming_file(path: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         message = shorten(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
+        call = find_reader(path, quote(path)) if isinstance(error, pa.ArrowInvalid) else ""
+        if call and not call.startswith("pd.read_parquet"):
+            message += f"; pass {call}, or write it as parquet"
         raise RecframeError(f"cannot read {show_path(path)}: {message}") from error

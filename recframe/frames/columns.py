@@ -7,10 +7,17 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import MissingColumnError, RecframeError, quote
-from recframe.frames.labels import check_distinct, find_position, list_labels, shown
+from recframe.frames.labels import (
+    check_distinct,
+    check_label,
+    find_position,
+    is_infer,
+    list_labels,
+    shown,
+)
 from recframe.frames.likely import FILL_IN, list_changed, spell_call, suggest
 from recframe.frames.names import less_is_better, may_hold_lists
-from recframe.frames.roles import Roles, find_roles, find_truth_roles
+from recframe.frames.roles import Roles, find_named, find_roles, find_truth_roles, infer_one
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -113,6 +120,16 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
         column = column.astype(column.dtype.newbyteorder("="))  # pandas takes and hashes no other
     return column if rows is None else column.iloc[rows]
+
+
+def find_label(frame: pd.DataFrame, role: str, given: Hashable) -> Hashable:
+    """Return the label of a role, given or inferred."""
+    if not is_infer(given):
+        check_label(frame, role, given)
+        return given
+    found = infer_one(role, find_named(frame))
+    check_roles(frame, {role: found}, Options())
+    return found.labels[0]
 
 
 def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None) -> list[bool]:

@@ -25,7 +25,8 @@ def factorize(column: pd.Series | pd.Index[Any], role: str) -> tuple[Array, Any]
         found = shorten(str(error))
         raise RecframeError(
             f"{role}={quote(column.name)}: ids must be what can be a key of a dict, found {found}; "
-            f"convert them, for example with df[{quote(column.name)}].map(tuple)"
+            f"make a row of each id with df.explode({quote(column.name)}), or one id of all in a "
+            f"cell with df[{quote(column.name)}].map(tuple)"
         ) from error
 
 

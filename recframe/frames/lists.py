@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Set
-from itertools import chain
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from recframe.arguments import check_arguments
 from recframe.errors import RecframeError, quote, refuse_briefly
+from recframe.foreign import find_table
 from recframe.frames.arrays import (
     are_minus_one,
     as_array,
     as_ids,
     as_numbers,
     check_unmasked,
-    list_items,
+    read_ids,
 )
+from recframe.frames.labels import is_infer
+from recframe.frames.list_columns import read_lists
+from recframe.frames.member_lists import check_falling, check_once, join_lists
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
+from recframe.options import INFER, frame_error
 
-NO_SEQUENCES = (str, bytes, bytearray, Set, Mapping)
+LISTS = "a dict of items by user, or a frame with a column of lists"
+MATRIX = "a matrix (from_lists takes lists of different lengths)"
+
 NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
 PADDING = {
     text
@@ -33,6 +40,7 @@ PADDING = {
 
 
 @refuse_briefly
+@check_arguments
 def from_topk(
     items: ArrayLike, users: ArrayLike | None = None, scores: ArrayLike | None = None
 ) -> pd.DataFrame:
@@ -80,13 +88,21 @@ def from_topk(
     matrix, listed = _read_items(items, has_users=users is not None)
     row, column = np.nonzero(listed)
     item = matrix[row, column]
-    user = row if users is None else _read_users("users", users, len(matrix)).take(row)
+    user: Any = row
+    if users is not None:
+        user = read_ids("users", users, (len(matrix), "rows of items")).take(row)
     score = -1 - column if scores is None else _read_scores(scores, listed)
     return _make_frame(user, item.tolist() if item.dtype.kind == "O" else item, score)
 
 
 @refuse_briefly
-def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
+@check_arguments
+def from_lists(
+    lists: Mapping[Any, Iterable[Hashable]] | pd.DataFrame | pd.Series,
+    *,
+    user: Hashable = INFER,
+    items: Hashable = INFER,
+) -> pd.DataFrame:
     """
     Return the frame of lists of recommended items.
 
@@ -94,61 +110,72 @@ def from_lists(lists: Mapping[Any, Iterable[Hashable]]) -> pd.DataFrame:
 
     Parameters
     ----------
-    lists : dict of {user : sequence of items}
-        The items of each user, best first.
+    lists : dict of {user : sequence of items}, or DataFrame
+        The items of each user, best first. A frame has a row for each user and a column of lists:
+        of items, or of structs of an item and its score, as ``recommendForAllUsers`` of Spark gives
+        them: dicts, rows, structs of Arrow, or pairs. The item is known by its name, the score as
+        the only number beside it, or the one that is named as a score or ``rating``. A Series is
+        a frame of one column.
+    user, items : label, default "infer"
+        The columns of a frame: "infer" looks for `user` as `evaluate` does, for the only column of
+        lists.
 
     Returns
     -------
     DataFrame
-        Columns as of `from_topk`; the score is minus the position in the list, -1 for the first.
+        Columns as of `from_topk`; the score is minus the position in the list, -1 for the first,
+        where structs have none. A distance becomes a score as its negative.
 
     Raises
     ------
     RecframeError
-        A list is no sequence, an item is in it twice, or one is null or -1; a user is null; or an
-        iterator has not ended after 1,000,000 items.
+        A list is no sequence, an item is in it twice, or one is null or -1; a user is null or
+        there twice; scores rise along a list; it is not known which column or field is which; or
+        an iterator has not ended after 1,000,000 items.
 
     See Also
     --------
     from_topk : The same for a matrix of items.
+    truth_from : What is relevant, from a dict.
 
     Examples
     --------
-    >>> import recframe
+    >>> import pandas as pd, recframe
     >>> recframe.from_lists({"ann": [7, 3], "cat": []})
       user  item  score
     0  ann     7     -1
     1  ann     3     -2
+    >>> recommended = [[{"movieId": 7, "rating": 4.5}, {"movieId": 3, "rating": 4.5}], None]
+    >>> frame = pd.DataFrame({"userId": ["ann", "cat"], "recommendations": recommended})
+    >>> recframe.from_lists(frame)
+      user  item  score
+    0  ann     7    4.5
+    1  ann     3    4.5
     """
-    if not isinstance(lists, Mapping):
-        raise RecframeError(f"lists must be a dict of items by user, found {type(lists)}")
-    for user, items in lists.items():
-        is_other = isinstance(items, NO_SEQUENCES) or not isinstance(items, Iterable)
-        if is_other or getattr(items, "ndim", 1) != 1:  # as of tables
-            raise RecframeError(
-                "lists: the items of a user must be a sequence, best first, found "
-                f"{type(items)} (user {quote(user)})"
-            )
-        check_unmasked(f"lists: items of user {quote(user)}", items)
-    sequences = [list_items(*pair) for pair in lists.items()]
-    sizes = np.array([len(items) for items in sequences], np.int64)
-    users = _read_users("lists", list(lists)).repeat(sizes)
-    items = as_ids("lists", list(chain.from_iterable(sequences)))
-    if (is_none := items.isna() | are_minus_one(items)).any():
-        user, item = (ids[is_none].tolist()[0] for ids in (users, items))
+    if isinstance(lists, pd.Series):
+        lists = lists.to_frame()
+    if isinstance(lists, pd.DataFrame):
+        try:
+            return _make_frame(*read_lists(lists, user, items))
+        except RecframeError as error:
+            raise type(error)(f"lists: {error}") from None
+    if not (is_infer(user) and is_infer(items)):
         raise RecframeError(
-            f"lists must not be filled up, found {is_none.sum()} null or -1 (such as {quote(item)} "
-            f"of user {quote(user)}); leave them out"
+            f"user and items are columns of a frame, found {type(lists)}; leave them out"
         )
-    position = np.arange(len(items)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return _make_frame(users, items, -1 - position)
+    if not isinstance(lists, Mapping):
+        raise frame_error("lists", LISTS, lists)
+    users, ids, position = join_lists("lists", lists)
+    return _make_frame(users, ids, -1 - position)
 
 
 def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[Array, Array]:
     """Return a matrix of item ids and where it holds one."""
     if isinstance(items, pd.DataFrame):
         _check_only_items(items, has_users=has_users)
-    matrix = as_array("items", items, "a matrix (from_lists takes lists of different lengths)")
+    elif find_table("items", items)[0]:
+        raise frame_error("items", MATRIX, items)
+    matrix = as_array("items", items, MATRIX)
     if matrix.ndim != 2:
         raise RecframeError(
             f"items must be a matrix with a row for each user, found shape {matrix.shape}"
@@ -203,27 +230,6 @@ def _check_only_items(items: pd.DataFrame, *, has_users: bool) -> None:
         )
 
 
-def _read_users(name: str, users: ArrayLike, n_users: int | None = None) -> pd.Index[Any]:
-    """Return the ids of users, which are different and not null; as many as a matrix has rows."""
-    check_unmasked(name, users)
-    if not isinstance(users, pd.Index | pd.Series | list):
-        users = as_array(name, users, "a list of ids")
-        if users.ndim != 1:
-            raise RecframeError(f"{name} must be a list of ids, found shape {users.shape}")
-    ids = as_ids(name, users)
-    if n_null := np.count_nonzero(ids.isna()):
-        raise RecframeError(f"{name} must not have a null user, found {n_null}")
-    if n_users is not None and len(ids) != n_users:
-        raise RecframeError(
-            f"users must be as many as the rows of items, found {len(ids)} for {n_users} rows"
-        )
-    if same := ids[ids.duplicated()].tolist():
-        raise RecframeError(
-            f"users must differ, found {len(same)} repeated (such as {quote(same[0])})"
-        )
-    return ids
-
-
 def _read_scores(scores: ArrayLike, listed: Array) -> Array:
     """Return the scores of the cells that hold an item."""
     values = as_array("scores", scores, "a matrix of numbers")
@@ -233,23 +239,12 @@ def _read_scores(scores: ArrayLike, listed: Array) -> Array:
         )
     check_unmasked("scores of items", np.ma.asarray(scores)[listed])
     row, values = np.nonzero(listed)[0], as_numbers("scores", values[listed])
-    rising = np.unique(row[1:][(row[1:] == row[:-1]) & (values[1:] > values[:-1])])
-    if len(rising):
-        raise RecframeError(
-            f"scores must not rise along a row, as items come best first; found {len(rising)} rows "
-            f"where they do (the first is row {rising[0]}); pass -scores where they are distances"
-        )
+    check_falling(row, values, "-scores where they are distances")
     return values
 
 
 def _make_frame(users: pd.Index[Any] | Array, items: Any, scores: Array) -> pd.DataFrame:
     """Return the frame of these columns, or raise where an item is in a list twice."""
     frame = pd.DataFrame({"user": users, "item": items, "score": scores})
-    repeated = frame[frame.duplicated(["user", "item"])]
-    if len(repeated):
-        user, item = (repeated[name].tolist()[0] for name in ("user", "item"))
-        raise RecframeError(
-            f"an item must be in a list once, found {len(repeated)} repeated "
-            f"(such as user {quote(user)}, item {quote(item)})"
-        )
+    check_once(frame)
     return frame

@@ -14,6 +14,7 @@ import pandas as pd
 
 from recframe.disk import check_opens
 from recframe.errors import RecframeError, RepeatedPairError, quote, shorten, show_path
+from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import Coded, append, encode, find_rows, match
@@ -194,8 +195,9 @@ def _load_truth(truth: Any) -> pd.DataFrame:
         return pd.read_parquet(truth, page_checksum_verification=True)
     except (OSError, TypeError, ValueError) as error:
         is_missing = isinstance(error, FileNotFoundError)
-        first = str(error).partition("\n")[0].rstrip(".")
-        reason = "no such file" if is_missing else shorten(first)
+        first = shorten(str(error).partition("\n")[0].rstrip("."))
+        call = find_reader(truth, quote(os.fspath(truth)))
+        reason = "no such file" if is_missing else f"{first}{call and f'; pass truth={call}'}"
         raise RecframeError(f"truth: cannot read {show_path(truth)}: {reason}") from error
 
 

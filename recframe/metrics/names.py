@@ -13,6 +13,7 @@ import numpy as np
 
 from recframe.errors import RecframeError, find_near, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.synonyms import find_meant
 
 LABEL = re.compile(r"^([^(@]*)(\([^()]*\))?(@?)(.*)", re.DOTALL)  # name, parameters, @, k
 NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
@@ -192,6 +193,9 @@ def _suggestion(label: object) -> str:
     """Return a question naming the metric most like the label, or nothing."""
     name, given, _, k = _parts(label)
     near = find_near(name.lower().replace("-", "_"), DEFINITIONS)
+    meant = find_meant(label) if isinstance(label, str) else None
+    if meant is not None:
+        near, k = [meant.name], str(meant.k or "")
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off

@@ -190,7 +190,10 @@ def test_no_item_at_all(empty):
 @pytest.mark.parametrize(
     ("lists", "message"),
     [
-        ([[1, 2]], "lists must be a dict of items by user, found <class 'list'>"),
+        (
+            [[1, 2]],
+            r"lists must be a dict of items by user, or a frame .*found \[\[1, 2\]\]; pa",
+        ),
         ({"ann": "abc"}, r"must be a sequence, best first, found <class 'str'> \(user 'ann'\)"),
         ({"ann": {1, 2}}, "found <class 'set'>"),
         ({"ann": {1: 2}}, "found <class 'dict'>"),

@@ -1,0 +1,92 @@
+"""Tables that are no DataFrames: known by their types, as their libraries are not imported."""
+
+import os
+from collections.abc import Mapping, Set
+
+# The methods by which tables of other libraries become DataFrames, and for kinds of which no method
+# does alone what does; {} is the argument.
+TO_PANDAS = ("to_pandas", "toPandas", "to_pandas_df", "to_dataframe", "df")
+OF_KINDS = {
+    "polars LazyFrame": "{}.collect().to_pandas()",
+    "pyarrow RecordBatchReader": "{}.read_pandas()",
+    "pyarrow FileSystemDataset": "{}.to_table().to_pandas()",
+    "pyarrow InMemoryDataset": "{}.to_table().to_pandas()",
+    "pandas Series": "{}.reset_index(), in which the index is columns",
+    "pyspark DataFrame": "{}.toPandas(), or evaluate it on Spark as examples/spark.py does",
+    "dask DataFrame": "{}.compute(), or use its .rec after import recframe.dask",
+}
+READERS = {
+    **dict.fromkeys(("csv", "txt"), "pd.read_csv({})"),
+    "tsv": "pd.read_csv({}, sep='\\t')",
+    "json": "pd.read_json({})",
+    **dict.fromkeys(("jsonl", "ndjson"), "pd.read_json({}, lines=True)"),
+    **dict.fromkeys(("feather", "arrow"), "pd.read_feather({})"),
+    **dict.fromkeys(("xlsx", "xls"), "pd.read_excel({})"),
+    **dict.fromkeys(("pickle", "pkl"), "pd.read_pickle({})"),
+    "orc": "pd.read_orc({})",
+    "parquet": "pd.read_parquet({})",
+}
+COMPRESSED = (".gz", ".bz2", ".zip", ".xz", ".zst")
+
+
+def is_sparse(value: object) -> bool:
+    """Return whether a value is a sparse matrix or array of SciPy."""
+    return type(value).__module__.startswith("scipy.sparse")
+
+
+def find_table(name: str, value: object) -> tuple[str, str]:
+    """Return what a table of a library is called, and the call that makes it a DataFrame.
+
+    Both are empty for what is none.
+    """
+    kind = type(value)
+    library = kind.__module__.partition(".")[0].lstrip("_")
+    if library == "builtins":
+        return "", ""
+    known = f"{library} {kind.__name__}"
+    method = next((one for one in TO_PANDAS if hasattr(kind, one)), None)
+    call = OF_KINDS.get(known, f"{{}}.{method}()" if method else "")
+    if name == "truth":  # which is read whole, by whatever engine
+        call = call.partition(", or ")[0]
+    article = "an" if known[0] in "aeioux" else "a"
+    return (f"{article} {known}", call.format(name)) if call else ("", "")
+
+
+def find_call(name: str, value: object) -> str:
+    """Return the call that makes what is given in place of a frame one, "" if none is known."""
+    if isinstance(value, str | os.PathLike):
+        return find_reader(value, name)
+    is_truth = name == "truth"
+    columns = ["user", "item"] if is_truth else ["user", "item", "score"]
+    lists = f"recframe.{'truth_from' if is_truth else 'from_lists'}"
+    if is_sparse(value):
+        of_scores = f"recframe.from_matrix({name}.toarray()) where its cells are scores"
+        return f"recframe.truth_from({name})" if is_truth else of_scores
+    if isinstance(value, Mapping):
+        frame = f"pd.DataFrame({name}) where its keys are columns"
+        return f"{lists}({name}) where its keys are users, or {frame}"
+    if getattr(value, "ndim", 0) == 2:  # an array, a tensor
+        calls = [f"recframe.from_{kind}({name})" for kind in ("matrix", "topk")]
+        matrix = f"{calls[0]} where its cells are scores, {calls[1]} where they are items, or "
+        if is_truth:
+            matrix = f"recframe.truth_from(scipy.sparse.csr_array({name})) where its cells are "
+            matrix += "relevance, or "
+        return f"{matrix}pd.DataFrame({name}, columns={columns}) where its columns are these"
+    member = next(iter(value), None) if isinstance(value, list | tuple | Set) else None
+    if isinstance(member, Mapping):
+        return f"pd.DataFrame({name})"
+    if isinstance(member, tuple):
+        rows = name if isinstance(value, list) else f"list({name})"
+        return f"pd.DataFrame({rows}, columns={columns}) where its members are these"
+    if isinstance(member, list | Set):
+        return f"{lists}(dict(zip(users, {name}))) where each member has the items of a user"
+    return ""
+
+
+def find_reader(path: object, name: str) -> str:
+    """Return the call of pandas that reads a path of this ending, "" if none is known."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
+    ending = text.lower() if isinstance(text, str) else ""
+    for compressed in COMPRESSED:
+        ending = ending.removesuffix(compressed)
+    return READERS.get(ending.rpartition(".")[2], "").format(name)

@@ -1,0 +1,208 @@
+"""from_lists of a frame: a row for each user, with a list of items or of structs in a column."""
+
+from collections import namedtuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import recframe
+from recframe import RecframeError
+
+Named = namedtuple("Named", ["movieId", "rating"])
+ITEMS = [("ann", 7, -1), ("ann", 3, -2), ("cat", 5, -1)]
+SCORED = [("ann", 7, 4.5), ("ann", 3, 4.5), ("cat", 5, 1.0)]
+PAIRS = [[(7, 4.5), (3, 4.5)], [], [(5, 1.0)], None]
+
+
+class Row(tuple):
+    """A row as Spark has them: a tuple with the names of its fields."""
+
+    def __new__(cls, **fields):
+        """Make one of its fields."""
+        row = super().__new__(cls, fields.values())
+        row.__fields__ = list(fields)
+        return row
+
+
+def make(cells, dtype=None):
+    """Return a frame with a row for each user."""
+    users = ["ann", "bob", "cat", "dan"][: len(cells)]
+    return pd.DataFrame({"userId": users, "recommendations": pd.Series(cells, dtype=dtype)})
+
+
+def rows(frame):
+    """Return the rows of a frame of lists."""
+    assert ["user", "item", "score"] == frame.columns.tolist()
+    return list(frame.itertuples(index=False, name=None))
+
+
+def of_pairs(convert, to_list=list):
+    """Return the lists of pairs, with each pair converted."""
+    return [None if cell is None else to_list([convert(*pair) for pair in cell]) for cell in PAIRS]
+
+
+def as_objects(members):
+    """Return members in an array of objects, as Arrow gives lists to pandas."""
+    array = np.empty(len(members), object)
+    array[:] = members
+    return array
+
+
+ARROW = pa.list_(pa.struct({"movieId": pa.int64(), "rating": pa.float64()}))
+STRUCTS = {
+    "dicts": make(of_pairs(lambda item, score: {"movieId": item, "rating": score})),
+    "dicts of another order": make(
+        of_pairs(lambda item, score: {"rating": score, "movieId": item})
+    ),
+    "arrays of dicts": make(
+        of_pairs(lambda item, score: {"movieId": item, "rating": score}, as_objects)
+    ),
+    "rows of Spark": make(of_pairs(lambda item, score: Row(movieId=item, rating=score))),
+    "named tuples": make(of_pairs(Named)),
+    "pairs": make(of_pairs(lambda *pair: pair)),
+    "lists of pairs": make(of_pairs(lambda *pair: list(pair))),
+    "structs of Arrow": make(
+        of_pairs(lambda item, score: {"movieId": item, "rating": score}), pd.ArrowDtype(ARROW)
+    ),
+    "an item of any name": make(of_pairs(lambda item, score: {"business": item, "rating": score})),
+    "more fields": make(
+        of_pairs(
+            lambda item, score: {"doc": item, "score": score, "rank": 1, "text": "x", "at_time": 9}
+        )
+    ),
+    "distances": make(of_pairs(lambda item, score: {"doc": item, "distance": -score})),
+}
+
+
+@pytest.mark.parametrize("kind", STRUCTS)
+def test_lists_of_structs(kind):
+    """An item and its score are found in structs of any kind; no list is no row."""
+    frame = recframe.from_lists(STRUCTS[kind])
+
+    assert SCORED == rows(frame)
+    assert ["int64", "float64"] == [str(dtype) for dtype in frame.dtypes[["item", "score"]]]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        make([[7, 3], [], [5], None]),
+        make([np.array([7, 3]), np.array([]), np.array([5]), None]),
+        make([[7, 3], [], [5], None], pd.ArrowDtype(pa.list_(pa.int64()))),
+        make([[7, 3], [], [5], None], pd.ArrowDtype(pa.large_list(pa.int64()))),
+        make([(7, 3), (), (5,), None]),
+        make([[7, 3], [], [5], None]).set_index("userId"),
+        make([[7, 3], [], [5], None]).set_index("userId")["recommendations"],
+        make([[7, 3], [], [5], None]).assign(country="NL", text="[1]", tags=2),
+        make([[{"movieId": 7}, {"movieId": 3}], [], [{"movieId": 5}], None]),
+    ],
+    ids=["list", "array", "Arrow", "large", "tuple", "index", "Series", "others", "no score"],
+)
+def test_lists_of_items(frame):
+    """Without a score the position is one; the only column of lists is that of items."""
+    assert ITEMS == rows(recframe.from_lists(frame))
+
+
+def test_ids_keep_their_dtypes():
+    """Users and items are of the dtype that they have in the frame."""
+    frame = make([np.array([7, 3], np.int32), np.array([5], np.int32)]).astype(
+        {"userId": "category"}
+    )
+    read = recframe.from_lists(frame)
+
+    assert ["category", "int32", "int64"] == [str(dtype) for dtype in read.dtypes]
+    assert pd.Series(["x"]).dtype == recframe.from_lists(make([["x"], ["y"]]))["item"].dtype
+    assert [("ann", ("a", 1, 2), -1)] == rows(recframe.from_lists(make([[{"item": ("a", 1, 2)}]])))
+
+
+def test_columns_are_given():
+    """Where several columns could be meant, their labels say which is."""
+    frame = make([[7, 3], [5]]).assign(seen=[[1], [2]], visitor=["x", "y"])
+
+    read = recframe.from_lists(frame, user="visitor", items="recommendations")
+    assert [("x", 7, -1), ("x", 3, -2), ("y", 5, -1)] == rows(read)
+
+
+@pytest.mark.parametrize("cells", [[], [None], [[]]])
+def test_no_item_at_all(cells):
+    """Nothing listed is a frame without rows."""
+    assert [] == rows(recframe.from_lists(make(cells, object), items="recommendations"))
+
+
+def test_as_lists_in_a_dict():
+    """A frame evaluates to what a dict of its lists does, and ties count where scores tie."""
+    truth = pd.DataFrame({"userId": ["ann", "cat"], "movieId": [3, 5]})
+    asked = {"truth": truth, "short": "pad"}
+
+    of_dict = recframe.from_lists({"ann": [7, 3], "cat": [5]}).rec(**asked).precision(k=1)
+    of_frame = recframe.from_lists(make([[7, 3], [], [5], None])).rec(**asked).precision(k=1)
+    pd.testing.assert_frame_equal(of_dict, of_frame)
+    tied = recframe.from_lists(STRUCTS["rows of Spark"]).rec(**asked).precision(k=1)
+    assert [0.5, 1.0] == tied["score"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"x": [[1]]}), "lists: user: no column found; looked for one of user"),
+        (
+            make([[7]]).assign(scores=[[0.5]]),
+            r"lists: items: 2 columns hold lists, 'recommendations', 'scores'; pass items= the one "
+            r"of items, or make rows of them with frame.explode\(\['recommendations', 'scores'\]\)",
+        ),
+        (
+            make([7]),
+            "items: no column of lists found; the frame has 'userId', 'recommendations'; a frame "
+            "with a row for each item is evaluated as it is",
+        ),
+        (
+            make(["[7, 3]"]),
+            r"'recommendations' is text; pass frame\['recommendations'\].map\(ast.literal_eval\)",
+        ),
+        (make([{7}]), "items='recommendations': must hold a list in each cell, best first, found"),
+        (make([[7], 5]), "must hold a list in each cell, best first, found <class 'int'>"),
+        (
+            pd.DataFrame({"user": [1, 1], "items": [[7], [5]]}),
+            r"lists: user='user' must differ, found 1 repeated \(such as 1\)",
+        ),
+        (pd.DataFrame({"user": [None], "items": [[7]]}), "user='user' must not have a null user"),
+        (make([[7, None]]), "must not be filled up, found 1 null or -1"),
+        (make([[{"item": None, "score": 1}]]), "must not be filled up, found 1 null or -1"),
+        (make([[7, 7]]), r"an item must be in a list once, found 1 .*user 'ann', item 7"),
+        (
+            make([[(7, 0.5), (3, 0.9)]]),
+            "scores must not rise along a row, as items come best first; found 1 rows where they do"
+            ".*pass lists sorted by their scores",
+        ),
+        (make([[{"doc": 7, "distance": 0.9}, {"doc": 3, "distance": 0.5}]]), "must not rise"),
+        (
+            make([[{"sku_code": 7, "s": 0.9, "x": 1}]]),
+            "found fields 'sku_code', 's', 'x'; make pairs of them, with frame.'recommendations'",
+        ),
+        (make([[{"doc": 7, "s": 0.9, "price": 1}]]), "at most one number beside it.*'price'"),
+        (make([[{"doc": 7, "document": 7, "score": 1}]]), "found fields 'doc', 'document', 'sco"),
+        (
+            make([[{"doc": 7}, {"item": 7}]]),
+            "of the same fields.*'doc': 7} and {'item': 7}",
+        ),
+        (make([[{"doc": 7}, None]]), "structs of the same fields.* found {'doc': 7} and None"),
+        (make([[Row(doc=7, s=1), Row(s=1, doc=7)]]), "structs of the same fields.*found"),
+        (make([[(7, 0.5), (3,)]]), r"pairs of an item and its score, found \(7, 0.5\) and \(3,\)"),
+        (make([[(7, 0.5, 1)]]), r"pairs of an item and its score, found \(7, 0.5, 1\)"),
+        (make([[7, {"doc": 7}]]), "items='recommendations' must be ids, such as can be keys"),
+    ],
+)
+def test_refused_frames(frame, message):
+    """Where it is not known what is meant, or lists say two things, the frame is refused."""
+    with pytest.raises(RecframeError, match=message):
+        recframe.from_lists(frame)
+
+
+def test_labels_are_of_frames():
+    """A label that is not there, or that a dict does not have, is refused."""
+    with pytest.raises(recframe.MissingColumnError, match="lists: items='recs': no such column"):
+        recframe.from_lists(make([[7]]), items="recs")
+    with pytest.raises(RecframeError, match="user and items are columns of a frame, found <class"):
+        recframe.from_lists({"ann": [7]}, items="recs")

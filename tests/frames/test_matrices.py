@@ -1,0 +1,188 @@
+"""from_matrix: frames from dense matrices of scores."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import recframe
+from recframe import RecframeError
+
+SCORES = [[0.1, 0.9, 0.5], [0.3, -np.inf, 0.2]]
+ROWS = [
+    ("ann", "x", 0.1),
+    ("ann", "y", 0.9),
+    ("ann", "z", 0.5),
+    ("bob", "x", 0.3),
+    ("bob", "z", 0.2),
+]
+IDS = {"users": ["ann", "bob"], "items": ["x", "y", "z"]}
+
+
+class Tensor:
+    """What NumPy can view, as a tensor on the CPU is."""
+
+    def __init__(self, values):
+        """Hold the values."""
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        """Return them."""
+        return np.array(self.values, dtype)
+
+
+class Gradient:
+    """What NumPy cannot view, as a tensor with gradients."""
+
+    def __array__(self, dtype=None, copy=None):
+        """Refuse as PyTorch does."""
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use detach().")
+
+
+def rows(frame):
+    """Return the rows of a frame of scores."""
+    assert ["user", "item", "score"] == frame.columns.tolist()
+    assert list(range(len(frame))) == frame.index.tolist()
+    return list(frame.itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        SCORES,
+        np.array(SCORES),
+        np.array(SCORES, order="F"),
+        Tensor(SCORES),
+        np.ma.masked_array(np.nan_to_num(SCORES, neginf=9.0), [[0, 0, 0], [0, 1, 0]]),
+        np.ma.masked_array([[0.1, 0.9, 0.5], [0.3, np.nan, 0.2]], [[0, 0, 0], [0, 1, 0]]),
+        np.array(SCORES, object),
+    ],
+    ids=["lists", "array", "columns", "tensor", "masked", "masked NaN", "objects"],
+)
+def test_matrices(scores):
+    """A cell is a row; those that are -inf or masked are none."""
+    assert ROWS == rows(recframe.from_matrix(scores, **IDS))
+
+
+def test_frames_have_labels():
+    """Index and columns of a DataFrame are ids, where none are given; an array's are numbers."""
+    frame = pd.DataFrame(SCORES, index=["ann", "bob"], columns=["x", "y", "z"])
+
+    assert ROWS == rows(recframe.from_matrix(frame))
+    assert [1, 2] == recframe.from_matrix(frame, users=[1, 2])["user"].unique().tolist()
+    assert [(0, 0, 5), (0, 1, 6)] == rows(recframe.from_matrix([[5, 6]]))
+    assert [(0, 0, 5)] == rows(recframe.from_matrix(pd.DataFrame([[5]], dtype="Int64")))
+    pairs = pd.DataFrame([[5]], index=pd.MultiIndex.from_tuples([("a", 1)]))
+    assert [(("a", 1), 0, 5)] == rows(recframe.from_matrix(pairs))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint64"])
+def test_scores_keep_their_dtype(dtype):
+    """Scores are as they were, and so are the ids."""
+    frame = recframe.from_matrix(np.array([[5, 6]], dtype), items=np.array([7, 8], "int16"), k=1)
+
+    assert [dtype, "int16"] == [str(frame[name].dtype) for name in ("score", "item")]
+    assert [(0, 8, 6)] == rows(frame)
+
+
+def test_ties_at_the_cut_are_kept():
+    """All that tie with the k-th best are kept; fewer than k candidates are all kept."""
+    scores = [[1, 2, 2, 3], [4, 4, 4, 4]]
+    kept = recframe.from_matrix(scores, k=2)
+
+    assert [(0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (1, 3)] == [x[:2] for x in rows(kept)]
+    assert [(0, 3)] == [x[:2] for x in rows(recframe.from_matrix(scores[:1], k=1))]
+    assert 5 == len(recframe.from_matrix(SCORES, k=3)) == len(recframe.from_matrix(SCORES, k=9))
+    masked = np.ma.masked_array([[-128, 5, 4]], [[1, 0, 0]], dtype="int8")
+    assert [(0, 1, 5), (0, 2, 4)] == rows(recframe.from_matrix(masked, k=2))
+
+
+@given(st.data())
+def test_the_k_best_give_the_metrics_of_all(data):
+    """With truth a metric cut off at k is that of the whole matrix, for every tie rule."""
+    n_items, k = data.draw(st.integers(3, 6)), data.draw(st.integers(1, 3))
+    cells = st.sampled_from([0, 1, 2, -np.inf]) if data.draw(st.booleans()) else st.integers(0, 2)
+    row = st.lists(cells, min_size=n_items, max_size=n_items)
+    scores = np.array(data.draw(st.lists(row, min_size=1, max_size=4)))
+    scores[:, 0], scores[0, 0] = 1, 3  # everyone has an item, and truth one that is kept
+    truth = recframe.truth_from(
+        {user: {0} | data.draw(st.sets(st.integers(0, 6))) for user in range(len(scores) + 1)}
+    )
+    metrics = [f"{name}@{k}" for name in ("precision", "recall", "ndcg", "average_precision")]
+    ties = data.draw(st.sampled_from(["expected", "first", "last", "best", "worst"]))
+    options = {"truth": truth, "short": "pad", "ties": ties}
+    expected = recframe.from_matrix(scores).rec(**options).evaluate(metrics)
+
+    pd.testing.assert_frame_equal(
+        expected, recframe.from_matrix(scores, k=k).rec(**options).evaluate(metrics), rtol=1e-15
+    )
+
+
+def test_blocks_of_rows(monkeypatch):
+    """A matrix that is looked at a row at a time gives what it gives at once."""
+    scores = np.random.default_rng(1).integers(0, 9, (20, 7)).astype(float)
+    whole = [recframe.from_matrix(scores, k=k) for k in (None, 3)]
+    monkeypatch.setattr("recframe.frames.matrices.N_CELLS", 1)
+    for expected, k in zip(whole, (None, 3), strict=True):
+        pd.testing.assert_frame_equal(expected, recframe.from_matrix(scores, k=k))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+def test_no_cell_at_all(shape):
+    """An empty matrix is a frame without rows."""
+    assert [] == rows(recframe.from_matrix(np.empty(shape), k=1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"scores": [0.5]}, r"scores must be a matrix with a row for each user .* shape \(1,\)"),
+        ({"scores": [["x"]]}, r"scores must be numbers, found <U1 \(such as 'x'\)"),
+        ({"scores": [[True]]}, r"scores must be numbers, found bool \(such as True\)"),
+        (
+            {"scores": [[0.5, np.nan]]},
+            r"scores must not be NaN, found 1; pass np.where\(np.isnan\(scores\), -np.inf, sco",
+        ),
+        (
+            {"scores": pd.DataFrame([[0.5, None]])},
+            r"scores must not be NaN, found 1; pass scores.fillna\(-np.inf\) where that is no cand",
+        ),
+        ({"scores": pd.DataFrame([[5, None]], dtype="Int64")}, "scores must not be NaN, found 1"),
+        (
+            {"scores": pd.DataFrame({"user_id": [1], "x": [0.5]})},
+            r"found 'user_id'; pass scores.set_index\('user_id'\) where the others are of item",
+        ),
+        (
+            {"scores": csr_array([[0, 1]])},
+            r"scores must be dense, found .*; pass scores.toarray\(\) where .* coo.data}\)",
+        ),
+        ({"scores": Gradient()}, r"scores must be a matrix .*requires grad. Use detach\(\)"),
+        ({"scores": [[1]], "users": [1, 2]}, "as many as the rows of scores, found 2 for 1 rows"),
+        ({"scores": [[1]], "items": [1, 2]}, "as many as the columns of scores, found 2 for 1 col"),
+        ({"scores": [[1, 2]], "items": [1, 1]}, r"items must differ, found 1 .*such as 1\)"),
+        ({"scores": [[1, 2]], "items": [1, None]}, "items must not have a null item, found 1"),
+        ({"scores": [[1]], "k": 0}, "k must be an integer of 1 or more, found 0"),
+    ],
+)
+def test_refused_matrices(arguments, message):
+    """What has two meanings is refused with the call for each."""
+    with pytest.raises(RecframeError, match=message):
+        recframe.from_matrix(**arguments)
+
+
+def test_frames_of_other_libraries():
+    """A table of Polars is not taken for a matrix, as a column may be of users."""
+    table = pytest.importorskip("polars").DataFrame({"user": [1], "x": [0.5]})
+    for function, name in ((recframe.from_matrix, "scores"), (recframe.from_topk, "items")):
+        with pytest.raises(RecframeError, match=rf"a polars DataFrame; pass {name}.to_pandas\(\)"):
+            function(table)
+
+
+def test_a_sparse_matrix_by_the_line_shown():
+    """The line in the message makes the frame of what is stored."""
+    coo = csr_array([[0, 0.5], [0.25, 0]]).tocoo()
+    frame = pd.DataFrame({"user": coo.row, "item": coo.col, "score": coo.data})
+
+    assert [(0, 1, 0.5), (1, 0, 0.25)] == rows(frame)

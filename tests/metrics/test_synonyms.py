@@ -1,0 +1,100 @@
+"""Names of metrics that the field uses: refused with the name here."""
+
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import parse_metric
+from recframe.metrics.synonyms import MEANT, NO_NAMES, SYNONYMS, find_meant
+
+MEANINGS = {
+    "map@10": "average_precision@10",
+    "mAP@10": "average_precision@10",
+    "MAP": "average_precision",
+    "map_cut_10": "average_precision@10",
+    "map_at_100": "average_precision@100",
+    "mapk": "average_precision",
+    "ap": "average_precision",
+    "AP@1000": "average_precision@1000",
+    "average_precision_score": "average_precision",
+    "mean_average_precision": "average_precision",
+    "RetrievalMAP": "average_precision",
+    "mrr": "reciprocal_rank",
+    "MRR@10": "reciprocal_rank@10",
+    "recip_rank": "reciprocal_rank",
+    "RecipRank": "reciprocal_rank",
+    "mean_reciprocal_rank": "reciprocal_rank",
+    "p@4": "precision@4",
+    "P_4": "precision@4",
+    "P10": "precision@10",
+    "Precision@4": "precision@4",
+    "precision_at_4": "precision@4",
+    "precision_at_k(4)": "precision@4",
+    "precision_at_k": "precision@k",
+    "r@4": "recall@4",
+    "recall_10": "recall@10",
+    "recall10": "recall@10",
+    "Rprec": "r_precision",
+    "R-Precision": "r_precision",
+    "r_prec@5": "r_precision",
+    "hr@4": "hit_rate@4",
+    "hit@4": "hit_rate@4",
+    "hits@k": "hit_rate@k",
+    "HitRate": "hit_rate@k",
+    "success@1": "hit_rate@1",
+    "Success_1": "hit_rate@1",
+    "cosine_accuracy@1": "hit_rate@1",
+    "top_k_accuracy_score": "hit_rate@k",
+    "ndcg_cut_10": "ndcg@10",
+    "ndcg_cut.10": "ndcg@10",
+    "nDCG@10": "ndcg@10",
+    "NDCG": "ndcg",
+    "ndcg10": "ndcg@10",
+    "ndcg_score": "ndcg",
+    "RetrievalNormalizedDCG": "ndcg",
+    "F1": "f1@k",
+    "F1@5": "f1@5",
+    "f1_score@3": "f1@3",
+    "R_cap@10": "capped_recall@10",
+    "roc_auc": "auc",
+    "RocAuc": "auc",
+    "AUROC@10": "auc",
+    "map@0": "average_precision",
+}
+
+
+@pytest.mark.parametrize(("label", "meant"), MEANINGS.items())
+def test_the_name_here_is_said(label, meant):
+    """The message has the name of the metric here, and the cut-off as it was given."""
+    with pytest.raises(recframe.RecframeError) as refused:
+        parse_metric(label)
+
+    assert str(refused.value).startswith(f"unknown metric {label!r}, did you mean '{meant}'?; met")
+    if not meant.endswith("@k"):
+        assert meant == parse_metric(meant).label
+
+
+@pytest.mark.parametrize("label", ["bpref", "coverage", "iprec_at_recall_0.10", "10", "k", "@", ""])
+def test_what_means_nothing_here(label):
+    """A metric that is not here has no other name here."""
+    assert find_meant(label) is None
+
+
+def test_curves_know_the_names_too():
+    """A curve of a metric by another name is refused with the name here."""
+    rows = {"user": [1, 1], "score": [2, 1], "relevant": [0, 1]}
+    with pytest.raises(recframe.RecframeError, match="found 'map'; did you mean 'average_precisio"):
+        pd.DataFrame(rows).rec.curve("map")
+
+
+def test_the_table():
+    """Each metric is in it, each name means one metric, and could be written."""
+    names = [name for names in SYNONYMS.values() for name in names]
+
+    assert set(DEFINITIONS) == set(SYNONYMS)
+    assert (
+        len(names) == len(set(names)) == len(set(MEANT) - {n.replace("_", "") for n in DEFINITIONS})
+    )
+    assert not set(MEANT) & set(NO_NAMES)
+    assert all(name.isalnum() and name.islower() for name in names)

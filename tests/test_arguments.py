@@ -1,0 +1,156 @@
+"""Arguments that a public function does not take: refused with where they belong."""
+
+import inspect
+
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+
+import recframe
+import recframe.dask
+from recframe.methods import RankingMethods
+
+ROWS = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.5, 0.2], "relevant": [0, 1]})
+REC = ROWS.rec
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (
+            lambda: REC.mean(k=10),
+            "mean() got an unexpected keyword argument 'k'; name the cut-off in the metric: "
+            "mean(['recall@10'])",
+        ),
+        (
+            lambda: REC.summary("recall@1", at=[5, 10]),
+            "summary() got an unexpected keyword argument 'at'; name the cut-off in the metric: "
+            "summary(['recall@5', 'recall@10'])",
+        ),
+        (
+            lambda: recframe.evaluate(ROWS, top_k=4),
+            "evaluate() got an unexpected keyword argument 'top_k'; name the cut-off in the metric:"
+            " evaluate(frame, ['recall@4'])",
+        ),
+        (
+            lambda: REC.recall(4, ties="worst", short="pad"),
+            "recall() got an unexpected keyword argument 'ties'; it is an option: "
+            "df.rec(ties='worst', short='pad').recall(k=4)",
+        ),
+        (
+            lambda: REC.rank(ties="best"),
+            "rank() got an unexpected keyword argument 'ties'; it is an option: "
+            "df.rec(ties='best').rank()",
+        ),
+        (
+            lambda: REC.recall(at=4),
+            "recall() got an unexpected keyword argument 'at'; its cut-off is k: recall(k=4)",
+        ),
+        (
+            lambda: REC.top(n=5),
+            "top() got an unexpected keyword argument 'n'; its cut-off is k: top(k=5)",
+        ),
+        (
+            lambda: REC.auc(k=4),
+            "auc() got an unexpected keyword argument 'k'; it takes no argument",
+        ),
+        (lambda: REC.recall(4, "worst"), "recall() got too many positional arguments; it takes k"),
+        (lambda: REC.recall(4, k=4), "recall() got multiple values for argument 'k'; it takes k"),
+        (
+            lambda: REC.compare("auc", base="score"),
+            "compare() got an unexpected keyword argument 'base'; did you mean baseline?",
+        ),
+        (
+            lambda: REC.judge(test=1),
+            "judge() got an unexpected keyword argument 'test'; it takes truth",
+        ),
+        (
+            lambda: REC("user"),
+            "rec() got too many positional arguments; it takes nothing but options, by name",
+        ),
+        (
+            lambda: recframe.evaluate(),
+            "evaluate() missing a required argument: 'frame'; it takes frame, metrics, user, item, "
+            "score, ascending, relevant, ties, short, missing, duplicates, zero_division and 10 "
+            "more",
+        ),
+        (
+            lambda: recframe.iter_evaluate(),
+            "iter_evaluate() missing a required argument: 'path'; it takes path, metrics, memory, "
+            "tmp, progress",
+        ),
+        (
+            lambda: recframe.from_topk([[1]], user=[1]),
+            "from_topk() got an unexpected keyword argument 'user'; did you mean users?",
+        ),
+        (
+            lambda: dd.from_pandas(ROWS, npartitions=1).rec("user"),
+            "rec() got too many positional arguments; it takes partitioned",
+        ),
+    ],
+)
+def test_arguments_that_are_not_taken(call, expected):
+    """The message has what was given, and the call in which it means something."""
+    with pytest.raises(recframe.RecframeError) as refused:
+        call()
+
+    assert expected == str(refused.value)
+    assert isinstance(refused.value, TypeError)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (
+            lambda: REC(k=4),
+            "unknown option 'k', which a metric takes: df.rec.recall(k=4), or 'recall@4' by its "
+            "name",
+        ),
+        (
+            lambda: recframe.iter_evaluate("x", k=4),
+            "unknown option 'k', which a metric takes: df.rec.recall(k=4), or 'recall@4' by its "
+            "name",
+        ),
+        (
+            lambda: REC(metrics=["recall@4"]),
+            "unknown option 'metrics', which a method takes: "
+            "df.rec.evaluate(['recall@4', 'ndcg@4'])",
+        ),
+    ],
+)
+def test_what_is_no_option(call, expected):
+    """A cut-off and metrics are refused as options with the calls that take them."""
+    with pytest.raises(recframe.RecframeError) as refused:
+        call()
+
+    assert expected == str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    {
+        "mrr": "; did you mean reciprocal_rank()?",
+        "recall_10": "; did you mean recall(k=10)?",
+        "roc_auc": "; did you mean auc()?",
+        "r_precision_5": "; did you mean r_precision()?",
+        "recal": "; did you mean recall()?",
+        "sumary": "; did you mean summary()?",
+        "zzz": "",
+        "_mean_": "",
+    }.items(),
+)
+def test_methods_that_are_not_there(name, hint):
+    """A method by another name is no attribute, and the message has the name here."""
+    with pytest.raises(AttributeError) as refused:
+        getattr(REC, name)
+
+    assert f"'RecAccessor' object has no attribute {name!r}{hint}" == str(refused.value)
+    assert not hasattr(REC, name)
+
+
+def test_signatures_are_as_written():
+    """What asks for a signature or a docstring gets that of the function itself."""
+    assert "metrics" in inspect.signature(recframe.evaluate).parameters
+    assert ["self", "k"] == list(inspect.signature(RankingMethods.describe).parameters)
+    assert "evaluate" == recframe.evaluate.__name__
+    assert recframe.evaluate.__doc__ is None or "Return" in recframe.evaluate.__doc__

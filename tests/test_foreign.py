@@ -1,0 +1,213 @@
+"""What is given in place of a DataFrame: refused with the call that works."""
+
+from pathlib import Path
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+import scipy.sparse
+
+import recframe
+import recframe.dask
+from recframe import RecframeError
+
+ROWS = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.5, 0.2], "relevant": [0, 1]})
+PAIRS = ROWS[["user", "item", "relevant"]]
+DOORS = {
+    "evaluate": lambda frame: recframe.evaluate(frame, "recall@1"),
+    "accessor": lambda frame: recframe.RecAccessor(frame).evaluate("recall@1"),
+}
+
+
+def refusal(call):
+    """Return what a call is refused for."""
+    with pytest.raises(RecframeError) as refused:
+        call()
+    return str(refused.value)
+
+
+def is_taken(frame):
+    """Return whether a frame is evaluated, and taken as truth, as the rows above."""
+    expected = recframe.evaluate(ROWS, "recall@1")
+    frame = pd.DataFrame(frame)[list(ROWS)]
+    pd.testing.assert_frame_equal(expected, recframe.evaluate(frame, "recall@1"))
+    judged = recframe.evaluate(ROWS, "recall@1", truth=frame[list(PAIRS)])
+    pd.testing.assert_frame_equal(expected, judged)
+    return True
+
+
+def polars(make):
+    """Return what is made with Polars, which is not among the libraries of tests."""
+    return make(pytest.importorskip("polars"))
+
+
+def duckdb_relation():
+    """Return the rows as DuckDB has them."""
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.connect().from_df(ROWS)
+
+
+TABLES = {
+    "Arrow": (lambda: pa.Table.from_pandas(ROWS), "a pyarrow Table", ".to_pandas()"),
+    "batch": (
+        lambda: pa.RecordBatch.from_pandas(ROWS),
+        "a pyarrow RecordBatch",
+        ".to_pandas()",
+    ),
+    "reader": (
+        lambda: pa.Table.from_pandas(ROWS).to_reader(),
+        "a pyarrow RecordBatchReader",
+        ".read_pandas()",
+    ),
+    "dataset": (
+        lambda: pyarrow.dataset.dataset(pa.Table.from_pandas(ROWS)),
+        "a pyarrow InMemoryDataset",
+        ".to_table().to_pandas()",
+    ),
+    "Dask": (lambda: dd.from_pandas(ROWS, npartitions=1), "a dask DataFrame", ".compute()"),
+    "Polars": (
+        lambda: polars(lambda pl: pl.DataFrame(ROWS.to_dict("list"))),
+        "a polars DataFrame",
+        ".to_pandas()",
+    ),
+    "lazy": (
+        lambda: polars(lambda pl: pl.LazyFrame(ROWS.to_dict("list"))),
+        "a polars LazyFrame",
+        ".collect().to_pandas()",
+    ),
+    "DuckDB": (duckdb_relation, "a duckdb DuckDBPyRelation", ".df()"),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables_of_other_libraries(kind):
+    """A table of another library is named, with the call that makes a DataFrame; which works."""
+    make, name, call = TABLES[kind]
+    table = make()
+    for door in DOORS.values():
+        assert f"found {name}; pass frame{call}" in refusal(lambda door=door: door(table))
+    told = refusal(lambda: ROWS.rec(truth=table))
+
+    assert told.endswith(f"found {name}; pass truth{call}")
+    assert is_taken(eval(f"table{call}"))
+
+
+def like(module, name, method):
+    """Return an instance of a class as a library has it that is not there."""
+    return type(name, (), {"__module__": module, method: lambda self: ROWS})()
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        (
+            like("pyspark.sql.classic.dataframe", "DataFrame", "toPandas"),
+            "a pyspark DataFrame; pass frame.toPandas(), or evaluate it on Spark as examples/spark",
+        ),
+        (like("ibis.expr.types.relations", "Table", "to_pandas"), "an ibis Table; pass frame.to_p"),
+        (like("cudf.core.dataframe", "DataFrame", "to_pandas"), "a cudf DataFrame; pass frame.to_"),
+        (
+            like("xarray.core.dataset", "Dataset", "to_dataframe"),
+            "an xarray Dataset; pass frame.to",
+        ),
+    ],
+    ids=["Spark", "Ibis", "cuDF", "xarray"],
+)
+def test_libraries_are_known_by_their_types(table, expected):
+    """A library that is not there is not imported; in truth its frame is read whole."""
+    for door in DOORS.values():
+        assert expected in refusal(lambda door=door: door(table))
+    method = expected.partition("frame")[2]
+    assert refusal(lambda: ROWS.rec(truth=table)).partition("truth.")[2].endswith("()"), method
+
+
+@pytest.mark.parametrize(
+    ("value", "of_frame", "of_truth"),
+    [
+        (
+            ROWS.set_index(["user", "item"])["score"],
+            "a pandas Series; pass frame.reset_index(), in which the index is columns",
+            "a pandas Series; pass truth.reset_index(), in which",
+        ),
+        (
+            {"ann": [1, 2]},
+            "pass recframe.from_lists(frame) where its keys are users, or pd.DataFrame(frame) where"
+            " its keys are columns",
+            "pass recframe.truth_from(truth) where its keys are users, or pd.DataFrame(truth)",
+        ),
+        ([{"user": 1}], "; pass pd.DataFrame(frame)", "; pass pd.DataFrame(truth)"),
+        (
+            [(1, 2)],
+            "; pass pd.DataFrame(frame, columns=['user', 'item', 'score']) where its members are",
+            "; pass pd.DataFrame(truth, columns=['user', 'item']) where its members are these",
+        ),
+        ({(1, 2)}, "pd.DataFrame(list(frame), columns=['user", "pd.DataFrame(list(truth), co"),
+        (
+            [[7, 3], [5]],
+            "pass recframe.from_lists(dict(zip(users, frame))) where each member has the items of",
+            "pass recframe.truth_from(dict(zip(users, truth))) where",
+        ),
+        (
+            np.eye(2),
+            "pass recframe.from_matrix(frame) where its cells are scores, recframe.from_topk(frame)"
+            " where they are items, or pd.DataFrame(frame, columns=['user', 'item', 'score']) wh",
+            "pass recframe.truth_from(scipy.sparse.csr_array(truth)) where its cells are relevance,"
+            " or pd.DataFrame(truth, columns=['user', 'item']) where its columns are these",
+        ),
+        (
+            scipy.sparse.csr_array(np.eye(2)),
+            "pass recframe.from_matrix(frame.toarray()) where its cells are scores",
+            "pass recframe.truth_from(truth)",
+        ),
+        (5, "found 5", "found 5"),
+    ],
+    ids=["Series", "dict", "records", "tuples", "set", "lists", "array", "csr", "number"],
+)
+def test_values_that_could_be_a_frame(value, of_frame, of_truth):
+    """What holds rows in another form is refused with the call that makes a frame of that form."""
+    for door in DOORS.values():
+        told = refusal(lambda door=door: door(value))
+        assert told.startswith("frame must be a pandas DataFrame")
+        assert of_frame in told
+    told = refusal(lambda: ROWS.rec(truth=value))
+    assert told.startswith("truth must be a pandas DataFrame or the path of a parquet file, found")
+    assert of_truth in told
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    {
+        "x.csv": "pd.read_csv({})",
+        "x.CSV.gz": "pd.read_csv({})",
+        "x.tsv": r"pd.read_csv({}, sep='\t')",
+        "x.jsonl": "pd.read_json({}, lines=True)",
+        "x.feather": "pd.read_feather({})",
+        "x.xlsx": "pd.read_excel({})",
+    }.items(),
+)
+def test_paths_of_other_formats(name, call, tmp_path):
+    """A path that is no parquet file is refused with the call that reads its ending."""
+    path = tmp_path / name
+    path.write_text("user,item,score,relevant\n1,1,0.5,1\n")
+    told = refusal(lambda: recframe.evaluate(str(path), "recall@1"))
+
+    assert f"pass {call.format(repr(str(path)))}, or write it as parquet" in told
+    told = refusal(lambda: recframe.evaluate(ROWS, "recall@1", truth=path))
+    assert told.endswith(f"; pass truth={call.format(repr(str(path)))}")
+    assert f"pass {call.format('frame')}" in refusal(lambda: recframe.RecAccessor(path))
+
+
+def test_paths_that_say_nothing():
+    """A path of another ending, or that is not there, is refused for what it is."""
+    assert refusal(lambda: recframe.evaluate("nowhere.csv", "auc")).endswith("no such file")
+    assert "pass" not in refusal(lambda: recframe.evaluate(str(Path(__file__)), "auc"))
+    assert refusal(lambda: recframe.RecAccessor("x.parquet")).endswith("pd.read_parquet(frame)")
+
+
+def test_dask_is_told_what_to_do_with_a_dataframe():
+    """A pandas DataFrame has an accessor of its own."""
+    told = refusal(lambda: recframe.dask.DaskRecAccessor(ROWS))
+    assert told.endswith("; pass dd.from_pandas(frame), or use frame.rec")
