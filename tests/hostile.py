@@ -162,6 +162,11 @@ def list_doors(path):
         ),
         "from_topk": (recframe.from_topk, recframe.from_topk, {"items": [[1, 2]]}),
         "from_lists": (recframe.from_lists, recframe.from_lists, {}),
+        "rec": (
+            lambda frame, **options: recframe.rec(frame, **options).recall(1),
+            recframe.rec,
+            {"frame": FRAME},
+        ),
         "RecAccessor": (
             lambda frame: recframe.RecAccessor(frame).recall(1),
             recframe.RecAccessor,
