@@ -87,7 +87,7 @@ def as_html(overview: Overview) -> str:
         f'<td style="{CELL}">{escape("".join(what))}</td></tr>'
         for name, how, what in overview.rows
     )
-    calls = "".join(f"<code>{escape(piece.rstrip(' '))}</code> " for piece in overview.calls)
+    calls = f"<code>{escape(''.join(overview.calls))}</code>" if overview.calls else ""
     return (
         f'<div><strong>{escape(overview.title)}</strong>\n<table style="{TABLE}">\n{rows}\n'
         f"</table>\n{escape(overview.before)}{calls}{escape(overview.after)}</div>"
