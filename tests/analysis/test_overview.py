@@ -192,8 +192,9 @@ def test_html():
     assert not re.search(r"#[0-9a-f]{3}|white|black", shown)
 
 
-def test_completion():
+def test_completion(monkeypatch):
     """Methods are completed, of what is bound and of calls, and nothing private."""
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # of another Python, IPython warns
     shell = InteractiveShell()
     shell.user_ns |= {"df": shapes.two_models(), "recframe": recframe}
     shell.run_cell("r = df.rec(ties='worst')", store_history=False)
