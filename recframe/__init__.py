@@ -8,7 +8,7 @@ with Importing(for_command=is_command()):
     import pandas as pd
 
     from recframe import metrics
-    from recframe.accessor import RecAccessor
+    from recframe.accessor import RecAccessor, rec
     from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
     from recframe.frames.lists import from_lists, from_topk
     from recframe.frames.matrices import from_matrix
@@ -29,5 +29,6 @@ __all__ = [
     "from_topk",
     "iter_evaluate",
     "metrics",
+    "rec",
     "truth_from",
 ]

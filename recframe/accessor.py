@@ -2,17 +2,19 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import Unpack
 
 import pandas as pd
 
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
+from recframe.analysis.overview import say_size
 from recframe.arguments import check_arguments
 from recframe.errors import methods_refuse_briefly
 from recframe.frames.columns import Columns
 from recframe.frames.truth import open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import Options, TruthLike, frame_error
+from recframe.options import OptionArguments, Options, TruthLike, frame_error, spell_options
 
 
 @methods_refuse_briefly
@@ -97,6 +99,10 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         frame: pd.DataFrame = self._frame
         return frame
 
+    @property
+    def _size(self) -> str:
+        return say_size(self._frame)
+
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> pd.DataFrame:
@@ -112,3 +118,53 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._frame, True
+
+
+@spell_options
+def rec(frame: pd.DataFrame, **options: Unpack[OptionArguments]) -> RecAccessor:
+    """
+    Return the accessor of a frame: ``df.rec``, as a function.
+
+    For editors and type checkers, which cannot see what is registered on pandas DataFrames.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The interactions.
+    **options
+        Those of `recframe.evaluate`.
+
+    Returns
+    -------
+    RecAccessor
+        The accessor, bound to the options; it displays what it understood of the frame.
+
+    Raises
+    ------
+    RecframeError
+        It is no pandas DataFrame, or an option is unknown or has a value it does not take.
+
+    See Also
+    --------
+    RecAccessor : The methods.
+    recframe.evaluate : The options explained.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+    >>> recframe.rec(df, ties="worst")
+    df.rec: 3 rows × 3 columns
+      user      inferred   'user'
+      item      not found  (and not needed)
+      score     inferred   'score'
+      relevant  inferred   'relevant'
+      options   given      ties='worst'
+    Try .describe(k=10), .mean(['precision@10', 'recall@10']), .inspect(user)
+    >>> recframe.rec(df).recall(k=1)
+    recall@1  score
+    user
+    1           0.0
+    2           1.0
+    """
+    return RecAccessor(frame)(**options)

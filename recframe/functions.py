@@ -78,26 +78,30 @@ def evaluate(
         Names of metrics, as "precision@4", "recall@4", "r_precision".
     user : label or None, default "infer"
         The column of user ids; index levels count as columns. None: the whole frame is one
-        ranking, labelled "all". "infer" looks for user, customer, visitor, member, object,
-        session, request or query, each with or without id, uid, qid or topic; here and below
-        case, spaces and underscores are ignored.
+        ranking, labelled "all". "infer" looks for user, query, customer, member, visitor,
+        question, topic, object, session or request, each with or without id, uid, qid, accountid,
+        clientid, personid, profileid, reviewerid or impressionid; here and below case, spaces,
+        underscores, hyphens and dots are ignored, and query_id is taken beside query. Several,
+        as a session beside a user, are refused: a ranking for each is not one for the other.
     item : label, default "infer"
-        The column of item ids: item, doc, document, passage, product, movie, track, song,
-        article, video, book or candidate, each with or without id, items, iid, docno, sku, asin
-        or isbn.
+        The column of item ids: item, doc, document, product, movie, track, song, article, video,
+        book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
+        sku, asin, isbn, newsid, recipeid, gameid, listingid, businessid, contentid or postid.
     score : label or list of labels, default "infer"
         The score columns, each ranked by itself. "infer" takes all that are named score, scores,
-        prediction, predictions or pred, and all numeric ones whose name ends in the word score
-        or scores; where several are found and one of them, as credit_score or z_scores, may be
-        no model, they must be named.
+        prediction, predictions, pred, similarity, sim, est, similarities or predictedrating, and
+        all numeric ones whose last word is score, scores or similarity, or whose first is score
+        (not score_rank, score_time and others that say something of a score). Where several are
+        found and one of them, as credit_score or z_scores, may be no model, they must be named.
     ascending : bool, list of bool, or None, default None
         True ranks the lowest score first, as for distances and ranks; a list has an entry for
         each score column. None is False, but refuses a score column whose last word says that
         less is better: rank, ranking, position, distance, dist, loss, error or cost.
     relevant : label or None, default "infer"
         The column of relevance, boolean or 0/1 unless `min_relevance` is given: relevant,
-        relevance, isrelevant, rel, target, label, ytrue, groundtruth, grade, rating, click,
-        clicked, purchased, bought or liked. None: every pair of `truth` is relevant.
+        relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
+        ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
+        bought or liked. None: every pair of `truth` is relevant.
     ties : {"expected", "first", "last", "best", "worst"}, default "expected"
         Rows of equal score: the exact expectation over all their orders; row order; reverse row
         order; relevant rows first; relevant rows last.

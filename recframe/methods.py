@@ -4,14 +4,25 @@ import inspect
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
-from typing import Any, Generic, Self, TypeVar, Unpack
+from functools import partial, update_wrapper
+from types import FunctionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Protocol,
+    Self,
+    TypeVar,
+    Unpack,
+    get_args,
+)
 
 import pandas as pd
 
 from recframe.analysis.compare import Correction, Test, check_comparison, compare_table
 from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
+from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
@@ -29,6 +40,28 @@ from recframe.options import DEFAULTS, OptionArguments, Options, make_options, s
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 Make = Callable[[Interactions, Options], pd.DataFrame]
+
+
+if TYPE_CHECKING:
+    Made = TypeVar("Made", covariant=True)
+
+    class At(Protocol[Made]):
+        """The method of a metric that needs a cut-off."""
+
+        def __call__(self, k: int = 10) -> Made:
+            """Return the table of the metric."""
+
+    class Optionally(Protocol[Made]):
+        """The method of a metric of the whole ranking, or with a cut-off."""
+
+        def __call__(self, k: int | None = None) -> Made:
+            """Return the table of the metric."""
+
+    class OfAll(Protocol[Made]):
+        """The method of a metric that takes no cut-off."""
+
+        def __call__(self) -> Made:
+            """Return the table of the metric."""
 
 
 def as_it_is(table: pd.DataFrame) -> pd.DataFrame:
@@ -58,6 +91,16 @@ class RankingMethods(ABC, Generic[Table]):
     """
 
     _call = "df.rec"  # as messages spell it
+
+    def __init_subclass__(cls) -> None:
+        """Make the methods tell what those of this engine return, in place of a variable."""
+        bases = getattr(cls, "__orig_bases__", ())
+        table = next((get_args(base)[0] for base in bases), None)
+        for name, method in inspect.getmembers(RankingMethods, inspect.isfunction):
+            returned = cls if name == "__call__" else table
+            is_open = isinstance(inspect.signature(method).return_annotation, TypeVar)
+            if name not in vars(cls) and returned is not None and (is_open or returned is cls):
+                setattr(cls, name, _with_return(method, returned))
 
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
@@ -103,6 +146,31 @@ class RankingMethods(ABC, Generic[Table]):
         bound = type(self)(self._frame)
         bound._bound_options = make_options(options)
         return bound
+
+    def __repr__(self) -> str:
+        """Return what is understood of the frame, as text; no value of it is looked at."""
+        return self._show(as_text) or f"<{self._call} of a frame that cannot be shown>"
+
+    def _repr_html_(self) -> str | None:
+        """Return the same as HTML, for a notebook."""
+        return self._show(as_html)
+
+    def _show(self, show: Callable[[Overview], str]) -> str | None:
+        """Return what is understood of the frame; None of one whose columns cannot be asked."""
+        try:
+            return show(make_overview(self._call, self._size, self._sample, self._options))
+        except Exception:  # whatever an object of someone's raises: what displays must not
+            return None
+
+    def __dir__(self) -> list[str]:
+        """Return the names to complete: the methods, and what every object has."""
+        names = super().__dir__()
+        return sorted(name for name in names if name[:1] != "_" or name[:2] == "__")
+
+    @property
+    def _size(self) -> str:
+        """How large the frame is, as far as it is known."""
+        return f"{self._sample.shape[1]:,} columns"
 
     @property
     def _options(self) -> Options:
@@ -607,17 +675,41 @@ class RankingMethods(ABC, Generic[Table]):
         )
         return self._whole(self.evaluate(metrics), make_table)
 
-    # To static readers it returns the methods of metrics, which are made below.
-    def __getattr__(self, name: str) -> Callable[..., Table]:
-        """Raise for what is no method, with the one that may be meant."""
-        near, k = [], ""
-        if not name.startswith("_"):  # as what IPython looks for
-            near = find_near(name, [one for one in dir(type(self)) if not one.startswith("_")])
-            if (meant := find_meant(name)) is not None:
-                near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
-                k = f"k={meant.k}" if meant.k and takes_k else ""
-        hint = f"; did you mean {near[0]}({k})?" if near else ""
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+    if TYPE_CHECKING:
+        # The methods of metrics are made below, one for each definition; this is for editors.
+        auc: OfAll[Table]
+        average_precision: Optionally[Table]
+        capped_recall: At[Table]
+        f1: At[Table]
+        hit_rate: At[Table]
+        ndcg: Optionally[Table]
+        precision: At[Table]
+        r_precision: OfAll[Table]
+        recall: At[Table]
+        reciprocal_rank: Optionally[Table]
+
+    else:
+
+        def __getattr__(self, name: str) -> Callable[..., Table]:
+            """Raise for what is no method, with the one that may be meant."""
+            near, k = [], ""
+            if not name.startswith("_"):  # as what IPython looks for
+                near = find_near(name, [one for one in dir(type(self)) if not one.startswith("_")])
+                if (meant := find_meant(name)) is not None:
+                    near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
+                    k = f"k={meant.k}" if meant.k and takes_k else ""
+            hint = f"; did you mean {near[0]}({k})?" if near else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
+
+def _with_return(method: FunctionType, returned: Any) -> Any:
+    """Return a copy of a method whose signature has another type of what it returns."""
+    code, closure = method.__code__, method.__closure__
+    copy: Any = FunctionType(code, method.__globals__, method.__name__, None, closure)
+    update_wrapper(copy, method)
+    copy.__defaults__, copy.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
+    copy.__signature__ = inspect.signature(method).replace(return_annotation=returned)
+    return copy
 
 
 DEFAULT_K = {"needed": 10, "optional": None}  # by Definition.cut_off

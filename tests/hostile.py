@@ -166,6 +166,11 @@ def list_doors(path):
         "from_lists": (recframe.from_lists, recframe.from_lists, {"lists": LISTS}),
         "from_matrix": (recframe.from_matrix, recframe.from_matrix, {"scores": [[1, 2]]}),
         "truth_from": (recframe.truth_from, recframe.truth_from, {"truth": csr_array([[1, 2]])}),
+        "rec": (
+            lambda frame, **options: recframe.rec(frame, **options).recall(1),
+            recframe.rec,
+            {"frame": FRAME},
+        ),
         "RecAccessor": (
             lambda frame: recframe.RecAccessor(frame).recall(1),
             recframe.RecAccessor,

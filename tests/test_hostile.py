@@ -76,7 +76,7 @@ TAKEN = {
 LEFT_OUT = {"progress": {"class", "lambda"}}
 # The engines take options and arguments from one place; of the second and on a few values tell.
 FEW = ("None", "nan", "10**5000", "array of ints", "NA", "mute", "unkeyed", "unequal", "long text")
-REPEATED = ("evaluate of files", "iter_evaluate", "df.rec", "ddf.rec")
+REPEATED = ("evaluate of files", "iter_evaluate", "rec", "df.rec", "ddf.rec")
 OWN = ("memory", "tmp", "progress", "path", "partitioned")
 SHOWN = 300  # characters of what was found, at most
 

@@ -1,6 +1,8 @@
 """RankingMethods: an engine that supplies the hooks has every method."""
 
 import inspect
+import pydoc
+import re
 
 import pandas as pd
 import pytest
@@ -84,13 +86,40 @@ def test_engines_have_the_same_methods():
     def signatures(accessor):
         members = inspect.getmembers(accessor, inspect.isfunction)
         return {
-            name: inspect.signature(method) for name, method in members if not name.startswith("_")
+            name: inspect.signature(method).replace(return_annotation=None)
+            for name, method in members
+            if not name.startswith("_")
         }
 
     expected = signatures(RankingMethods)
     assert expected == signatures(DaskRecAccessor)
     assert {"judge"} == signatures(recframe.RecAccessor).keys() - expected.keys()
     assert expected.items() <= signatures(recframe.RecAccessor).items()
+
+
+def test_methods_tell_what_they_return():
+    """`help` shows what the methods of an engine return, not a variable."""
+
+    def returned(name):
+        return inspect.signature(getattr(recframe.RecAccessor, name)).return_annotation
+
+    assert {pd.DataFrame} == {returned(name) for name in {*METHODS, "recall"}}
+    assert (recframe.RecAccessor, recframe.RecAccessor) == (
+        returned("__call__"),
+        inspect.signature(recframe.rec).return_annotation,
+    )
+    assert "recall(self, k: int = 10) -> pandas." in pydoc.plain(
+        pydoc.render_doc(recframe.RecAccessor)
+    )
+
+
+def test_editors_see_every_metric():
+    """What is declared for type checkers is a line for each definition, with its cut-off."""
+    source = inspect.getsource(RankingMethods)
+    declared = dict(re.findall(r"^        (\w+): (OfAll|Optionally|At)\[Table\]$", source, re.M))
+    kinds = {"needed": "At", "optional": "Optionally", "none": "OfAll"}
+
+    assert {name: kinds[one.cut_off] for name, one in DEFINITIONS.items()} == declared
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)

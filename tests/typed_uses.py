@@ -19,6 +19,15 @@ evaluated: pd.DataFrame = recframe.evaluate(frame, "recall@4", short="pad", min_
 for block in recframe.iter_evaluate("a.parquet", ["recall@4"], memory="64MiB", ties="first"):
     block.mean()
 
+told: pd.DataFrame = recframe.rec(frame, ties="worst").recall(k=4)
+whole: pd.DataFrame = recframe.rec(frame).ndcg(k=None)
+bound: recframe.RecAccessor = recframe.rec(frame)(short="pad")
+
+rec.recal(k=4)  # type: ignore[attr-defined]  # a misspelt metric
+rec.recall(k="4")  # type: ignore[arg-type]  # not a number
+rec.auc(k=4)  # type: ignore[call-arg]  # takes no cut-off
+recframe.rec(frame, tie="worst")  # type: ignore[call-arg]  # a misspelt option
+recframe.rec("a.parquet")  # type: ignore[arg-type]  # not a frame
 rec(tie="worst")  # type: ignore[call-arg]  # a misspelt option
 rec(ties="worse")  # type: ignore[arg-type]  # a value it does not take
 rec(min_score="2")  # type: ignore[arg-type]  # not a number

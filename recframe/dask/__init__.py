@@ -134,6 +134,10 @@ class DaskRecAccessor(RankingMethods[Any]):
         sample: pd.DataFrame = self._frame._meta
         return sample
 
+    @property
+    def _size(self) -> str:
+        return f"{super()._size} in {self._frame.npartitions:,} partitions"
+
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:

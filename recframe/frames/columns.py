@@ -15,7 +15,7 @@ from recframe.frames.labels import (
     list_labels,
     shown,
 )
-from recframe.frames.likely import FILL_IN, list_changed, spell_call, suggest
+from recframe.frames.likely import FILL_IN, Arguments, list_changed, spell_call, suggest
 from recframe.frames.names import less_is_better, may_hold_lists
 from recframe.frames.roles import Roles, find_named, find_roles, find_truth_roles, infer_one
 from recframe.kernel.threads import Array
@@ -91,23 +91,30 @@ def check_roles(frame: pd.DataFrame, roles: Roles, options: Options, call: str =
     if found:
         said.append(", ".join(found))
     said.append(f"the frame has {shown(list_labels(frame))}")
-    arguments = suggest(frame, roles, options)
+    remedy, others = find_remedy(frame, roles, options)
     given = list_changed(options) if call else {}
-    remedy = f"pass {spell_call(call, given | arguments)}"
-    if any(value is FILL_IN for value in arguments.values()):
-        remedy += ", with the right column in place of ..."
-    none = [name for name, role in wrong.items() if role.how == "none"]
-    if "user" in none:
-        remedy += ", or user=None for one ranking"
-    if "truth" in arguments:
-        remedy += ", with the frame of relevant pairs as truth, or relevant= a column"
-    elif "relevant" in none and not options.has_truth and "truth_user" not in roles:
-        remedy += ", or truth= the frame of relevant pairs"
-    said.append(remedy)
+    said.append(f"pass {spell_call(call, given | remedy)}{others}")
     lists = [label for label in list_labels(frame) if may_hold_lists(label)]
-    if lists and "score" in none:
+    is_missing = any(role.how == "none" for role in wrong.values())
+    if lists and "score" in wrong and wrong["score"].how == "none":
         said.append(f"where {quote(lists[0])} holds lists, recframe.from_lists makes rows of them")
-    raise (MissingColumnError if none else RecframeError)("; ".join(said))
+    raise (MissingColumnError if is_missing else RecframeError)("; ".join(said))
+
+
+def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[Arguments, str]:
+    """Return the arguments to pass where roles have a problem, and what else can be done."""
+    arguments = suggest(frame, roles, options)
+    none = [name for name, role in roles.items() if role.how == "none"]
+    others = ""
+    if any(value is FILL_IN for value in arguments.values()):
+        others += ", with the right column in place of ..."
+    if "user" in none:
+        others += ", or user=None for one ranking"
+    if "truth" in arguments:
+        others += ", with the frame of relevant pairs as truth, or relevant= a column"
+    elif "relevant" in none and not options.has_truth:
+        others += ", or truth= the frame of relevant pairs"
+    return arguments, others
 
 
 def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:

@@ -62,9 +62,14 @@ def suggest(frame: pd.DataFrame, roles: Roles, options: Options) -> Arguments:
 
 def spell_call(call: str, arguments: Arguments) -> str:
     """Return arguments as they are written, in the order of the options; in a call, if any."""
-    names = sorted(arguments, key=[*DEFAULTS].index)
-    spelled = ", ".join(f"{name}={_spell(arguments[name])}" for name in names)
+    spelled = ", ".join(spell_arguments(arguments))
     return f"{call}({spelled})" if call else spelled
+
+
+def spell_arguments(arguments: Arguments) -> list[str]:
+    """Return each argument as it is written, in the order of the options."""
+    names = sorted(arguments, key=[*DEFAULTS].index)
+    return [f"{name}={_spell(arguments[name])}" for name in names]
 
 
 def list_changed(options: Options) -> Arguments:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Hashable
 
+from recframe.errors import as_text
+
 
 def _with_id(*words: str) -> list[str]:
     """Return each word, and the word with id."""
@@ -160,7 +162,7 @@ def may_hold_lists(label: Hashable) -> bool:
 def less_is_better(label: Hashable) -> bool:
     """Return whether a word of a name, or of a part of a tuple, says that less is better."""
     parts = label if isinstance(label, tuple) else (label,)
-    words = [word.rstrip("0123456789") for part in parts for word in _words(str(part))]
+    words = [word.rstrip("0123456789") for part in parts for word in _words(as_text(part))]
     endings = ("", "s", "es")
     return any(word + ending in words for word in LESS_IS_BETTER for ending in endings)
 

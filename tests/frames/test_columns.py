@@ -1,5 +1,7 @@
 """Column roles: what inference finds, what it leaves alone, and what it refuses."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -7,7 +9,7 @@ import recframe
 from recframe.frames import columns, labels, roles
 from recframe.frames.columns import find_columns
 from recframe.frames.labels import is_same
-from recframe.frames.names import NAMES
+from recframe.frames.names import NAMES, ROLES
 from recframe.options import Options
 
 
@@ -106,6 +108,59 @@ def test_labels_of_any_kind():
 def test_duplicate_names_that_are_not_used_are_fine():
     """Only a column that is needed must be the one of its name."""
     assert 1.0 == one_row("user", "score", "relevant", "x", "x").rec.recall(k=1).iloc[0, 0]
+
+
+def test_names_are_documented():
+    """Every name is in the docstring of evaluate, and means one role."""
+    told = re.findall(r"\w+", recframe.evaluate.__doc__)
+    for names in NAMES.values():
+        missing = [name for name in names if name not in told]
+        assert [] == [name for name in missing if name.removesuffix("id") not in told]
+    assert len(ROLES) == sum(map(len, NAMES.values()))
+
+
+@pytest.mark.parametrize("name", ["score_als", "ScoreBPR", "score als 2", "cosine_similarity"])
+def test_words_of_scores(name):
+    """Numbers whose name begins with score, or ends in similarity, are scores; text is not."""
+    frame = one_row("user", name, "relevant")
+
+    assert [name] == found(frame).scores
+    with pytest.raises(recframe.MissingColumnError, match="score: no column found"):
+        found(frame.astype({name: str}))
+
+
+@pytest.mark.parametrize(
+    "name", ["score_time", "score_date", "score_rank", "score_id", "score_std"]
+)
+def test_what_is_said_of_a_score_is_none(name):
+    """Times, ranks, counts of scores are left out, whether there is a score or not."""
+    frame = one_row("user", name, "score", "relevant")
+
+    assert ["score"] == found(frame).scores
+    with pytest.raises(recframe.MissingColumnError, match="score: no column found"):
+        found(frame.drop(columns="score"))
+
+
+def test_no_models_by_their_second_word():
+    """Beside another score, that of a human must be meant to be ranked by."""
+    with pytest.raises(recframe.RecframeError, match="'score_human' may be no model"):
+        found(one_row("user", "score_als", "score_human", "relevant"))
+
+
+@pytest.mark.parametrize("name", ["query-id", "Query.ID", "query id"])
+def test_hyphens_and_dots(name):
+    """They are ignored as spaces and underscores are."""
+    assert name == found(one_row(name, "score", "relevant")).user
+
+
+def test_an_id_beside_what_it_names():
+    """A query's text does not make its id ambiguous; another id does."""
+    frame = one_row("query_id", "query", "doc", "doc_id", "score", "rel")
+    columns = found(frame)
+
+    assert ("query_id", "doc_id") == (columns.user, columns.item)
+    with pytest.raises(recframe.RecframeError, match=r"user: 2 .* be it, 'query_id', 'user'"):
+        found(frame.assign(user=1))
 
 
 REFUSED = {
