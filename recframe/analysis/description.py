@@ -12,7 +12,7 @@ SHORT, CUT = "users with fewer than ", "users with a tie across "  # and then k
 NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the frame"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
-N_NAMED = 3  # score columns named in a warning that is not of all
+N_NAMED = 3  # score columns in a warning that is not of all, and such warnings of a figure
 
 UNKNOWN_RELEVANCE = (
     "relevance is neither boolean nor 0/1 (option min_relevance), or a pair that is in two rows "
@@ -74,12 +74,16 @@ def list_warnings(figures: pd.DataFrame) -> list[str]:
     of_scores = [_find_worries(figures.iloc[:, place]) for place in range(len(scores))]
     warnings = []
     for name in of_scores[0]:
-        texts = [found[name] for found in of_scores]
-        for text in dict.fromkeys(filter(None, texts)):
-            of = [score for score, own in zip(scores, texts, strict=True) if own == text]
+        saying: dict[str, list[str]] = {}
+        for score, found in zip(scores, of_scores, strict=True):
+            saying.setdefault(found[name], []).append(score)
+        saying.pop("", None)
+        for text, of in list(saying.items())[:N_NAMED]:
             more = f" and {len(of) - N_NAMED:,} more" if len(of) > N_NAMED else ""
             named = "" if len(of) == len(scores) else f" ({', '.join(of[:N_NAMED])}{more})"
             warnings.append(shorten(f"{name}{named}: {text}"))
+        if n_others := sum(map(len, list(saying.values())[N_NAMED:])):
+            warnings.append(f"{name}: other numbers of {n_others:,} more score columns")
     return warnings
 
 

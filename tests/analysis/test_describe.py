@@ -360,6 +360,18 @@ def test_a_warning_names_the_scores_it_is_of():
     assert expected == starts
 
 
+def test_many_scores_make_few_warnings():
+    """Of a figure that differs by score the first three are told, and of how many more it is."""
+    frame = pd.DataFrame({"user": 1, "relevant": 1}, index=range(9))
+    for number in range(1, 7):
+        frame[f"m{number}_score"] = np.where(np.arange(9) < number, np.nan, np.arange(9))
+    warnings = frame.rec.describe(1).warnings
+
+    first = [f"null scores (m{n}_score): {n} of 9 rows; refused by default" for n in (1, 2, 3)]
+    assert first == [warning[: warning.index(" (option")] for warning in warnings[:3]]
+    assert ["null scores: other numbers of 3 more score columns"] == warnings[3:]
+
+
 def test_the_text_of_all_scores_at_80_columns(monkeypatch):
     """No score is left out in a terminal, no line is longer, and the words follow the table."""
     monkeypatch.setenv("COLUMNS", "80")
