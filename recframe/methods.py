@@ -14,7 +14,12 @@ from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.summary import curve_metrics, curve_table, summary_table
+from recframe.analysis.summary import (
+    curve_metrics,
+    curve_table,
+    measure_curve,
+    summary_table,
+)
 from recframe.errors import methods_refuse_briefly, refuse_briefly
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
@@ -266,18 +271,20 @@ class RankingMethods(ABC, Generic[Table]):
         k : int, default 10
             The number of positions, 1 or more.
         score : label, default None
-            The score column to rank by; needed where there are several.
+            The score column to rank by; None: all, each by itself.
 
         Returns
         -------
         DataFrame
-            The rows of the frame with their index and a column ``rank`` added, users sorted.
+            The rows of the frame with their index and a column ``rank`` added, users sorted. Of
+            several score columns, a user's rows by the first come first, and a column
+            ``ranked_by`` before it has the label of the score column.
 
         Raises
         ------
         RecframeError
-            k is below 1, none of several score columns is named, the frame has a column "rank",
-            or it is refused as in `recframe.evaluate`.
+            k is below 1, the frame has a column of the name of one that is added, or it is
+            refused as in `recframe.evaluate`.
 
         See Also
         --------
@@ -358,10 +365,11 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return what the data is: its users, nulls, duplicates, short rankings and ties.
 
-        Nothing that is counted is refused. Rows with a null user or relevance are left out of the
-        rest, those with a null score not ranked (or left out, with `missing` "drop"). Where it is
-        not known what is relevant (neither 0/1 nor `min_relevance`, or duplicate pairs that cannot
-        be looked up in `truth`), the figures that need it are NaN.
+        It displays itself with a line of words below for each figure that should worry; these
+        are in ``warnings``, a list. Nothing that is counted is refused. Rows with a null user or
+        relevance are left out of the rest, those with a null score not ranked (or left out, with
+        `missing` "drop"). Where it is not known what is relevant (neither 0/1 nor `min_relevance`,
+        or duplicate pairs that cannot be looked up in `truth`), the figures that need it are NaN.
 
         Parameters
         ----------
@@ -371,7 +379,8 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         DataFrame
-            Index: the figures. Columns: the score columns. Duplicate pairs are rows whose user and
+            Index: the figures, what metrics are made of first and faults in the rows last. Columns:
+            the score columns, counts as integers. Duplicate pairs are rows whose user and
             item a row before them has. Truth items not in the frame, shown with `truth`, are the
             relevant ones that no user's list has. Between the precisions, with the relevant rows of
             every tie last and first, lies all that ties can change; "raise" divides them as "pad"
@@ -392,42 +401,54 @@ class RankingMethods(ABC, Generic[Table]):
         >>> rows = {"score": [0.5, 0.5, 0.1, None], "relevant": [0, 1, 0, 0]}
         >>> df = pd.DataFrame({"user": [1, 1, 1, 2], "item": list("abba"), **rows})
         >>> df.rec.describe(k=1)
-        score                        score
-        rows                           4.0
-        null users                     0.0
-        null relevance                 0.0
-        duplicate pairs                1.0
-        null scores                    1.0
-        users                          2.0
-        users without relevant rows    1.0
-        shortest ranking               0.0
-        longest ranking                3.0
-        users with fewer than 1        1.0
-        rows in ties                   2.0
-        users with a tie across 1      1.0
-        precision@1, worst             0.0
-        precision@1, best              0.5
+        score                       score
+        rows                            4
+        users                           2
+        users without relevant rows     1
+        users with fewer than 1         1
+        users with a tie across 1       1
+        precision@1, worst            0.0
+        precision@1, best             0.5
+        shortest ranking                0
+        longest ranking                 3
+        rows in ties                    2
+        null users                      0
+        null relevance                  0
+        null scores                     1
+        duplicate pairs                 1
+        <BLANKLINE>
+        - null scores: 1 of 4; refused, unless `missing` says what they are
+        - duplicate pairs: 1 of 4; refused, unless `duplicates` says what they are
+        - users with fewer than 1: 1 of 2; cut-offs of 1 are refused, unless `short`
+          says what they mean
+        - users without relevant rows: 1 of 2; their precision is 0, other metrics are
+          undefined and left out of means, unless `zero_division` says what they are
+        - users with a tie across 1: 1 of 2; in one order precision@1 is 0, in another
+          0.5; see `ties`
         """
         k = check_k(k)
         return self._describe(find_columns(self._sample, self._options, with_item=True), k)
 
-    def curve(self, metric: str = "recall", k: Iterable[int] = range(1, 51)) -> Table:
+    def curve(self, metric: str = "recall", k: int | Iterable[int] | None = None) -> Table:
         """
         Return the mean of a metric over users at every cut-off.
 
-        The rows are ranked once, however many cut-offs there are. ``.plot()`` draws the table.
+        The rows are ranked once, however many cut-offs there are. ``.plot()`` draws the table, its
+        axes named.
 
         Parameters
         ----------
         metric : str, default "recall"
             The name of a metric that takes a cut-off, as "recall", "precision" or "ndcg".
-        k : iterable of int, default range(1, 51)
-            The cut-offs, each 1 or more.
+        k : int or iterable of int, default None
+            The cut-offs, each 1 or more; a number means all from 1 to it. None: from 1 to 50, but
+            under ``short="raise"`` no further than the shortest ranking.
 
         Returns
         -------
         DataFrame
-            Index: the cut-offs, named k. Columns: the score columns. The values of `mean`.
+            Index: the cut-offs, named k. Columns: the score columns, ``columns.name`` the metric
+            as "recall@k". The values of `mean`.
 
         Raises
         ------
@@ -442,15 +463,20 @@ class RankingMethods(ABC, Generic[Table]):
         --------
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [3, 2, 1], "relevant": [1, 0, 1]})
-        >>> df.rec.curve("recall", k=[1, 2, 3])
-        score  score
+        >>> df.rec.curve("recall")
+        recall@k  score
         k
-        1        0.5
-        2        0.5
-        3        1.0
+        1           0.5
+        2           0.5
+        3           1.0
         """
         metrics = curve_metrics(metric, k)
-        return self._mean(self._per_user(metrics), partial(curve_table, metrics=metrics))
+        make_table = partial(curve_table, metrics=metrics)
+        if k is not None:
+            return self._mean(self._per_user(metrics), make_table)
+        columns = find_columns(self._sample, self._options)
+        measure = partial(measure_curve, metrics=metrics)
+        return self._mean(self._map(measure, columns, self._options), make_table)
 
     def summary(
         self,
@@ -479,9 +505,10 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         DataFrame
-            Index: (score, metric). Columns: mean, standard_error, low and high (the interval),
-            n_users (that have a value), n_undefined (whose value is NaN). For fewer than two users
-            the interval and the error are NaN.
+            Index: (score, metric). Columns: mean, low and high (the interval), n_users (that have a
+            value), standard_error, and where there are any n_undefined (users whose value is NaN).
+            For fewer than two users the interval and the error are NaN. All columns are printed,
+            in blocks where the display is too narrow.
 
         Raises
         ------
@@ -496,10 +523,10 @@ class RankingMethods(ABC, Generic[Table]):
         --------
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.summary("recall@1")[["mean", "standard_error", "n_users"]]
-                        mean  standard_error  n_users
+        >>> df.rec.summary("recall@1")
+                        mean  low  high  n_users  standard_error
         score metric
-        score recall@1   0.5             0.5        2
+        score recall@1   0.5  0.0   1.0        2             0.5
         """
         resampling = make_resampling(confidence, n_resamples, seed)
         make_table = partial(summary_table, resampling=resampling)
@@ -542,9 +569,10 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         DataFrame
             Index: (score, metric). Columns: difference (of the means), low and high (its interval),
-            p_value, p_corrected, n_won, n_tied, n_lost and n_users, and the users left out, for
-            whom it is undefined: n_undefined_score, n_undefined_baseline, n_undefined_both.
-            ``columns.name`` is the baseline.
+            p_corrected, p_value, n_won, n_tied, n_lost and n_users. Where there are any, the users
+            left out, for whom it is undefined: n_undefined_score, n_undefined_baseline,
+            n_undefined_both. ``columns.name`` tells the baseline. All columns are printed, in
+            blocks where the display is too narrow.
 
         Raises
         ------
@@ -563,10 +591,10 @@ class RankingMethods(ABC, Generic[Table]):
         >>> import pandas as pd, recframe
         >>> scores = {"a_score": [2, 1, 2, 1, 2, 1], "b_score": [2, 1, 1, 2, 1, 2]}
         >>> df = pd.DataFrame({"user": [1, 1, 2, 2, 3, 3], "relevant": [0, 1] * 3, **scores})
-        >>> df.rec.compare("recall@1")[["difference", "low", "high", "p_value"]]
-        a_score           difference  low  high  p_value
+        >>> df.rec.compare("recall@1")[["difference", "low", "high", "p_corrected"]]
+        baseline: a_score  difference  low  high  p_corrected
         score   metric
-        b_score recall@1    0.666667  0.0   1.0      0.5
+        b_score recall@1     0.666667  0.0   1.0          0.5
         """
         check_comparison(test, correction)
         chance = make_resampling(confidence, n_resamples, seed)

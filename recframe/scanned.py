@@ -3,7 +3,6 @@
 import pandas as pd
 
 from recframe.analysis.describe import (
-    DUPLICATES,
     Figures,
     add_dropped,
     count_absent,
@@ -12,6 +11,7 @@ from recframe.analysis.describe import (
     is_unique,
     join_figures,
 )
+from recframe.analysis.description import DUPLICATES, Description
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files
 from recframe.files.per_user import make_each
@@ -19,7 +19,7 @@ from recframe.frames.truth import open_judge
 from recframe.options import Options
 
 
-def describe_files(files: Files, k: int, options: Options, limits: Limits) -> pd.DataFrame:
+def describe_files(files: Files, k: int, options: Options, limits: Limits) -> Description:
     """Return the description of files that `describe` gives of a frame of all their rows."""
     # Rows without a user are counted here, and not refused.
     files = files._replace(drop_nulls=True)

@@ -25,8 +25,13 @@ IN_NO_ORDER = {
     "evaluate": lambda rec: rec.evaluate(METRICS),
     "rank": lambda rec: rec.rank(),
     "top": lambda rec: rec.top(2, "other_score"),
+    "top of each": lambda rec: rec.top(2),
 }
-OTHERS = {"mean": lambda rec: rec.mean(METRICS), "curve": lambda rec: rec.curve(k=[1, 2, 5])}
+OTHERS = {
+    "mean": lambda rec: rec.mean(METRICS),
+    "curve": lambda rec: rec.curve(k=[1, 2, 5]),
+    "curve of all": lambda rec: rec.curve("precision"),
+}
 LAZY = IN_ONE | IN_NO_ORDER | OTHERS
 
 

@@ -30,8 +30,8 @@ ALLOWED = {
     "scanned": {"analysis", "files", "frames", "options"},
     "dask": {"analysis", "errors", "frames", "methods", "metrics", "options"},
     "cli": {
-        *("console", "disk", "errors", "files", "frames", "metrics", "options", "scanned"),
-        "startup",
+        *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),
+        *("scanned", "startup"),
     },
     "__main__": {"cli", "startup"},
     "__init__": {"accessor", "errors", "frames", "functions", "metrics", "startup"},

@@ -395,9 +395,18 @@ def test_describe_data_that_evaluate_refuses(tmp_path, capsys):
     path = str(tmp_path / "run.parquet")
 
     assert [1, 0] == [main(["evaluate", path]), main(["describe", path, "--format", "json"])]
-    figures = json.loads(capsys.readouterr().out)["scores"]["score"]
-    expected = frame.rec.describe()["score"]
-    assert expected.where(expected.notna(), None).to_dict() == figures
+    document = json.loads(capsys.readouterr().out)
+    expected = frame.rec.describe()
+    figures = {
+        name: None if number != number else number for name, number in expected["score"].items()
+    }
+    assert figures == document["scores"]["score"]
+    assert expected.warnings == document["warnings"]
+    assert 0 == main(["describe", path])
+    words = capsys.readouterr().out.partition("\n\n")[2]
+    assert "- null users: 1 of 3; refused, unless missing='drop' leaves them out" in words
+    assert len(expected.warnings) == len(re.findall("^- ", words, re.MULTILINE)) > 3
+    assert all(len(line) <= 80 for line in words.splitlines())
 
 
 @pytest.mark.parametrize("flag", ["--metric", "--ties", "--per-user"])

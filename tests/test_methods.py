@@ -45,7 +45,7 @@ METHODS = [
     for name, _ in inspect.getmembers(ListRec, inspect.isfunction)
     if not name.startswith("_") and name != "inspect"
 ]
-ARGUMENTS = {"compare": {"n_resamples": 9}, "summary": {"n_resamples": 9}, "top": {"score": "b"}}
+ARGUMENTS = {"compare": {"n_resamples": 9}, "summary": {"n_resamples": 9}}
 
 
 @pytest.fixture

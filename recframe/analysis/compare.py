@@ -7,14 +7,16 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.display import WideTable, without_zeros
 from recframe.analysis.extras import import_extra
 from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.labels import is_same
 from recframe.kernel.threads import Array
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
 Correction = Literal["holm", "bonferroni", "fdr_bh"]
+UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
 
 
 def check_comparison(test: object, correction: object) -> None:
@@ -49,8 +51,8 @@ def compare_table(
     ]
     table = pd.DataFrame(rows, index=others.remove_unused_levels())
     table["p_corrected"] = correct(table["p_value"].to_numpy(), correction)
-    table.columns.name = scores[position]
-    return table
+    table.columns.name = f"baseline: {as_text(scores[position])}"
+    return WideTable(without_zeros(table, UNDEFINED))
 
 
 def _find_baseline(scores: list[Hashable], baseline: Hashable | None) -> int:
@@ -81,8 +83,8 @@ def _compare_pair(
         "difference": differences.mean() if len(differences) else np.nan,
         "low": low,
         "high": high,
-        "p_value": p_value(differences, test, resampling),
         "p_corrected": np.nan,  # known when all p-values are
+        "p_value": p_value(differences, test, resampling),
         "n_won": int((differences > 0).sum()),
         "n_tied": int((differences == 0).sum()),
         "n_lost": int((differences < 0).sum()),

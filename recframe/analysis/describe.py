@@ -1,11 +1,23 @@
-"""Description: what the data is, before anyone trusts a number."""
+"""Describing: what the data is, counted before anyone trusts a number."""
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.description import (
+    CUT,
+    DUPLICATES,
+    NO_RELEVANT,
+    NULL_RELEVANCE,
+    NULL_SCORES,
+    NULL_USERS,
+    SHORT,
+    UNFOUND,
+    Description,
+)
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.tables import policy_of
@@ -21,8 +33,6 @@ from recframe.options import Options
 
 Histogram = tuple[Array, Array]  # values, and how many users have each
 
-DUPLICATES = "duplicate pairs"
-UNFOUND = "truth items not in the frame"
 TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}  # others are sums
 UNKNOWN = np.array([np.nan]), np.array([1])  # the histogram where it is not known what is relevant
 
@@ -56,8 +66,8 @@ def count_figures(
     interactions = read_interactions(frame, columns, options, lenient=True)
     common = {
         "rows": len(frame),
-        "null users": _count_nulls(frame, columns.user),
-        "null relevance": _count_nulls(frame, columns.relevant),
+        NULL_USERS: _count_nulls(frame, columns.user),
+        NULL_RELEVANCE: _count_nulls(frame, columns.relevant),
     }
     if columns.item is not None:
         common[DUPLICATES] = interactions.n_repeated
@@ -73,7 +83,7 @@ def count_absent(
 ) -> list[Figures]:
     """Return the figures of users of truth who are in no frame judged, given one without rows."""
     interactions = judge.judge_absent(read_interactions(empty, columns, options, lenient=True))
-    common = dict.fromkeys(("rows", "null users", "null relevance", DUPLICATES), 0)
+    common = dict.fromkeys(("rows", NULL_USERS, NULL_RELEVANCE, DUPLICATES), 0)
     figures = [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
     return [each._replace(is_found=judge.find_relevant(None)) for each in figures]
 
@@ -84,12 +94,12 @@ def add_dropped(
     """Return figures with rows added that have no user, given how many nulls their columns have."""
     of_each = {
         "rows": n_rows,
-        "null users": n_rows,
-        "null relevance": n_null[str(columns.relevant)],
+        NULL_USERS: n_rows,
+        NULL_RELEVANCE: n_null[str(columns.relevant)],
     }
     added = []
     for score, each in zip(columns.scores, figures, strict=True):
-        of_score = of_each | {"null scores": n_null[str(score)]}
+        of_score = of_each | {NULL_SCORES: n_null[str(score)]}
         more = {name: each.numbers[name] + number for name, number in of_score.items()}
         added.append(each._replace(numbers=each.numbers | more))
     return added
@@ -100,13 +110,22 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
     return [_join(of_score) for of_score in zip(*parts, strict=True)]
 
 
-def describe_figures(
-    parts: Sequence[list[Figures]], scores: list[Hashable], k: int
-) -> pd.DataFrame:
+def describe_figures(parts: Sequence[list[Figures]], scores: list[Hashable], k: int) -> Description:
     """Return the description that the figures of one frame, or of several, add up to."""
     described = [_name(figures, k) for figures in join_figures(parts)]
     labels = pd.Index(scores, name="score", tupleize_cols=False)
-    return pd.DataFrame(described, index=labels, dtype=float).T
+    names = [name for name in _list_names(k) if name in described[0]]
+    # Objects, for whole numbers to be such beside means.
+    return Description(pd.DataFrame(described, labels, names, dtype=object).T)
+
+
+def _list_names(k: int) -> list[str]:
+    """Return the names of all figures: what metrics are made of first, faults in the rows last."""
+    precisions = [f"precision@{k}, worst", f"precision@{k}, best"]
+    lengths = ["shortest ranking", "longest ranking", "rows in ties"]
+    nulls = [NULL_USERS, NULL_RELEVANCE, NULL_SCORES]
+    users = ["users", NO_RELEVANT, f"{SHORT}{k}", f"{CUT}{k}"]
+    return ["rows", *users, *precisions, *lengths, *nulls, DUPLICATES, UNFOUND]
 
 
 def _count_nulls(frame: pd.DataFrame, label: Hashable | None) -> int:
@@ -132,17 +151,17 @@ def _count_ranking(
     n_ranked = pd.Series(np.diff(rankings.offsets))
     numbers = {
         **common,
-        "null scores": _count_nulls(interactions.frame, score),
+        NULL_SCORES: _count_nulls(interactions.frame, score),
         "users": len(n_ranked),
-        "users without relevant rows": (n_relevant == 0).sum(),
+        NO_RELEVANT: (n_relevant == 0).sum(),
         "shortest ranking": n_ranked.min(),
         "longest ranking": n_ranked.max(),
-        f"users with fewer than {k}": (n_ranked < k).sum(),
+        f"{SHORT}{k}": (n_ranked < k).sum(),
         "rows in ties": ties.n_tied.sum(),
-        f"users with a tie across {k}": ties.is_cut.sum(),
+        f"{CUT}{k}": ties.is_cut.sum(),
     }
     if not interactions.is_judged:
-        return Figures(numbers | {"users without relevant rows": np.nan}, [UNKNOWN, UNKNOWN])
+        return Figures(numbers | {NO_RELEVANT: np.nan}, [UNKNOWN, UNKNOWN])
     precisions = []
     for hits in (ties.fewest_hits, ties.most_hits):
         statistics = RankStatistics.of_hits(n_ranked.to_numpy(), n_relevant, k, hits)
@@ -171,7 +190,10 @@ def _add_up(histograms: Sequence[Histogram]) -> Histogram:
 
 def _name(figures: Figures, k: int) -> dict[str, float]:
     """Return the figures of a score, by the names they are shown under."""
-    described = dict(figures.numbers)
+    described = {
+        name: number if math.isnan(number) else int(number)
+        for name, number in figures.numbers.items()
+    }
     if figures.is_found is not None:
         described[UNFOUND] = int(np.count_nonzero(~figures.is_found))
     worst, best = map(_mean, figures.precisions)

@@ -1,6 +1,6 @@
 """Rows in ranked order: the position of every row, and the first rows of every user."""
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import replace
 
 import numpy as np
@@ -30,18 +30,22 @@ def rank_columns(frame: pd.DataFrame, options: Options) -> Columns:
 
 
 def top_columns(frame: pd.DataFrame, score: Hashable | None, options: Options) -> Columns:
-    """Return the label of each role with one score, or raise where there are several."""
-    if "rank" in frame.columns:
-        raise RecframeError("top adds a column 'rank', which the frame has; rename that column")
+    """Return the label of each role, with one score where it is named."""
     if score is not None:
         ascending = _ascending_of(frame, score, options)
         options = replace(options, score=score, ascending=ascending)
     columns = rank_columns(frame, options)
-    if len(columns.scores) > 1:
-        raise RecframeError(
-            f"top takes one score column, found {quote(columns.scores)}; pass score= one of them"
-        )
+    for name in _added_names(columns.scores):
+        if name in frame.columns:
+            raise RecframeError(
+                f"top adds a column {name!r}, which the frame has; rename that column"
+            )
     return columns
+
+
+def _added_names(scores: Collection[Hashable]) -> list[str]:
+    """Return the names of the columns that `top` adds."""
+    return ["rank"] if len(scores) == 1 else ["ranked_by", "rank"]
 
 
 def _ascending_of(frame: pd.DataFrame, score: Hashable, options: Options) -> bool | None:
@@ -69,21 +73,32 @@ def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
 
 
 def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFrame:
-    """Return the rows of the first k positions of every user in ranked order, with their rank."""
-    (score,) = interactions.scores
-    rows, place, ranks = _rank(interactions, score, options)
-    first, mean = ranks[:, place]
+    """Return the rows of the first k positions of every user in ranked order, with their rank.
+
+    Of several scores a user's rows by the first come first, and a column has the score's label.
+    """
+    scores = list(interactions.scores)
     # The rows are grouped: order them by the rank of their user, then by their own.
     sorted_by = sort_users(interactions.groups)
     user_rank = np.empty(len(sorted_by), np.int64)
     user_rank[sorted_by] = np.arange(len(sorted_by))
-    user = np.repeat(user_rank, np.diff(interactions.rankings(score).offsets))[place]
-    kept = np.flatnonzero(first <= k)
-    kept = kept[np.lexsort((rows[kept], first[kept], user[kept]))]
-    top = interactions.frame.iloc[rows[kept]].copy()
-    # Of labels of several levels it has the first.
-    n_levels = top.columns.nlevels
-    top["rank" if n_levels == 1 else ("rank", *[""] * (n_levels - 1))] = mean[kept]
+    parts = []
+    for number, score in enumerate(scores):
+        rows, place, ranks = _rank(interactions, score, options)
+        first, mean = ranks[:, place]
+        user = np.repeat(user_rank, np.diff(interactions.rankings(score).offsets))[place]
+        kept = np.flatnonzero(first <= k)
+        of_score = np.full(len(kept), number)
+        parts.append((rows[kept], first[kept], of_score, user[kept], mean[kept]))
+    row, *keys, mean = map(np.concatenate, zip(*parts, strict=True))
+    order = np.lexsort((row, *keys))
+    top = interactions.frame.iloc[row[order]].copy()
+    labels = pd.Index(scores, tupleize_cols=False).take(keys[1][order])
+    # Of labels of several levels they have the first.
+    lower = [""] * (top.columns.nlevels - 1)
+    for name in _added_names(scores):
+        values = mean[order] if name == "rank" else labels.array
+        top[(name, *lower) if lower else name] = values
     return top
 
 

@@ -1,12 +1,22 @@
 """Means over users: by cut-off, and with how sure they are."""
 
+from dataclasses import replace
+from numbers import Integral
+
 import numpy as np
 import pandas as pd
 
+from recframe.analysis.display import CurveTable, WideTable, without_zeros
 from recframe.analysis.resampling import Resampling, bootstrap_interval
 from recframe.errors import RecframeError, quote
+from recframe.frames.interactions import Interactions
+from recframe.frames.tables import check_lengths, measure_table
+from recframe.frames.user_groups import sort_users
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import Metric, list_given, make_metric
+from recframe.metrics.names import Metric, check_k, list_given, make_metric
+from recframe.options import Options
+
+LAST_K = 50  # of a curve, where no cut-off is given
 
 
 def curve_metrics(name: object, k: object) -> list[Metric]:
@@ -15,7 +25,9 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
     if not isinstance(name, str) or name not in names:
         listed = " or ".join([", ".join(map(repr, names[:-1])), repr(names[-1])])
         raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}")
-    given = list_given("k", "several cut-offs, such as range(1, 51)", k)
+    if k is None or isinstance(k, Integral):
+        k = range(1, (LAST_K if k is None else check_k(k)) + 1)
+    given = list_given("k", "a number or several cut-offs, such as range(1, 51)", k)
     metrics = [make_metric(name, cut_off) for cut_off in given]
     if not metrics:
         raise RecframeError("k must hold at least one cut-off, found none")
@@ -24,9 +36,34 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
     return metrics
 
 
+def measure_curve(
+    interactions: Interactions, options: Options, metrics: list[Metric]
+) -> pd.DataFrame:
+    """Return a metric of every user at cut-offs from 1 on, infinite beyond a user's last row.
+
+    That is where ``short="raise"`` refuses, which it does here for a user without any row. Means
+    show it: they are infinite at the cut-offs that some user's ranking does not reach.
+    """
+    if options.short != "raise":
+        return measure_table(interactions, metrics, options)
+    table = measure_table(interactions, metrics, replace(options, short="pad"))
+    order, cut_offs = sort_users(interactions.groups), np.array([metric.k for metric in metrics])
+    beyond = []
+    for score in interactions.scores:
+        rankings = interactions.rankings(score)
+        check_lengths(rankings, interactions.groups.users, score, 1, options)
+        n_ranked = np.diff(rankings.offsets)[order, None]
+        # Only a user of truth has none: an empty list, as long as any.
+        beyond.append((n_ranked < cut_offs) & (n_ranked > 0))
+    is_beyond = np.concatenate(beyond, axis=1)
+    return table.mask(is_beyond, np.inf) if is_beyond.any() else table
+
+
 def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
-    """Return means as a row for each cut-off, a column for each score."""
-    return means.T.set_axis(pd.Index([metric.k for metric in metrics], name="k"))
+    """Return means as a row for each cut-off that all rankings reach, a column for each score."""
+    ks = pd.Index([metric.k for metric in metrics], name="k")
+    curve = means.T.set_axis(ks).rename_axis(columns=f"{metrics[0].name}@k")
+    return CurveTable(curve[~np.isinf(curve).any(axis=1)])
 
 
 def summary_table(per_user: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
@@ -34,13 +71,14 @@ def summary_table(per_user: pd.DataFrame, resampling: Resampling) -> pd.DataFram
     columns = per_user.to_numpy().T
     intervals = [bootstrap_interval(column[~np.isnan(column)], resampling) for column in columns]
     low, high = np.transpose(intervals)
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "mean": per_user.mean(),
-            "standard_error": per_user.sem(),
             "low": low,
             "high": high,
             "n_users": per_user.count(),
+            "standard_error": per_user.sem(),
             "n_undefined": per_user.isna().sum(),
         }
     )
+    return WideTable(without_zeros(table, ["n_undefined"]))

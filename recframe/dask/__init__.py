@@ -156,7 +156,10 @@ class DaskRecAccessor(RankingMethods[Any]):
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
         meta = make_table(per_user._meta)  # which checks what is left to check
-        return _in_one(per_user).map_partitions(tasks.make_of_all, make_table, meta=meta)
+        # What is undefined has columns only where there is any, which the data tells.
+        return _in_one(per_user).map_partitions(
+            tasks.make_of_all, make_table, meta=meta, enforce_metadata=False
+        )
 
     def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
         means = per_user.reduction(

@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from recframe.analysis.describe import (
-    DUPLICATES,
     count_absent,
     count_figures,
     describe_figures,
     is_unique,
 )
+from recframe.analysis.description import DUPLICATES
 from recframe.analysis.inspect import is_user
 from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns, get_column

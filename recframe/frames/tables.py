@@ -59,7 +59,7 @@ def measure_table(
     for score, of_score in zip(interactions.scores, cells, strict=True):
         rankings = interactions.rankings(score, gains)
         if options.short == "raise":
-            _check_lengths(rankings, groups.users, score, plan.deepest, options)
+            check_lengths(rankings, groups.users, score, plan.deepest, options)
         runs += [(of_score, *run) for run in split_users(rankings)]
     in_threads(measure_run, runs)
     columns = _make_columns(list(interactions.scores), [metric.label for metric in metrics])
@@ -67,7 +67,7 @@ def measure_table(
     return pd.DataFrame(table, index=groups.users.take(order), columns=columns, copy=False)
 
 
-def _check_lengths(
+def check_lengths(
     rankings: Rankings, users: pd.Index[Any], score: Hashable, k: int, options: Options
 ) -> None:
     """Raise where a user has fewer ranked rows than the deepest cut-off."""

@@ -12,10 +12,10 @@ from recframe.analysis.compare import correct, p_value
 from recframe.analysis.resampling import Resampling, sign_flip_test
 
 COLUMNS = [
-    *("difference", "low", "high", "p_value", "p_corrected"),
+    *("difference", "low", "high", "p_corrected", "p_value"),
     *("n_won", "n_tied", "n_lost", "n_users"),
-    *("n_undefined_score", "n_undefined_baseline", "n_undefined_both"),
 ]
+UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
 DRAWS = Resampling(0.95, 9_999, 0)
 NINE = [0.2, -0.2, 0.4, 0.2, 0.0, 0.2, -0.4, 0.6, 0.2]
 
@@ -47,8 +47,8 @@ def test_table_by_hand(models):
     """A row for each other score and metric; users won, tied, lost and left out."""
     table = models.rec.compare(["precision@2", "recall@1"])
 
-    assert COLUMNS == table.columns.tolist()
-    assert "score" == table.columns.name
+    assert [*COLUMNS, "n_undefined_both"] == table.columns.tolist()
+    assert "baseline: score" == table.columns.name
     labels = ["precision@2", "recall@1"]
     assert [(name, label) for name in ("b_score", "c_score") for label in labels] == list(
         table.index
@@ -61,7 +61,29 @@ def test_table_by_hand(models):
     users = table[["n_won", "n_tied", "n_lost", "n_users"]]
     assert [[2, 1, 0, 3], [1, 1, 0, 2], [0, 2, 1, 3], [0, 1, 1, 2]] == users.to_numpy().tolist()
     assert [0, 1, 0, 1] == table["n_undefined_both"].tolist()
-    assert 0 == table[["n_undefined_score", "n_undefined_baseline"]].to_numpy().sum()
+    assert COLUMNS == models.rec.compare("precision@2").columns.tolist()
+
+
+def test_the_answer_is_seen_in_a_terminal_of_80_columns(models, monkeypatch):
+    """The first lines have the difference, its interval and the corrected p-value."""
+    monkeypatch.setenv("COLUMNS", "80")
+    named = models.rename(columns={"score": "popularity_score"})
+    with pd.option_context("display.max_columns", 0):  # as it is in a terminal
+        lines = repr(named.rec.compare("precision@2")).splitlines()
+
+    assert ["baseline:", "popularity_score", *COLUMNS[:4]] == lines[0].split()[:6]
+    assert 80 >= max(map(len, lines))
+    assert all(name in "".join(lines) for name in COLUMNS)
+
+
+@pytest.mark.parametrize("label", [3, ("knn", 1), 2.5])
+def test_the_baseline_is_named_in_text(label):
+    """Whatever the label, the columns' name is a text that tells what was compared with."""
+    columns = pd.Index(["user", "relevant", label, "b_score"], tupleize_cols=False)
+    frame = pd.DataFrame([[1, 0, 2, 1], [1, 1, 1, 2]], columns=columns)
+    table = frame.rec(score=[label, "b_score"]).compare("recall@1")
+
+    assert f"baseline: {label}" == table.columns.name
 
 
 def test_users_left_out():
@@ -77,11 +99,12 @@ def test_users_left_out():
     bound = frame.rec(short="nan", missing="unranked")
     row = bound.compare("precision@2").loc[("b_score", "precision@2")]
 
-    assert [1, 1, 1, 1] == row[COLUMNS[-4:]].tolist()
+    assert [1, 1, 1, 1] == row[["n_users", *UNDEFINED]].tolist()
     swapped = bound.compare("precision@2", baseline="b_score").loc[("a_score", "precision@2")]
-    assert [1, 1, 1, 1] == swapped[COLUMNS[-4:]].tolist()
+    assert [1, 1, 1, 1] == swapped[["n_users", *UNDEFINED]].tolist()
     one_sided = frame.iloc[:4].rec(short="nan", missing="unranked").compare("precision@2")
-    assert [1, 0, 1, 0] == one_sided[COLUMNS[-4:]].iloc[0].tolist()
+    assert [1, 1] == one_sided[["n_users", "n_undefined_baseline"]].iloc[0].tolist()
+    assert [*COLUMNS, "n_undefined_baseline"] == one_sided.columns.tolist()
 
 
 def test_baseline(models):

@@ -1,5 +1,8 @@
 """df.rec.curve: the means of `mean`, cut-off by cut-off, in one pass."""
 
+import sys
+import types
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,7 +51,7 @@ def test_curve_by_hand(frame):
 
     assert [(0.5 + 0) / 2, (0.75 + 0) / 2, 1.0] == curve["score"].tolist()
     assert [(0.25 + 1) / 2, (0.5 + 1) / 2, 1.0] == curve["b_score"].tolist()
-    assert ("k", "score") == (curve.index.name, curve.columns.name)
+    assert ("k", "recall@k") == (curve.index.name, curve.columns.name)
     assert [1, 2, 3] == curve.index.tolist()
 
 
@@ -65,13 +68,17 @@ def test_precision_curve(frame):
     [
         ({"metric": "r_precision"}, "a curve is of 'precision', .* or '.*', found 'r_precision'"),
         ({"metric": "recall@5"}, "a curve is of 'precision', .* or '.*', found 'recall@5'"),
-        ({"k": 5}, r"k must be several cut-offs, such as range\(1, 51\), found 5"),
-        ({"k": "12"}, r"k must be several cut-offs, such as range\(1, 51\), found '12'"),
+        ({"k": 5}, "k=5 is more than the ranked rows by 'score' of 3 of 3 users"),
+        ({"k": "12"}, r"k must be a number or several cut-offs, such as .*, found '12'"),
+        ({"k": 2.5}, r"k must be a number or several cut-offs, such as .*, found 2.5"),
+        ({"k": 0}, "k must be an integer of 1 or more, found 0"),
+        ({"k": True}, "k must be an integer of 1 or more, found True"),
+        ({"k": 10**6}, "k must hold at most 100,000, found more"),
         ({"k": ["1"]}, "k must be an integer of 1 or more, found '1'"),
         ({"k": []}, "k must hold at least one cut-off, found none"),
         ({"k": [1, 0]}, "k must be an integer of 1 or more, found 0"),
         ({"k": [1, 2, 1]}, r"k must hold each cut-off once, found \[1, 2, 1\]"),
-        ({}, "k=50 is more than the ranked rows by 'score' of 3 of 3 users"),
+        ({"k": range(1, 51)}, "k=50 is more than the ranked rows by 'score' of 3 of 3 users"),
     ],
 )
 def test_curve_refuses(frame, arguments, message):
@@ -80,13 +87,75 @@ def test_curve_refuses(frame, arguments, message):
         frame.rec.curve(**arguments)
 
 
+@settings(max_examples=40)
+@given(strategies.many_rows(scores="ratings"), strategies.options())
+def test_the_default_goes_as_far_as_it_can(rows, options):
+    """To 50, under "raise" to the shortest ranking; the values are those asked for by number."""
+    frame = strategies.frame(rows, scores="ratings")
+    bound = frame.rec(**options)
+    last = 50
+    if options["short"] == "raise":
+        last = int(bound.describe(1).loc["shortest ranking", "score"])
+    if last == 0:
+        with pytest.raises(recframe.RecframeError, match="k=1 is more than the ranked rows"):
+            bound.curve()
+        return
+    for metric in CURVES:
+        pd.testing.assert_frame_equal(bound.curve(metric, k=last), bound.curve(metric))
+
+
+def test_one_number_means_all_up_to_it(frame):
+    """k=2 is 1 and 2, as a Python or NumPy integer."""
+    expected = frame.rec.curve("ndcg", k=[1, 2])
+
+    for k in (2, np.int8(2)):
+        pd.testing.assert_frame_equal(expected, frame.rec.curve("ndcg", k=k))
+
+
+def test_the_shortest_ranking_of_all_scores_ends_the_curve(frame):
+    """One range for all scores, each of whose rankings may be short of other rows."""
+    frame["b_score"] = [0.3, 0.2, 0.1, 0.2, None, 0.1, None, 0.1]
+    curve = frame.rec(missing="unranked").curve()
+
+    assert [1] == curve.index.tolist()
+    assert [1, 2] == frame.rec(missing="unranked", score="score").curve().index.tolist()
+
+
+def test_users_without_a_list_do_not_end_the_curve():
+    """A user of truth for whom nothing is listed has an empty list, which `short` is not about."""
+    frame = pd.DataFrame({"user": [1, 1, 1], "item": list("abc"), "score": [3, 2, 1]})
+    truth = pd.DataFrame({"user": [1, 2], "item": ["b", "a"]})
+    bound = frame.rec(truth=truth)
+
+    assert [0.0, 0.5, 0.5] == bound.curve()["score"].tolist()
+    assert [0.0, 1.0, 1.0] == bound(truth=truth, absent="drop").curve()["score"].tolist()
+
+
 def test_curve_plots(frame):
-    """Pandas draws a line for each score column."""
+    """Pandas draws a line for each score column, over k, and the metric names the other axis."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     frame["b_score"] = frame["score"]
-    axes = frame.rec(short="pad").curve(k=range(1, 6)).plot()
+    curve = frame.rec(short="pad").curve(k=5)
+    drawn = [curve.plot(), curve.plot.line(), curve.loc[:3].plot(), curve.plot(ylabel="y")]
 
+    for axes in drawn[:3]:
+        assert ("k", "recall@k") == (axes.get_xlabel(), axes.get_ylabel())
+    assert "y" == drawn[3].get_ylabel()
+    axes = drawn[0]
     assert ["score", "b_score"] == [line.get_label() for line in axes.lines]
     assert [1, 2, 3, 4, 5] == axes.lines[0].get_xdata().tolist()
-    matplotlib.pyplot.close(axes.figure)
+    assert "" == axes.get_legend().get_title().get_text()
+    assert curve.columns.name == "recall@k"
+    matplotlib.pyplot.close("all")
+
+
+def test_other_libraries_draw_it(frame, monkeypatch):
+    """What is not matplotlib gets the table as it is."""
+    backend = types.ModuleType("drawer")
+    backend.plot = lambda table, **arguments: (table.columns.name, arguments)
+    monkeypatch.setitem(sys.modules, "drawer", backend)
+
+    name, arguments = frame.rec.curve().plot(backend="drawer")
+    assert "recall@k" == name
+    assert "ylabel" not in arguments

@@ -1,6 +1,7 @@
 """df.rec.describe: every figure against a count by hand or by plain pandas."""
 
 import math
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -14,20 +15,21 @@ import strategies
 
 FIGURES = [
     "rows",
-    "null users",
-    "null relevance",
-    "duplicate pairs",
-    "null scores",
     "users",
     "users without relevant rows",
-    "shortest ranking",
-    "longest ranking",
     "users with fewer than 2",
-    "rows in ties",
     "users with a tie across 2",
     "precision@2, worst",
     "precision@2, best",
+    "shortest ranking",
+    "longest ranking",
+    "rows in ties",
+    "null users",
+    "null relevance",
+    "null scores",
+    "duplicate pairs",
 ]
+BOUNDS = ["precision@2, worst", "precision@2, best"]
 
 
 def test_figures_by_hand(frame):
@@ -35,8 +37,9 @@ def test_figures_by_hand(frame):
     table = frame.rec.describe(k=2)
 
     assert FIGURES == table.index.tolist()
-    by_hand = [8, 0, 0, 0, 0, 3, 1, 2, 3, 0, 2, 1, 0.5 / 3, 1 / 3]
+    by_hand = [8, 3, 1, 0, 1, 0.5 / 3, 1 / 3, 2, 3, 2, 0, 0, 0, 0]
     assert by_hand == pytest.approx(table["score"].tolist())
+    assert [int] * 5 + [float] * 2 + [int] * 7 == [type(value) for value in table["score"]]
 
 
 def test_a_column_for_each_score(frame):
@@ -84,7 +87,8 @@ def test_ties_are_those_a_loop_counts(rows, k, short):
         column["rows in ties"],
         column[f"users with a tie across {k}"],
     )
-    np.testing.assert_allclose([worst, best], column.iloc[-2:], rtol=1e-14)
+    bounds = column[[f"precision@{k}, worst", f"precision@{k}, best"]].astype(float)
+    np.testing.assert_allclose([worst, best], bounds, rtol=1e-14)
 
 
 @given(strategies.rows(scores="float64", min_rows=1), st.integers(0, 2**32 - 1))
@@ -140,7 +144,7 @@ def test_nothing_reported_is_refused():
     )
     column = frame.rec.describe(k=2)["score"]
 
-    by_hand = [5, 1, 1, 1, 1, 2, 1, 1, 1, 2, 0, 0, 0.25, 0.25]
+    by_hand = [5, 2, 1, 2, 0, 0.25, 0.25, 1, 1, 0, 1, 1, 1, 1]
     assert by_hand == column.tolist()
 
 
@@ -197,7 +201,7 @@ def test_truth(listed):
         listed.rec(truth=truth).describe(k=2).loc["truth items not in the frame", "score"]
         for truth in (TRUTH, pd.DataFrame({"user": [1, 1, 4, 2, 2], "item": list("bzqay")}))
     ]
-    assert [worst, best] == pytest.approx(column.iloc[-2:].tolist())
+    assert [worst, best] == pytest.approx(column[BOUNDS].tolist())
     assert worst < best
 
 
@@ -207,7 +211,7 @@ def test_duplicates_beside_truth(listed):
     column = listed.rec(truth=TRUTH).describe(k=2)["score"]
 
     assert 1 == column["duplicate pairs"]
-    assert column.iloc[-2:].isna().all()
+    assert column[BOUNDS].isna().all()
 
 
 def test_a_faulty_truth_is_refused(listed):
@@ -224,7 +228,7 @@ def test_an_empty_frame():
     column = frame.rec.describe(k=3)["score"]
 
     assert 0 == column[["rows", "users", "rows in ties", "users with fewer than 3"]].sum()
-    names = ["shortest ranking", "longest ranking", "precision@3, worst", "precision@3, best"]
+    names = ["precision@3, worst", "precision@3, best", "shortest ranking", "longest ranking"]
     assert names == column.index[column.isna()].tolist()
 
 
@@ -253,3 +257,123 @@ def test_two_item_columns(frame):
     described = frame.rec(item="doc").describe(k=2)
     assert 5 == described.loc["duplicate pairs", "score"]
     assert math.isclose(1 / 3, described.loc["precision@2, best", "score"])
+
+
+# Two users who are well: rankings longer than k, no tie across it, a relevant row each.
+WELL = pd.DataFrame(
+    {"user": [1, 1, 1, 2, 2], "item": list("abcab"), "score": [5, 4, 3, 2, 1.0], "relevant": 1}
+)
+
+
+def test_nothing_worries():
+    """Without a reason to worry nothing is said: the text is that of the table."""
+    described = WELL.rec.describe(k=1)
+
+    assert [] == described.warnings
+    assert repr(pd.DataFrame(described)) == repr(described)
+    assert pd.DataFrame(described)._repr_html_() == described._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("frame", "warnings"),
+    [
+        (WELL.iloc[:0], ["rows: there are none"]),
+        (WELL.iloc[[0, 3]], ["longest ranking: 1; the first 1 are all there is, in whatever"]),
+        (WELL.assign(user=[1, 1, 1, None, 2]), [r"null users: 1 of 5; refused, unless missing='d"]),
+        (WELL.assign(relevant=[1, 1, 1, 1, None]), ["null relevance: 1 of 5; refused, unless mis"]),
+        (WELL.assign(score=[5, 4, None, 2, 1]), ["null scores: 1 of 5; refused, unless `missing`"]),
+        (WELL.assign(item=list("aacab")), ["duplicate pairs: 1 of 5; refused, unless `duplicate"]),
+        (
+            WELL.assign(score=[5, 4, 3, None, 1]).iloc[:4],
+            [
+                "users with fewer than 1: 1 of 2; cut-offs of 1 are refused, unless `short` says",
+                "null scores: 1 of 4",
+            ],
+        ),
+        (WELL.assign(relevant=[1, 1, 1, 0, 0]), ["users without relevant rows: 1 of 2; their pr"]),
+        (
+            WELL.assign(score=[5, 5, 3, 2, 1], relevant=[0, 1, 0, 1, 0]),
+            ["users with a tie across 1: 1 of 2; in one order precision@1 is 0.5, in another 1; s"],
+        ),
+        (WELL.assign(relevant=[0, 2, 3, 1, 0]), ["users without relevant rows: not known; relev"]),
+        (
+            WELL.assign(relevant=[0, 2, 3, 1, 0], score=0.5),
+            ["users with a tie across 1: 2 of 2; see `ties`", "users without relevant rows: not"],
+        ),
+    ],
+)
+def test_what_worries_is_said_in_words(frame, warnings):
+    """A line for each figure that should worry, of one line, and no others."""
+    found = frame.rec.describe(k=1).warnings
+
+    assert len(warnings) == len(found)
+    for start in warnings:
+        assert 1 == sum(warning.startswith(start) for warning in found)
+    assert all(len(warning) < 300 and "\n" not in warning for warning in found)
+
+
+def test_a_tie_that_changes_nothing_does_not_worry():
+    """Where all tied rows are relevant, or none is, their order does not count."""
+    described = WELL.assign(score=1.0).rec.describe(k=1)
+
+    assert 2 == described.loc["users with a tie across 1", "score"]
+    assert [] == described.warnings
+
+
+def test_truth_found_nowhere_is_said(listed):
+    """Items of truth that no row has; a list of k is no worry where truth is apart."""
+    warnings = listed.rec(truth=TRUTH).describe(k=3).warnings
+
+    assert 3 == len(warnings)
+    assert warnings[0].startswith("users with fewer than 3: 2 of 3; ")
+    assert warnings[1].startswith("users without relevant rows: 1 of 3; ")
+    assert warnings[2].startswith("truth items not in the frame: 2; no ranking finds them")
+
+
+def test_a_warning_names_the_scores_it_is_of():
+    """What is so of all scores is said once, else with the scores, of many the first three."""
+    scores = {f"{name}_score": WELL["score"].replace({5: math.nan}) for name in "abcde"}
+    frame = WELL.iloc[:, :2].assign(relevant=[1, 1, 1, 0, 0], **scores)
+    one = frame.assign(a_score=[1, 1, 3, 2, 1.0])
+
+    assert frame.rec.describe(1).warnings[0].startswith("null scores: 1 of 5")
+    starts = [warning.split(":")[0] for warning in one.rec.describe(1).warnings]
+    expected = ["null scores (b_score, c_score, d_score and 1 more)", "users without relevant rows"]
+    assert expected == starts
+
+
+def test_the_text_of_all_scores_at_80_columns(monkeypatch):
+    """No score is left out in a terminal, no line is longer, and the words follow the table."""
+    monkeypatch.setenv("COLUMNS", "80")
+    scores = {f"{name}_score": WELL["score"] for name in ("popularity", "knn", "als", "bpr", "lr")}
+    described = WELL.iloc[:, :2].assign(relevant=[1, 1, 1, 0, 0], **scores).rec.describe(k=1)
+    with pd.option_context("display.max_columns", 0):  # as it is in a terminal
+        text = repr(described)
+
+    assert all(name in text for name in scores)
+    assert "..." not in text
+    assert 80 >= max(map(len, text.splitlines()))
+    assert "\n\n- users without relevant rows: 1 of 2; their precision is 0, " in text
+    assert text.endswith("`zero_division` says what they are")
+
+
+def test_the_html_has_the_words():
+    """In a notebook the warnings stand in a list below the table, escaped."""
+    scores = {"<i>_score": [2, 2, 1, 1, 0.5], "b_score": WELL["score"]}
+    described = WELL.iloc[:, :2].assign(relevant=[0, 1, 1, 1, 1], **scores).rec.describe(k=1)
+    page = described._repr_html_()
+
+    assert "</table>" in page
+    assert "<ul>\n<li>users with a tie across 1 (&lt;i&gt;_score): 1 of 2; in one" in page
+    assert page.endswith("</li>\n</ul>")
+    with pd.option_context("display.notebook_repr_html", False):
+        assert described._repr_html_() is None
+
+
+def test_what_is_taken_from_it_is_a_table():
+    """Numbers are found by their labels, and what is selected has no words below."""
+    described = WELL.assign(score=[5, 5, 3, 2, 1.0], relevant=[0, 1, 0, 1, 0]).rec.describe(k=1)
+
+    assert 5 == described.loc["rows", "score"]
+    assert "- " not in repr(described.iloc[:3])
+    assert repr(described) == repr(pickle.loads(pickle.dumps(described)))

@@ -69,10 +69,53 @@ def test_scores_side_by_side(two):
     assert ["b", "c"] == two.rec(ascending=True).top(k=2, score="far_score")["item"].tolist()
 
 
+@given(
+    strategies.rows(scores="ratings", nulls=("score",), min_rows=1),
+    st.sampled_from(strategies.TIES),
+    st.integers(0, 9),
+)
+def test_the_top_of_several_scores(rows, ties, seed):
+    """Each model's list is that of its score alone; users together, the first model's first."""
+    frame = strategies.frame(rows, scores="ratings").set_index(np.arange(len(rows)) * 7)
+    frame["b_score"] = np.random.default_rng(seed).integers(0, 3, len(frame))
+    ours = frame.rec(ties=ties, missing="unranked")
+    top = ours.top(k=2)
+
+    assert [*frame.columns, "ranked_by", "rank"] == top.columns.tolist()
+    for score in ("score", "b_score"):
+        of_score = top[top["ranked_by"] == score].drop(columns="ranked_by")
+        pd.testing.assert_frame_equal(ours.top(k=2, score=score), of_score)
+    keys = list(zip(top["user"], top["ranked_by"] == "b_score", top["rank"], strict=True))
+    assert keys == sorted(keys)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [("m", 1), ("m", 2)], ["a", 2]])
+def test_labels_of_any_kind_are_ranked_by(labels):
+    """The column has the labels themselves."""
+    columns = pd.Index(["user", *labels], tupleize_cols=False)
+    frame = pd.DataFrame([[1, 2, 1], [1, 1, 2]], columns=columns)
+    top = frame.rec(user="user", score=labels).top(1)
+
+    assert labels == top["ranked_by"].tolist()
+    assert [0, 1] == top.index.tolist()
+
+
+def test_columns_of_several_levels():
+    """The labels of what is added have the first level."""
+    columns = pd.MultiIndex.from_tuples([("user", ""), ("a", "score"), ("b", "score")])
+    frame = pd.DataFrame([[1, 2, 1], [1, 1, 2]], columns=columns)
+    scores = [("a", "score"), ("b", "score")]
+    top = frame.rec(user=("user", ""), score=scores).top(1)
+
+    assert scores == top["ranked_by", ""].tolist()
+    assert [1.0, 1.0] == top["rank", ""].tolist()
+
+
 def test_refusals(two):
-    """One score is ranked by, in a known direction, and the new column needs its name."""
+    """A direction is known, and the new columns need their names."""
     for frame, options, score, message in (
-        (two, {}, None, r"one score column, found \['model_score', 'far_score'\]; pass score= one"),
+        (two.assign(ranked_by=1), {}, None, "a column 'ranked_by', which the frame has; rename"),
+        (two.assign(rank=1), {"score": ["model_score", "far_score"]}, None, "a column 'rank', wh"),
         (two.assign(rank=1), {}, "far_score", "a column 'rank', which the frame has"),
         (
             two.assign(x=1),

@@ -9,7 +9,7 @@ import pytest
 import recframe
 from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
 
-COLUMNS = ["mean", "standard_error", "low", "high", "n_users", "n_undefined"]
+COLUMNS = ["mean", "low", "high", "n_users", "standard_error"]
 DRAWS = Resampling(0.95, 9_999, 0)
 
 
@@ -33,12 +33,37 @@ def test_columns_and_counts(frame):
     table = bound.summary()
     per_user = bound.evaluate()
 
-    assert COLUMNS == table.columns.tolist()
+    assert [*COLUMNS, "n_undefined"] == table.columns.tolist()
     assert per_user.columns.equals(table.index)
     pd.testing.assert_series_equal(per_user.mean(), table["mean"], check_names=False)
     pd.testing.assert_series_equal(per_user.sem(), table["standard_error"], check_names=False)
     assert [3, 2, 2, 3, 2, 2] == table["n_users"].tolist()
     assert [0, 1, 1, 0, 1, 1] == table["n_undefined"].tolist()
+
+
+def test_undefined_users_have_a_column_where_there_are_any(frame):
+    """The column that would hold zeros is left out."""
+    bound = frame.rec(short="pad")
+
+    assert COLUMNS == bound.summary("precision@1").columns.tolist()
+    assert [*COLUMNS, "n_undefined"] == bound.summary("recall@1").columns.tolist()
+    assert COLUMNS == frame.rec(zero_division=0.0).summary("recall@1").columns.tolist()
+
+
+def test_the_answer_is_seen_in_a_terminal_of_80_columns(frame, monkeypatch):
+    """No column is left out, and the first lines have the mean, its interval and the users."""
+    monkeypatch.setenv("COLUMNS", "80")
+    table = frame.rename(columns={"score": "popularity_score"}).rec(short="pad").summary()
+    with pd.option_context("display.max_columns", 0):  # as it is in a terminal
+        texts = [repr(shown) for shown in (table, table.round(3), table.iloc[:2])]
+    with pd.option_context("display.max_columns", 4):  # as someone wants it
+        assert "..." in repr(table)
+
+    for text in texts:
+        assert "..." not in text
+        assert 80 >= max(map(len, text.splitlines()))
+        assert ["mean", "low", "high", "n_users"] == text.split()[:4]
+        assert "n_undefined" in text
 
 
 def test_means_are_those_of_mean(frame):
@@ -113,7 +138,8 @@ def test_the_seed_decides():
     pd.testing.assert_frame_equal(table, bound.summary(["precision@5", "recall@5"]))
     few, others = (bound.summary("precision@5", n_resamples=7, seed=seed) for seed in (0, 1))
     assert not few.equals(others)
-    pd.testing.assert_frame_equal(table.iloc[:1], bound.summary("precision@5"))
+    own = table.iloc[:1][COLUMNS]
+    pd.testing.assert_frame_equal(own, bound.summary("precision@5"))
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,6 @@ def test_no_table_reads_data(make, truth):
     ("ask", "message"),
     [
         (lambda rec: rec.top(0, "knn_score"), "k must be"),
-        (lambda rec: rec.top(2), "top takes one score column"),
         (lambda rec: rec.describe(k=0), "k must be"),
         (lambda rec: rec.inspect(1, k=0), "k must be"),
         (lambda rec: rec.inspect([1]), "user must be one id"),
@@ -281,6 +280,51 @@ def test_inspect_with_truth(user, threads):
     )
 
     assert repr(expected) == repr(actual)
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_a_curve_ends_where_the_shortest_ranking_does(partitioned, threads):
+    """Lazily the cut-offs that every partition reaches are those of the whole frame."""
+    frame = interactions().sort_values("user", ignore_index=True)
+    ddf = dd.from_map(
+        lambda part: frame[frame["user"] // 13 == part], range(4), meta=frame.iloc[:0]
+    )
+    curve = ddf.rec(partitioned=partitioned).curve("ndcg").compute()
+    expected = frame.rec.curve("ndcg")
+
+    assert frame.groupby("user").size().min() == len(expected) < 50
+    assert ("k", "ndcg@k") == (curve.index.name, curve.columns.name)
+    pd.testing.assert_frame_equal(expected, curve, check_exact=False, rtol=1e-12)
+
+
+def test_a_curve_with_truth(threads):
+    """Users of truth without a row have empty lists in Dask too, and do not end the curve."""
+    frame = interactions().drop(columns="relevant").assign(item=range(400))
+    others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
+    truth = pd.concat([frame.loc[::7, ["user", "item"]], others])
+    curves = [data.rec(truth=truth).curve() for data in (frame, parts(frame))]
+
+    pd.testing.assert_frame_equal(curves[0], curves[1].compute(), rtol=1e-12)
+    assert frame.groupby("user").size().min() == len(curves[0])
+
+
+def test_what_is_undefined_has_a_column_where_there_is_any(threads):
+    """The data decides the columns, as in pandas: they are known when computed."""
+    frame = interactions()
+    frame["relevant"] &= frame["user"] > 9
+    for method, label in (("summary", "n_undefined"), ("compare", "n_undefined_both")):
+        for metric in ("precision@1", "recall@1"):
+            lazy = getattr(parts(frame).rec, method)(metric, n_resamples=9)
+            assert (metric == "recall@1") == (label in lazy.compute().columns)
+
+
+def test_a_description_has_its_words_when_computed(threads):
+    """What worries is said below the computed table, as in pandas."""
+    frame = interactions()
+
+    lazy = parts(frame).rec.describe(k=4)
+    assert repr(frame.rec.describe(k=4)) == repr(lazy.compute())
+    assert lazy.compute().warnings
 
 
 def test_describe_counts_what_is_refused(threads):

@@ -165,7 +165,9 @@ def test_every_door_asks(recs, truth, tmp_path, capsys):
         "judge": lambda **options: (
             recs.rec(**options).judge().tail(4).assign(relevant=ALL)[["relevant"]]
         ),
-        "describe": lambda **options: recs.rec(**options, short="pad").describe(k=4).tail(1),
+        "describe": lambda **options: (
+            recs.rec(**options, short="pad").describe(k=4).loc[["precision@4, best"]]
+        ),
         "inspect": lambda **options: recs.rec(**options).inspect(1, k=2).metrics[["recall@2"]],
         "Dask": lambda **options: (
             dd.from_pandas(recs, npartitions=1).rec(**options).evaluate("recall@2").compute()
