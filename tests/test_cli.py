@@ -285,7 +285,9 @@ SEVERAL = [
     "--metric precision@4 recall@4 r_precision PATH",
     "--metric precision@4 recall@4 --metric r_precision PATH",
     "--metric precision@4,recall@4 r_precision PATH",
-    "--metric=precision@4, recall@4 --metric=r_precision PATH".replace(", ", ","),
+    "--metrics precision@4 recall@4 --metrics r_precision PATH",
+    "--metric=precision@4,recall@4 --metric=r_precision PATH",
+    "--metric=precision@4 recall@4 r_precision PATH",
     "--metric precision@4 recall@4 r_precision -- PATH",
     "--metric precision@4 recall@4 r_precision --ties expected PATH",
     "PATH --metric precision@4 --ties expected --metric recall@4,r_precision",
@@ -443,7 +445,8 @@ USAGE = {
     "higher": (["--min-relevance", "1" + "0" * 9000], "must be a number that floats can hold"),
     "user or none": (["--no-user", "--user", "x"], "--user: not allowed with argument --no-user"),
     "relevant or none": (["--relevant", "x", "--no-relevant"], "not allowed with argument --rel"),
-    "no such flag": (["--k", "4"], "unrecognized arguments: --k"),
+    "cut-off": (["--k", "4"], "--k: the cut-off is a part of the metric: --metric recall@4"),
+    "no such flag": (["--kk", "4"], "unrecognized arguments: --kk"),
 }
 
 

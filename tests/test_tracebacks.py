@@ -44,6 +44,7 @@ CALLS = {
     "frame of lists": lambda path: recframe.from_lists({1: [None]}),
     "arrays": lambda path: recframe.metrics.recall_at_k([1], [1], k=0),
     "Dask": lambda path: dd.from_pandas(FRAME, npartitions=1).rec.recall(k=0),
+    "Dask's workers": lambda path: dd.from_pandas(FRAME, npartitions=1).rec.recall(3).compute(),
     "Dask's call": lambda path: dd.from_pandas(FRAME, npartitions=1).rec(ties="first"),
 }
 
