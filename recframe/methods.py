@@ -417,14 +417,14 @@ class RankingMethods(ABC, Generic[Table]):
         null scores                     1
         duplicate pairs                 1
         <BLANKLINE>
-        - null scores: 1 of 4; refused, unless `missing` says what they are
-        - duplicate pairs: 1 of 4; refused, unless `duplicates` says what they are
-        - users with fewer than 1: 1 of 2; cut-offs of 1 are refused, unless `short`
-          says what they mean
-        - users without relevant rows: 1 of 2; their precision is 0, other metrics are
-          undefined and left out of means, unless `zero_division` says what they are
-        - users with a tie across 1: 1 of 2; in one order precision@1 is 0, in another
-          0.5; see `ties`
+        - null scores: 1 of 4 rows; refused by default (option missing)
+        - duplicate pairs: 1 of 4 rows; refused by default (option duplicates)
+        - users with fewer than 1: 1 of 2 users; k=1 is refused by default (option
+          short)
+        - users without relevant rows: 1 of 2 users; their precision is 0, by default
+          other metrics are undefined and out of means (option zero_division)
+        - users with a tie across 1: 1 of 2 users; precision@1 is 0 in the worst order,
+          0.5 in the best (option ties)
         """
         k = check_k(k)
         return self._describe(find_columns(self._sample, self._options, with_item=True), k)

@@ -44,6 +44,7 @@ TAKEN = {
     "ndcg.k": K | NONE,
     "reciprocal_rank.k": K | NONE,
     "curve.k": ARRAYS | NONE,
+    "top.score": NONE,
     "evaluate.progress": set(),
     "evaluate of files.memory": BYTES,
     "iter_evaluate.memory": BYTES,

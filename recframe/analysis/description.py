@@ -12,26 +12,26 @@ SHORT, CUT = "users with fewer than ", "users with a tie across "  # and then k
 NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the frame"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
-N_NAMED = 3  # score columns named in a warning that is not of all
+N_NAMED = 3  # score columns in a warning that is not of all, and such warnings of a figure
 
 UNKNOWN_RELEVANCE = (
-    "relevance is neither boolean nor 0/1 (pass `min_relevance`), or a pair that is in two rows "
-    "cannot be looked up in truth (pass `duplicates`)"
+    "relevance is neither boolean nor 0/1 (option min_relevance), or a pair that is in two rows "
+    "cannot be looked up in truth (option duplicates)"
 )
 
 # What is said of a figure that is not 0, and of how many it is.
 WORRIES = {
-    NULL_USERS: ("rows", "refused, unless missing='drop' leaves them out"),
-    NULL_RELEVANCE: ("rows", "refused, unless missing='drop' leaves them out"),
-    NULL_SCORES: ("rows", "refused, unless `missing` says what they are"),
-    DUPLICATES: ("rows", "refused, unless `duplicates` says what they are"),
-    SHORT: ("users", "cut-offs of {k} are refused, unless `short` says what they mean"),
+    NULL_USERS: ("rows", "refused by default (option missing)"),
+    NULL_RELEVANCE: ("rows", "refused by default (option missing)"),
+    NULL_SCORES: ("rows", "refused by default (option missing)"),
+    DUPLICATES: ("rows", "refused by default (option duplicates)"),
+    SHORT: ("users", "k={k} is refused by default (option short)"),
     NO_RELEVANT: (
         "users",
-        "their precision is 0, other metrics are undefined and left out of means, unless "
-        "`zero_division` says what they are",
+        "their precision is 0, by default other metrics are undefined and out of means (option "
+        "zero_division)",
     ),
-    CUT: ("users", "{range}see `ties`"),
+    CUT: ("users", "{bounds}(option ties)"),
     UNFOUND: ("", "no ranking finds them; are they ids of the same kind?"),
 }
 
@@ -74,12 +74,16 @@ def list_warnings(figures: pd.DataFrame) -> list[str]:
     of_scores = [_find_worries(figures.iloc[:, place]) for place in range(len(scores))]
     warnings = []
     for name in of_scores[0]:
-        texts = [found[name] for found in of_scores]
-        for text in dict.fromkeys(filter(None, texts)):
-            of = [score for score, own in zip(scores, texts, strict=True) if own == text]
+        saying: dict[str, list[str]] = {}
+        for score, found in zip(scores, of_scores, strict=True):
+            saying.setdefault(found[name], []).append(score)
+        saying.pop("", None)
+        for text, of in list(saying.items())[:N_NAMED]:
             more = f" and {len(of) - N_NAMED:,} more" if len(of) > N_NAMED else ""
             named = "" if len(of) == len(scores) else f" ({', '.join(of[:N_NAMED])}{more})"
             warnings.append(shorten(f"{name}{named}: {text}"))
+        if n_others := sum(map(len, list(saying.values())[N_NAMED:])):
+            warnings.append(f"{name}: other numbers of {n_others:,} more score columns")
     return warnings
 
 
@@ -87,9 +91,9 @@ def _find_worries(figures: pd.Series) -> dict[str, str]:
     """Return what is to be said of each figure of one score, nothing of those that are well."""
     k = next(name for name in figures.index if name.startswith(CUT)).removeprefix(CUT)
     worst, best = figures[f"precision@{k}, worst"], figures[f"precision@{k}, best"]
-    longest, is_known = figures["longest ranking"], worst <= best
-    orders = f"in one order precision@{k} is {worst:.4g}, in another {best:.4g}; "
-    precisions = orders if is_known else ""
+    longest = figures["longest ranking"]
+    bounds = f"precision@{k} is {worst:.4g} in the worst order, {best:.4g} in the best "
+    given = {"k": k, "bounds": bounds if worst <= best else "their order counts "}
     found = {
         "rows": "there are none" if figures["rows"] == 0 else "",
         "longest ranking": (
@@ -101,8 +105,8 @@ def _find_worries(figures: pd.Series) -> dict[str, str]:
     for name, (of_all, words) in WORRIES.items():
         label = f"{name}{k}" if name in (SHORT, CUT) else name
         number = figures.get(label, 0)
-        of = f" of {figures[of_all]:,}" if of_all else ""
+        of = f" of {figures[of_all]:,} {of_all}" if of_all else ""
         worries = number > 0 and not (name == CUT and worst == best)
-        told = f"{number:,}{of}; {words.format(k=k, range=precisions)}" if worries else ""
+        told = f"{number:,}{of}; {words.format(**given)}" if worries else ""
         found[label] = f"not known; {UNKNOWN_RELEVANCE}" if pd.isna(number) else told
     return found

@@ -279,26 +279,44 @@ def test_nothing_worries():
     [
         (WELL.iloc[:0], ["rows: there are none"]),
         (WELL.iloc[[0, 3]], ["longest ranking: 1; the first 1 are all there is, in whatever"]),
-        (WELL.assign(user=[1, 1, 1, None, 2]), [r"null users: 1 of 5; refused, unless missing='d"]),
-        (WELL.assign(relevant=[1, 1, 1, 1, None]), ["null relevance: 1 of 5; refused, unless mis"]),
-        (WELL.assign(score=[5, 4, None, 2, 1]), ["null scores: 1 of 5; refused, unless `missing`"]),
-        (WELL.assign(item=list("aacab")), ["duplicate pairs: 1 of 5; refused, unless `duplicate"]),
+        (
+            WELL.assign(user=[1, 1, 1, None, 2]),
+            ["null users: 1 of 5 rows; refused by default (option missing)"],
+        ),
+        (
+            WELL.assign(relevant=[1, 1, 1, 1, None]),
+            ["null relevance: 1 of 5 rows; refused by default (option missing)"],
+        ),
+        (
+            WELL.assign(score=[5, 4, None, 2, 1]),
+            ["null scores: 1 of 5 rows; refused by default (option missing)"],
+        ),
+        (
+            WELL.assign(item=list("aacab")),
+            ["duplicate pairs: 1 of 5 rows; refused by default (option dup"],
+        ),
         (
             WELL.assign(score=[5, 4, 3, None, 1]).iloc[:4],
             [
-                "users with fewer than 1: 1 of 2; cut-offs of 1 are refused, unless `short` says",
-                "null scores: 1 of 4",
+                "users with fewer than 1: 1 of 2 users; k=1 is refused by default (option short)",
+                "null scores: 1 of 4 rows",
             ],
         ),
-        (WELL.assign(relevant=[1, 1, 1, 0, 0]), ["users without relevant rows: 1 of 2; their pr"]),
+        (
+            WELL.assign(relevant=[1, 1, 1, 0, 0]),
+            ["users without relevant rows: 1 of 2 users; their pr"],
+        ),
         (
             WELL.assign(score=[5, 5, 3, 2, 1], relevant=[0, 1, 0, 1, 0]),
-            ["users with a tie across 1: 1 of 2; in one order precision@1 is 0.5, in another 1; s"],
+            ["users with a tie across 1: 1 of 2 users; precision@1 is 0.5 in the worst order, 1 "],
         ),
         (WELL.assign(relevant=[0, 2, 3, 1, 0]), ["users without relevant rows: not known; relev"]),
         (
             WELL.assign(relevant=[0, 2, 3, 1, 0], score=0.5),
-            ["users with a tie across 1: 2 of 2; see `ties`", "users without relevant rows: not"],
+            [
+                "users with a tie across 1: 2 of 2 users; their order counts (option ties)",
+                "users without relevant rows: not",
+            ],
         ),
     ],
 )
@@ -325,8 +343,8 @@ def test_truth_found_nowhere_is_said(listed):
     warnings = listed.rec(truth=TRUTH).describe(k=3).warnings
 
     assert 3 == len(warnings)
-    assert warnings[0].startswith("users with fewer than 3: 2 of 3; ")
-    assert warnings[1].startswith("users without relevant rows: 1 of 3; ")
+    assert warnings[0].startswith("users with fewer than 3: 2 of 3 users; ")
+    assert warnings[1].startswith("users without relevant rows: 1 of 3 users; ")
     assert warnings[2].startswith("truth items not in the frame: 2; no ranking finds them")
 
 
@@ -342,6 +360,18 @@ def test_a_warning_names_the_scores_it_is_of():
     assert expected == starts
 
 
+def test_many_scores_make_few_warnings():
+    """Of a figure that differs by score the first three are told, and of how many more it is."""
+    frame = pd.DataFrame({"user": 1, "relevant": 1}, index=range(9))
+    for number in range(1, 7):
+        frame[f"m{number}_score"] = np.where(np.arange(9) < number, np.nan, np.arange(9))
+    warnings = frame.rec.describe(1).warnings
+
+    first = [f"null scores (m{n}_score): {n} of 9 rows; refused by default" for n in (1, 2, 3)]
+    assert first == [warning[: warning.index(" (option")] for warning in warnings[:3]]
+    assert ["null scores: other numbers of 3 more score columns"] == warnings[3:]
+
+
 def test_the_text_of_all_scores_at_80_columns(monkeypatch):
     """No score is left out in a terminal, no line is longer, and the words follow the table."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -353,8 +383,8 @@ def test_the_text_of_all_scores_at_80_columns(monkeypatch):
     assert all(name in text for name in scores)
     assert "..." not in text
     assert 80 >= max(map(len, text.splitlines()))
-    assert "\n\n- users without relevant rows: 1 of 2; their precision is 0, " in text
-    assert text.endswith("`zero_division` says what they are")
+    assert "\n\n- users without relevant rows: 1 of 2 users; their precision is 0, " in text
+    assert text.endswith("out of means (option zero_division)")
 
 
 def test_the_html_has_the_words():
@@ -364,7 +394,9 @@ def test_the_html_has_the_words():
     page = described._repr_html_()
 
     assert "</table>" in page
-    assert "<ul>\n<li>users with a tie across 1 (&lt;i&gt;_score): 1 of 2; in one" in page
+    assert (
+        "<ul>\n<li>users with a tie across 1 (&lt;i&gt;_score): 1 of 2 users; precision@1" in page
+    )
     assert page.endswith("</li>\n</ul>")
     with pd.option_context("display.notebook_repr_html", False):
         assert described._repr_html_() is None
