@@ -7,7 +7,8 @@ import reprlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -86,6 +87,16 @@ class RecframeError(ValueError):
     Traceback (most recent call last):
     recframe.errors.RecframeError: k must be an integer of 1 or more, found 0
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython asks an exception for; the last frame it hides from none.
+
+        All others are shown as it shows them.
+        """
+        shell: Any = sys.modules["IPython"].get_ipython()
+        shown = self.__traceback__ if _is_whole() else _end_at_caller(self.__traceback__)
+        lines: list[str] = shell.InteractiveTB.structured_traceback(type(self), self, shown)
+        return lines
 
 
 class MissingColumnError(RecframeError, KeyError):
@@ -199,6 +210,20 @@ def methods_refuse_briefly(owner: Class) -> Class:
         if inspect.isfunction(member) and (name == "__call__" or not name.startswith("_")):
             setattr(owner, name, refuse_briefly(member))
     return owner
+
+
+def _end_at_caller(whole: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the last frame where it is to be hidden."""
+    frames = []
+    while whole is not None:
+        frames.append(whole)
+        whole = whole.tb_next
+    if frames and "__tracebackhide__" in frames[-1].tb_frame.f_locals:
+        frames.pop()
+    cut = None
+    for each in reversed(frames):
+        cut = TracebackType(cut, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return cut
 
 
 def _is_whole() -> bool:

@@ -285,7 +285,9 @@ SEVERAL = [
     "--metric precision@4 recall@4 r_precision PATH",
     "--metric precision@4 recall@4 --metric r_precision PATH",
     "--metric precision@4,recall@4 r_precision PATH",
-    "--metric=precision@4, recall@4 --metric=r_precision PATH".replace(", ", ","),
+    "--metrics precision@4 recall@4 --metrics r_precision PATH",
+    "--metric=precision@4,recall@4 --metric=r_precision PATH",
+    "--metric=precision@4 recall@4 r_precision PATH",
     "--metric precision@4 recall@4 r_precision -- PATH",
     "--metric precision@4 recall@4 r_precision --ties expected PATH",
     "PATH --metric precision@4 --ties expected --metric recall@4,r_precision",
@@ -395,9 +397,18 @@ def test_describe_data_that_evaluate_refuses(tmp_path, capsys):
     path = str(tmp_path / "run.parquet")
 
     assert [1, 0] == [main(["evaluate", path]), main(["describe", path, "--format", "json"])]
-    figures = json.loads(capsys.readouterr().out)["scores"]["score"]
-    expected = frame.rec.describe()["score"]
-    assert expected.where(expected.notna(), None).to_dict() == figures
+    document = json.loads(capsys.readouterr().out)
+    expected = frame.rec.describe()
+    figures = {
+        name: None if number != number else number for name, number in expected["score"].items()
+    }
+    assert figures == document["scores"]["score"]
+    assert expected.warnings == document["warnings"]
+    assert 0 == main(["describe", path])
+    words = capsys.readouterr().out.partition("\n\n")[2]
+    assert "- null users: 1 of 3" in words
+    assert len(expected.warnings) == len(re.findall("^- ", words, re.MULTILINE)) > 3
+    assert all(len(line) <= 80 for line in words.splitlines())
 
 
 @pytest.mark.parametrize("flag", ["--metric", "--ties", "--per-user"])
@@ -434,7 +445,8 @@ USAGE = {
     "higher": (["--min-relevance", "1" + "0" * 9000], "must be a number that floats can hold"),
     "user or none": (["--no-user", "--user", "x"], "--user: not allowed with argument --no-user"),
     "relevant or none": (["--relevant", "x", "--no-relevant"], "not allowed with argument --rel"),
-    "no such flag": (["--k", "4"], "unrecognized arguments: --k"),
+    "cut-off": (["--k", "4"], "--k: the cut-off is a part of the metric: --metric recall@4"),
+    "no such flag": (["--kk", "4"], "unrecognized arguments: --kk"),
 }
 
 

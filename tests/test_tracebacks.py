@@ -1,6 +1,7 @@
 """Tracebacks: a refusal ends at the caller's own line, unless the whole is asked for."""
 
 import inspect
+import os
 import pickle
 import re
 import subprocess
@@ -43,6 +44,7 @@ CALLS = {
     "frame of lists": lambda path: recframe.from_lists({1: [None]}),
     "arrays": lambda path: recframe.metrics.recall_at_k([1], [1], k=0),
     "Dask": lambda path: dd.from_pandas(FRAME, npartitions=1).rec.recall(k=0),
+    "Dask's workers": lambda path: dd.from_pandas(FRAME, npartitions=1).rec.recall(3).compute(),
     "Dask's call": lambda path: dd.from_pandas(FRAME, npartitions=1).rec(ties="first"),
 }
 
@@ -75,6 +77,33 @@ def test_the_whole_has_the_cause(tmp_path, monkeypatch):
     with pytest.raises(recframe.RecframeError, match="no such file") as caught:
         recframe.evaluate(tmp_path / "no.parquet")
     assert isinstance(caught.value.__cause__, FileNotFoundError)
+
+
+IN_IPYTHON = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_cell("%colors nocolor")
+shell.run_cell("import os, recframe")
+shell.run_cell("def ask(): recframe.evaluate(5)")
+shell.run_cell("ask()")
+shell.run_cell("os.environ['RECFRAME_TRACEBACK'] = 'full'")
+shell.run_cell("ask()")
+"""
+
+
+def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
+    """The last frame, which it never hides, is left out; the whole is shown where asked for."""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", IN_IPYTHON],
+        env={**os.environ, "IPYTHONDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    short, whole = re.split("\nRecframeError  ", run.stdout)[1:]
+
+    assert ["ask()", "def ask(): recframe.evaluate(5)"] == re.findall("---> 1 (.*)", short)
+    assert "\nRecframeError: frame must be a pandas DataFrame or the path" in short
+    assert [0, 3] == [text.count(PACKAGE) for text in (short, whole)]
 
 
 def test_development_mode_has_the_whole():

@@ -94,12 +94,12 @@ def add_dropped(
     """Return figures with rows added that have no user, given how many nulls their columns have."""
     of_each = {
         "rows": n_rows,
-        "null users": n_rows,
-        "null relevance": n_null[str(columns.relevant)],
+        NULL_USERS: n_rows,
+        NULL_RELEVANCE: n_null[str(columns.relevant)],
     }
     added = []
     for score, each in zip(columns.scores, figures, strict=True):
-        of_score = of_each | {"null scores": n_null[str(score)]}
+        of_score = of_each | {NULL_SCORES: n_null[str(score)]}
         more = {name: each.numbers[name] + number for name, number in of_score.items()}
         added.append(each._replace(numbers=each.numbers | more))
     return added

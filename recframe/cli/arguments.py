@@ -12,7 +12,7 @@ from recframe import __version__
 from recframe.cli.commands import WITHOUT, run_describe, run_evaluate
 from recframe.cli.results import OUTPUT_ENDINGS
 from recframe.cli.statuses import DONE, STATUSES, USAGE
-from recframe.cli.words import expand, split_metrics
+from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.console import one_line, show, write
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
@@ -111,7 +111,7 @@ def build_parser() -> Parser:
     command.set_defaults(run=run_evaluate)
     _add_paths(command)
     command.add_argument(
-        "--metric",
+        *METRIC_FLAGS,
         dest="metrics",
         action="extend",
         type=_usage(split_metrics),
@@ -119,6 +119,7 @@ def build_parser() -> Parser:
         help=f"as precision@4; several with blanks or commas between them, or --metric for each "
         f"(default: {' '.join(DEFAULT_METRICS)})",
     )
+    command.add_argument("--k", type=_usage(_refuse_k), help=argparse.SUPPRESS)
     _add_options(command, DEFAULTS)
     group = _add_output(command, "the means")
     group.add_argument(
@@ -252,6 +253,11 @@ def _number(text: str) -> float:
         return int(text)
     except ValueError:
         return number
+
+
+def _refuse_k(text: str) -> NoReturn:
+    """Raise, as a cut-off is a part of a metric's name."""
+    raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")
 
 
 def _memory(text: str) -> int:

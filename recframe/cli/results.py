@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
+from textwrap import fill
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from recframe.files.footers import Files
 from recframe.files.output import Means
 from recframe.options import Options
 
+WIDTH = 80  # of words, where no terminal says otherwise
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 
 
@@ -50,13 +52,12 @@ def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
     return Result(table, table, {**about, **found})
 
 
-def result_of_figures(table: Description, about: Mapping[str, Any]) -> Result:
-    """Return the figures of a description, and what it says of them."""
-    by_score = table.T.astype(object).rename_axis(columns=None)
+def result_of_figures(described: Description, about: Mapping[str, Any]) -> Result:
+    """Return the figures of a description, and in words those that should worry."""
+    table, words = pd.DataFrame(described), described.warnings
+    by_score = table.T.rename_axis(columns=None)
     scores = {str(score): row.to_dict() for score, row in by_score.iterrows()}
-    document = {**about, "scores": scores, "warnings": table.warnings}
-    words = tuple(f"- {escape(warning)}" for warning in table.warnings)
-    return Result(table, by_score, document, ("", *words) if words else ())
+    return Result(table, by_score, {**about, "scores": scores, "warnings": words}, tuple(words))
 
 
 def describe_run(command: str, paths: list[str], files: Files, options: Options) -> dict[str, Any]:
@@ -85,11 +86,13 @@ def as_text(result: Result, text_format: str) -> str:
         table = result.by_score.rename(index=_printable, columns=_printable)
         return table.to_csv().rstrip("\n")
     table = result.shown.rename(index=_printable, columns=_printable)
-    width = None  # lines of any length, unless a terminal would break them
-    if sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
-    text = table.rename_axis(index=None, columns=None).to_string(line_width=width)
-    return "\n".join([text, *result.words])
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    # In a file lines are of any length; a terminal would break them in the middle.
+    lines = [table.rename_axis(index=None, columns=None).to_string(line_width=width)]
+    for number, word in enumerate(result.words):
+        begin = "\n- " if number == 0 else "- "
+        lines.append(fill(word, width or WIDTH, initial_indent=begin, subsequent_indent="  "))
+    return "\n".join(lines)
 
 
 def write_result(result: Result, file: IO[bytes], path: Path) -> None:

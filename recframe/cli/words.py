@@ -9,6 +9,7 @@ from recframe.disk import reason
 from recframe.errors import RecframeError, quote
 from recframe.metrics.names import parse_metric
 
+METRIC_FLAGS = ("--metric", "--metrics")
 MOST = 1 << 20  # characters of a file of options
 LIKE_METRIC = re.compile(r"\w+(\([^()]*\))?@\w+")
 COMMA = re.compile(r",(?![^()]*\))")  # none in brackets
@@ -63,11 +64,11 @@ def _give_flags(words: list[str]) -> Iterator[str]:
     is_first = is_next = False
     for word in words:
         if is_next and not is_first and _names_metric(word):
-            yield "--metric"
+            yield METRIC_FLAGS[0]
         else:
-            is_next = is_first or word.startswith("--metric=")
+            is_next = is_first or word.partition("=")[0] in METRIC_FLAGS
         yield word
-        is_first = word == "--metric"
+        is_first = word in METRIC_FLAGS
 
 
 def _names_metric(word: str) -> bool:

@@ -13,7 +13,7 @@ from recframe.analysis.describe import (
 )
 from recframe.analysis.description import DUPLICATES
 from recframe.analysis.inspect import is_user
-from recframe.errors import RecframeError, RepeatedPairError
+from recframe.errors import RecframeError, RepeatedPairError, refuse_briefly
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import advise_blindly
 from recframe.frames.interactions import read_interactions
@@ -29,11 +29,13 @@ def in_one_cell(value: Any) -> pd.DataFrame:
     return pd.DataFrame({"cell": pd.Series([value], dtype=object)})
 
 
+@refuse_briefly
 def read_truth(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return what truth says, in one cell."""
     return in_one_cell(read_judgments(columns, options))
 
 
+@refuse_briefly
 def make_part(
     frame: pd.DataFrame,
     truth: pd.DataFrame | None,
@@ -62,6 +64,7 @@ def list_items(frame: pd.DataFrame, truth: pd.DataFrame, columns: Columns) -> pd
     return in_one_cell(find_items(get_column(frame, columns.item), judgments.item))
 
 
+@refuse_briefly
 def make_absent(
     listed: pd.DataFrame,
     items: pd.DataFrame,
@@ -79,6 +82,7 @@ def make_absent(
     return make(judge.judge_absent(read_interactions(empty, columns, options)), options)
 
 
+@refuse_briefly
 def count_part(
     frame: pd.DataFrame, truth: pd.DataFrame | None, columns: Columns, k: int, options: Options
 ) -> pd.DataFrame:
@@ -88,6 +92,7 @@ def count_part(
     return in_one_cell(count_figures(frame, columns, k, options, judge, is_all=is_all))
 
 
+@refuse_briefly
 def describe_parts(
     counts: pd.DataFrame,
     listed: pd.DataFrame | None,
@@ -110,12 +115,14 @@ def describe_parts(
     return describe_figures(parts, columns.scores, k)
 
 
+@refuse_briefly
 def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
     """Return what is made of the per-user table of all partitions, users sorted."""
     # Sums depend on the order of what is summed: in this one they are those of pandas.
     return make_table(sort_table(per_user))
 
 
+@refuse_briefly
 def list_users(frame: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return the users of a partition; what is wrong with its rows is for others to say."""
     interactions = read_interactions(frame, columns, options, lenient=True)
@@ -127,6 +134,7 @@ def rows_of_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) ->
     return frame[is_user(frame, user, label)]
 
 
+@refuse_briefly
 def keep_promise(table: pd.DataFrame, n_listed: int, n_users: int) -> pd.DataFrame:
     """Return the table of a partition, or raise where those of all have a user twice."""
     if n_listed != n_users:
