@@ -9,15 +9,13 @@ import pandas as pd
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
-from recframe.arguments import check_arguments
-from recframe.errors import methods_refuse_briefly
+from recframe.calls import public
 from recframe.frames.columns import Columns
 from recframe.frames.truth import open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, TruthLike, frame_error, spell_options
 
 
-@methods_refuse_briefly
 class RecAccessor(RankingMethods[pd.DataFrame]):
     """
     Ranking metrics of a frame of interactions, as ``df.rec``.
@@ -50,7 +48,6 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
             raise frame_error("frame", "a pandas DataFrame", frame)
         super().__init__(frame)
 
-    @check_arguments
     def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
         """
         Return the frame with the relevance that truth gives, and the items it does not list.
@@ -121,6 +118,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
 
 @spell_options
+@public
 def rec(frame: pd.DataFrame, **options: Unpack[OptionArguments]) -> RecAccessor:
     """
     Return the accessor of a frame: ``df.rec``, as a function.

@@ -1,19 +1,12 @@
-"""The exceptions recframe raises for what it refuses: how messages quote, how tracebacks end."""
+"""The exceptions recframe raises for what it refuses, and how their messages quote a value."""
 
 import difflib
-import inspect
 import os
 import reprlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
+from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-Element = TypeVar("Element")
-Class = TypeVar("Class", bound=type)
+from typing import Any
 
 MAX_QUOTED = 300  # characters of one value
 _REPR = reprlib.Repr()
@@ -94,7 +87,7 @@ class RecframeError(ValueError):
         All others are shown as it shows them.
         """
         shell: Any = sys.modules["IPython"].get_ipython()
-        shown = self.__traceback__ if _is_whole() else _end_at_caller(self.__traceback__)
+        shown = self.__traceback__ if is_whole() else _end_at_caller(self.__traceback__)
         lines: list[str] = shell.InteractiveTB.structured_traceback(type(self), self, shown)
         return lines
 
@@ -177,41 +170,6 @@ class WrongTypeError(RecframeError, TypeError):
     """
 
 
-def refuse_briefly(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Return a public function whose refusals have a traceback that ends at its caller."""
-
-    @wraps(function)
-    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        __tracebackhide__ = True  # to IPython and pytest
-        try:
-            return function(*args, **kwargs)
-        except RecframeError as error:
-            if _is_whole():
-                raise
-            raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
-
-    return call
-
-
-def refuse_briefly_each(elements: Iterator[Element]) -> Iterator[Element]:
-    """Yield elements; a refusal that comes while they are made has such a traceback too."""
-    __tracebackhide__ = True
-    try:
-        yield from elements
-    except RecframeError as error:
-        if _is_whole():
-            raise
-        raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
-
-
-def methods_refuse_briefly(owner: Class) -> Class:
-    """Return a class whose own public methods have such tracebacks."""
-    for name, member in list(vars(owner).items()):
-        if inspect.isfunction(member) and (name == "__call__" or not name.startswith("_")):
-            setattr(owner, name, refuse_briefly(member))
-    return owner
-
-
 def _end_at_caller(whole: TracebackType | None) -> TracebackType | None:
     """Return a traceback without the last frame where it is to be hidden."""
     frames = []
@@ -226,6 +184,6 @@ def _end_at_caller(whole: TracebackType | None) -> TracebackType | None:
     return cut
 
 
-def _is_whole() -> bool:
+def is_whole() -> bool:
     """Return whether tracebacks are asked for as they are."""
     return sys.flags.dev_mode or os.environ.get("RECFRAME_TRACEBACK") == "full"

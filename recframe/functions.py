@@ -6,8 +6,8 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from recframe.arguments import check_arguments
-from recframe.errors import RecframeError, refuse_briefly, refuse_briefly_each
+from recframe.calls import public, public_each
+from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.footers import open_files
 from recframe.files.paths import PathLike, find_files
@@ -34,8 +34,7 @@ from recframe.options import (
 )
 
 
-@refuse_briefly
-@check_arguments
+@public
 def evaluate(
     frame: pd.DataFrame | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -212,9 +211,8 @@ def evaluate(
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
 
-@refuse_briefly
 @spell_options
-@check_arguments
+@public
 def iter_evaluate(
     path: PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -276,7 +274,7 @@ def iter_evaluate(
     limits = check_limits(memory, tmp, progress)
     parsed, checked = parse_metrics(metrics), make_options(options)
     files = open_files(find_files(path, "path"), checked, limits.memory)
-    return refuse_briefly_each(iter_tables(files, parsed, checked, limits))
+    return public_each(iter_tables(files, parsed, checked, limits))
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

@@ -26,8 +26,8 @@ from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
-from recframe.arguments import arguments_error, check_arguments
-from recframe.errors import find_near, methods_refuse_briefly, refuse_briefly
+from recframe.calls import public, public_methods
+from recframe.errors import find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.tables import mean_table, measure_table, single_table
@@ -76,7 +76,7 @@ def _measure(
     return make_table(measure_table(interactions, metrics, options))
 
 
-@methods_refuse_briefly
+@public_methods(DEFAULTS)
 class RankingMethods(ABC, Generic[Table]):
     """
     Ranking metrics of interactions that an engine holds, with a method for each table.
@@ -93,14 +93,15 @@ class RankingMethods(ABC, Generic[Table]):
     _call = "df.rec"  # as messages spell it
 
     def __init_subclass__(cls) -> None:
-        """Make the methods tell what those of this engine return, in place of a variable."""
+        """Make its methods public, and all tell what this engine returns, not a variable."""
+        public_methods(DEFAULTS)(cls)
         bases = getattr(cls, "__orig_bases__", ())
         table = next((get_args(base)[0] for base in bases), None)
         for name, method in inspect.getmembers(RankingMethods, inspect.isfunction):
             returned = cls if name == "__call__" else table
             is_open = isinstance(inspect.signature(method).return_annotation, TypeVar)
             if name not in vars(cls) and returned is not None and (is_open or returned is cls):
-                setattr(cls, name, _with_return(method, returned))
+                setattr(cls, name, _with_return(cls, method, returned))
 
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
@@ -108,7 +109,7 @@ class RankingMethods(ABC, Generic[Table]):
         self._bound_options: Options | None = None
 
     @spell_options
-    @check_arguments
+    @public
     def __call__(self, **options: Unpack[OptionArguments]) -> Self:
         """
         Return an accessor to the same frame with these options.
@@ -702,11 +703,12 @@ class RankingMethods(ABC, Generic[Table]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 
-def _with_return(method: FunctionType, returned: Any) -> Any:
-    """Return a copy of a method whose signature has another type of what it returns."""
+def _with_return(owner: type, method: FunctionType, returned: Any) -> Any:
+    """Return a copy of a method for a class, whose signature has another type that it returns."""
     code, closure = method.__code__, method.__closure__
     copy: Any = FunctionType(code, method.__globals__, method.__name__, None, closure)
     update_wrapper(copy, method)
+    copy.__module__, copy.__qualname__ = owner.__module__, f"{owner.__qualname__}.{method.__name__}"
     copy.__defaults__, copy.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
     copy.__signature__ = inspect.signature(method).replace(return_annotation=returned)
     return copy
@@ -732,10 +734,7 @@ def make_method(name: str, definition: Definition) -> Callable[..., Any]:
     signature = inspect.Signature(arguments, return_annotation=Table)
 
     def method(*args: Any, **kwargs: Any) -> Any:
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise arguments_error(name, signature, error, args, kwargs, DEFAULTS) from None
+        given = signature.bind(*args, **kwargs).arguments  # raises what Python raises
         engine = given.pop("self")
         metric = make_metric(name, **{"k": k, **given})
         return engine._per_user([metric], partial(single_table, metric=metric))
@@ -764,8 +763,5 @@ def _describe(formula: str, parameters: list[str]) -> str:
     return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
 
 
-for _name, _method in inspect.getmembers(RankingMethods, inspect.isfunction):
-    if not _name.startswith("_"):
-        setattr(RankingMethods, _name, check_arguments(_method, DEFAULTS))
 for _name, _definition in DEFINITIONS.items():
-    setattr(RankingMethods, _name, refuse_briefly(make_method(_name, _definition)))
+    setattr(RankingMethods, _name, public(make_method(_name, _definition), DEFAULTS))

@@ -16,7 +16,7 @@ import pytest
 
 import recframe
 import recframe.dask
-from recframe.errors import refuse_briefly, refuse_briefly_each
+from recframe.calls import public, public_each
 
 PACKAGE = str(Path(recframe.__file__).parent)
 FRAME = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1], "relevant": [0, 1]})
@@ -103,7 +103,7 @@ def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
 
     assert ["ask()", "def ask(): recframe.evaluate(5)"] == re.findall("---> 1 (.*)", short)
     assert "\nRecframeError: frame must be a pandas DataFrame or the path" in short
-    assert [0, 3] == [text.count(PACKAGE) for text in (short, whole)]
+    assert [0, 2] == [text.count(PACKAGE) for text in (short, whole)]
 
 
 def test_development_mode_has_the_whole():
@@ -114,20 +114,20 @@ def test_development_mode_has_the_whole():
         command = [sys.executable, *flags, "-W", "ignore", "-c", code]
         errors[bool(flags)] = subprocess.run(command, capture_output=True, text=True).stderr
 
-    assert [1, 4] == [errors[is_dev].count(PACKAGE) for is_dev in (False, True)]
+    assert [1, 3] == [errors[is_dev].count(PACKAGE) for is_dev in (False, True)]
 
 
 def test_other_errors_stay_as_they_are():
     """What is no refusal has all its frames, in calls and in iterators."""
 
-    @refuse_briefly
+    @public
     def fail():
-        list(refuse_briefly_each(int(text) for text in ["a"]))
+        list(public_each(int(text) for text in ["a"]))
 
     with pytest.raises(ValueError, match="invalid literal") as caught:
         fail()
     frames = [frame.f_code.co_name for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
-    assert ["call", "fail", "refuse_briefly_each", "<genexpr>"] == frames[1:]
+    assert ["call", "fail", "public_each", "<genexpr>"] == frames[1:]
 
 
 def test_what_is_public_is_what_it_was():
@@ -154,7 +154,7 @@ def test_an_iterator_can_be_closed():
         finally:
             ended.append(True)
 
-    passing = refuse_briefly_each(tables())
+    passing = public_each(tables())
     assert 1 == next(passing)
     passing.close()
     assert [True] == ended

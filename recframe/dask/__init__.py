@@ -10,10 +10,10 @@ import pandas as pd
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
-from recframe.arguments import check_arguments
+from recframe.calls import public
 from recframe.dask import tasks
 from recframe.dask.tokens import register_tokens
-from recframe.errors import RecframeError, methods_refuse_briefly, quote
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.labels import is_same, other_labels
@@ -28,7 +28,6 @@ register_tokens()
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none
-@methods_refuse_briefly
 class DaskRecAccessor(RankingMethods[Any]):
     """
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.
@@ -72,7 +71,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         super().__init__(frame)
 
     @spell_options
-    @check_arguments
+    @public
     def __call__(self, *, partitioned: bool = False, **options: Unpack[OptionArguments]) -> Self:
         """
         Return an accessor to the same frame with these options.

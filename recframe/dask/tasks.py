@@ -13,7 +13,8 @@ from recframe.analysis.describe import (
 )
 from recframe.analysis.description import DUPLICATES
 from recframe.analysis.inspect import is_user
-from recframe.errors import RecframeError, RepeatedPairError, refuse_briefly
+from recframe.calls import public
+from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import advise_blindly
 from recframe.frames.interactions import read_interactions
@@ -29,13 +30,13 @@ def in_one_cell(value: Any) -> pd.DataFrame:
     return pd.DataFrame({"cell": pd.Series([value], dtype=object)})
 
 
-@refuse_briefly
+@public
 def read_truth(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return what truth says, in one cell."""
     return in_one_cell(read_judgments(columns, options))
 
 
-@refuse_briefly
+@public
 def make_part(
     frame: pd.DataFrame,
     truth: pd.DataFrame | None,
@@ -64,7 +65,7 @@ def list_items(frame: pd.DataFrame, truth: pd.DataFrame, columns: Columns) -> pd
     return in_one_cell(find_items(get_column(frame, columns.item), judgments.item))
 
 
-@refuse_briefly
+@public
 def make_absent(
     listed: pd.DataFrame,
     items: pd.DataFrame,
@@ -82,7 +83,7 @@ def make_absent(
     return make(judge.judge_absent(read_interactions(empty, columns, options)), options)
 
 
-@refuse_briefly
+@public
 def count_part(
     frame: pd.DataFrame, truth: pd.DataFrame | None, columns: Columns, k: int, options: Options
 ) -> pd.DataFrame:
@@ -92,7 +93,7 @@ def count_part(
     return in_one_cell(count_figures(frame, columns, k, options, judge, is_all=is_all))
 
 
-@refuse_briefly
+@public
 def describe_parts(
     counts: pd.DataFrame,
     listed: pd.DataFrame | None,
@@ -115,14 +116,14 @@ def describe_parts(
     return describe_figures(parts, columns.scores, k)
 
 
-@refuse_briefly
+@public
 def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
     """Return what is made of the per-user table of all partitions, users sorted."""
     # Sums depend on the order of what is summed: in this one they are those of pandas.
     return make_table(sort_table(per_user))
 
 
-@refuse_briefly
+@public
 def list_users(frame: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return the users of a partition; what is wrong with its rows is for others to say."""
     interactions = read_interactions(frame, columns, options, lenient=True)
@@ -134,7 +135,7 @@ def rows_of_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) ->
     return frame[is_user(frame, user, label)]
 
 
-@refuse_briefly
+@public
 def keep_promise(table: pd.DataFrame, n_listed: int, n_users: int) -> pd.DataFrame:
     """Return the table of a partition, or raise where those of all have a user twice."""
     if n_listed != n_users:

@@ -41,7 +41,9 @@ def find_files(paths: PathLike | Sequence[PathLike], argument: str = "") -> list
     try:
         return _find(paths)
     except RecframeError as error:
-        raise RecframeError(f"{argument}: {error}" if argument else str(error)) from error
+        if argument:
+            error.args = (f"{argument}: {error}",)
+        raise
 
 
 def _find(paths: PathLike | Sequence[PathLike]) -> list[Found]:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from recframe.arguments import check_arguments
-from recframe.errors import RecframeError, quote, refuse_briefly
+from recframe.calls import public
+from recframe.errors import RecframeError, quote
 from recframe.foreign import find_table
 from recframe.frames.arrays import (
     are_minus_one,
@@ -39,8 +39,7 @@ PADDING = {
 }
 
 
-@refuse_briefly
-@check_arguments
+@public
 def from_topk(
     items: ArrayLike, users: ArrayLike | None = None, scores: ArrayLike | None = None
 ) -> pd.DataFrame:
@@ -95,8 +94,7 @@ def from_topk(
     return _make_frame(user, item.tolist() if item.dtype.kind == "O" else item, score)
 
 
-@refuse_briefly
-@check_arguments
+@public
 def from_lists(
     lists: Mapping[Any, Iterable[Hashable]] | pd.DataFrame | pd.Series,
     *,

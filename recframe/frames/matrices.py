@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from recframe.arguments import check_arguments
+from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.foreign import find_table, is_sparse
 from recframe.frames.arrays import as_array, as_numbers, read_ids
@@ -21,7 +21,7 @@ MATRIX = "a matrix with a row for each user and a column for each item"
 N_CELLS = 1 << 22  # looked at together: what that takes beside matrix and result is some 100 MB
 
 
-@check_arguments
+@public
 def from_matrix(
     scores: ArrayLike,
     users: ArrayLike | None = None,

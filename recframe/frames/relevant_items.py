@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from recframe.arguments import check_arguments
+from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.foreign import is_sparse
 from recframe.frames.arrays import as_numbers, read_ids
@@ -21,7 +21,7 @@ from recframe.options import frame_error
 TRUTH = "a dict of the items of each user, or a sparse matrix of SciPy"
 
 
-@check_arguments
+@public
 def truth_from(
     truth: Mapping[Any, Any], users: ArrayLike | None = None, items: ArrayLike | None = None
 ) -> pd.DataFrame:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from recframe.errors import RecframeError, WrongTypeError, quote, refuse_briefly
+from recframe.calls import public
+from recframe.errors import RecframeError, WrongTypeError, quote
 from recframe.kernel.counting import count
 from recframe.kernel.rankings import TIE_RULES, Rankings
 from recframe.kernel.threads import Array
@@ -15,7 +16,7 @@ from recframe.metrics.names import Metric, make_metric
 from recframe.metrics.registry import Policy
 
 
-@refuse_briefly
+@public
 def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     """
     Return precision@k of one ranking.
@@ -55,7 +56,7 @@ def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return _measure_ranking(relevant, score, make_metric("precision", k))
 
 
-@refuse_briefly
+@public
 def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     """
     Return recall@k of one ranking.
@@ -93,7 +94,7 @@ def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
     return _measure_ranking(relevant, score, make_metric("recall", k))
 
 
-@refuse_briefly
+@public
 def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
     """
     Return the R-precision of one ranking.
@@ -129,7 +130,7 @@ def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
     return _measure_ranking(relevant, score, make_metric("r_precision"))
 
 
-@refuse_briefly
+@public
 def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     """
     Return the recall of a set of recommended items.

@@ -1,40 +1,88 @@
-"""Arguments that a public function does not take: refused with the place where they belong."""
+"""Public calls: where arguments belong that are not taken, and where tracebacks end."""
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from recframe.errors import WrongTypeError, find_near, quote
+from recframe.errors import RecframeError, WrongTypeError, find_near, is_whole, quote
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Element = TypeVar("Element")
+Class = TypeVar("Class", bound=type)
 
 CUT_OFFS = ("k", "at", "n", "top", "top_k", "topk", "cutoff", "cut_off", "at_k", "K")
 MANY = 12  # arguments, of which the names are no help
 
 
-def check_arguments(function: Function, options: Collection[str] = ()) -> Function:
-    """Return a function that refuses arguments which it does not take with what to do.
+def public(
+    function: Callable[Arguments, Result], options: Collection[str] = ()
+) -> Callable[Arguments, Result]:
+    """Return a public function as it is called by others.
 
-    What it refuses is a `TypeError` still. `options` are those of the accessor, which methods do
-    not take.
+    Arguments that it does not take are refused with what to do, as a `TypeError` still; `options`
+    are those of the accessor, which methods do not take. The traceback of a refusal ends at the
+    caller.
     """
-    signature = inspect.signature(function)
 
     @wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        __tracebackhide__ = True  # to IPython and pytest
         try:
-            signature.bind(*args, **kwargs)
+            return function(*args, **kwargs)
+        except RecframeError as error:
+            if is_whole():
+                raise
+            raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
         except TypeError as error:
-            raise arguments_error(
-                function.__name__, signature, error, args, kwargs, options
-            ) from None
-        return function(*args, **kwargs)
+            wrong = _find_error(function, args, kwargs, options)
+            if wrong is None or is_whole():
+                raise wrong or error from error
+            raise wrong from None  # RECFRAME_TRACEBACK=full shows it whole
 
-    return checked  # type: ignore[return-value]  # it is called as the function is
+    return call
 
 
-def arguments_error(
+def public_methods(options: Collection[str]) -> Callable[[Class], Class]:
+    """Return a decorator of a class, whose own public methods become `public`."""
+
+    def decorate(owner: Class) -> Class:
+        for name, member in list(vars(owner).items()):
+            if inspect.isfunction(member) and not name.startswith("_"):
+                setattr(owner, name, public(member, options))
+        return owner
+
+    return decorate
+
+
+def public_each(elements: Iterator[Element]) -> Iterator[Element]:
+    """Yield elements; a refusal that comes while they are made has such a traceback too."""
+    __tracebackhide__ = True
+    try:
+        yield from elements
+    except RecframeError as error:
+        if is_whole():
+            raise
+        raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
+
+
+def _find_error(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    options: Collection[str],
+) -> WrongTypeError | None:
+    """Return the error for arguments that a function does not take; None where it takes them."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return _arguments_error(function.__name__, signature, error, args, kwargs, options)
+    return None
+
+
+def _arguments_error(
     name: str,
     signature: inspect.Signature,
     error: TypeError,
