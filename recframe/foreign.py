@@ -46,7 +46,7 @@ def find_table(name: str, value: object) -> tuple[str, str]:
     known = f"{library} {kind.__name__}"
     method = next((one for one in TO_PANDAS if hasattr(kind, one)), None)
     call = OF_KINDS.get(known, f"{{}}.{method}()" if method else "")
-    if name == "truth":  # which is read whole, by whatever engine
+    if name != "frame":  # what is read whole, by whatever engine
         call = call.partition(", or ")[0]
     article = "an" if known[0] in "aeioux" else "a"
     return (f"{article} {known}", call.format(name)) if call else ("", "")

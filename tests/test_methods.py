@@ -130,7 +130,7 @@ def test_every_metric_has_a_method(name, frame):
     parameters = list(inspect.signature(method).parameters.values())[1:]
 
     assert defaults == [parameter.default for parameter in parameters]
-    assert (name, f"RankingMethods.{name}") == (method.__name__, method.__qualname__)
+    assert (name, f"RecAccessor.{name}") == (method.__name__, method.__qualname__)
     with pytest.raises(TypeError, match="unexpected keyword argument 'kk'"):
         getattr(frame.rec, name)(kk=1)
 

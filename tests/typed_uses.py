@@ -18,6 +18,9 @@ ranks: pd.DataFrame = rec(score=["a", "dist"], ascending=[False, True], relevant
 evaluated: pd.DataFrame = recframe.evaluate(frame, "recall@4", short="pad", min_relevance=2)
 for block in recframe.iter_evaluate("a.parquet", ["recall@4"], memory="64MiB", ties="first"):
     block.mean()
+listed: pd.DataFrame = recframe.from_lists(frame, user="userId", items="recommendations")
+scored: pd.DataFrame = recframe.from_matrix([[0.5, 0.25]], users=["ann"], k=1)
+truth: pd.DataFrame = recframe.truth_from({"ann": {3}, "bob": {5}})
 
 told: pd.DataFrame = recframe.rec(frame, ties="worst").recall(k=4)
 whole: pd.DataFrame = recframe.rec(frame).ndcg(k=None)
@@ -28,6 +31,8 @@ rec.recall(k="4")  # type: ignore[arg-type]  # not a number
 rec.auc(k=4)  # type: ignore[call-arg]  # takes no cut-off
 recframe.rec(frame, tie="worst")  # type: ignore[call-arg]  # a misspelt option
 recframe.rec("a.parquet")  # type: ignore[arg-type]  # not a frame
+recframe.from_matrix([[0.5]], k="1")  # type: ignore[arg-type]
+rec.mean(k=10)  # type: ignore[call-arg]  # a cut-off is in the name of a metric
 rec(tie="worst")  # type: ignore[call-arg]  # a misspelt option
 rec(ties="worse")  # type: ignore[arg-type]  # a value it does not take
 rec(min_score="2")  # type: ignore[arg-type]  # not a number

@@ -164,6 +164,12 @@ def from_lists(
     if not isinstance(lists, Mapping):
         raise frame_error("lists", LISTS, lists)
     users, ids, position = join_lists("lists", lists)
+    first = ids[0] if len(ids) and ids.dtype == object else None
+    if isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float):
+        raise RecframeError(
+            f"lists: items of a dict are ids, found {quote(first)}; where that is an item and its "
+            "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
+        )
     return _make_frame(users, ids, -1 - position)
 
 

@@ -200,6 +200,16 @@ def test_refused_frames(frame, message):
         recframe.from_lists(frame)
 
 
+def test_pairs_in_a_dict():
+    """Pairs with a score are no ids; by the call in the message they are read."""
+    lists = {"ann": [(7, 4.5), (3, 4.5)], "bob": [], "cat": [(5, 1.0)]}
+    with pytest.raises(
+        RecframeError, match=r"found \(7, 4.5\); where .*pass recframe.from_lists\("
+    ):
+        recframe.from_lists(lists)
+    assert SCORED == rows(recframe.from_lists(pd.Series(lists).rename_axis("user")))
+
+
 def test_labels_are_of_frames():
     """A label that is not there, or that a dict does not have, is refused."""
     with pytest.raises(recframe.MissingColumnError, match="lists: items='recs': no such column"):
