@@ -10,14 +10,14 @@ from recframe import __version__
 from recframe.cli.commands import WITHOUT, run_describe, run_evaluate
 from recframe.cli.results import OUTPUT_ENDINGS
 from recframe.cli.statuses import DONE, STATUSES, USAGE
-from recframe.cli.values import as_usage, read_memory, read_number, read_path, refuse_k
+from recframe.cli.values import as_usage, read_k, read_memory, read_number, read_path, refuse_k
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.console import one_line, show, write
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import check_k, describe_metrics
+from recframe.metrics.names import describe_metrics
 from recframe.options import CHOICES, DEFAULTS, MEANINGS, make_options
 
 GROUPS = {
@@ -140,7 +140,7 @@ def build_parser() -> Parser:
     _add_paths(command)
     command.add_argument(
         "--k",
-        type=as_usage(lambda text: check_k(read_number(text))),
+        type=as_usage(read_k),
         default=10,
         metavar="K",
         help="the cut-off to look at (default: %(default)s)",
@@ -186,6 +186,7 @@ def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
         help=f"how {what} are printed (default: %(default)s)",
     )
     group.add_argument(
+        "-o",
         "--output",
         type=as_usage(lambda text: read_path(text, OUTPUT_ENDINGS)),
         metavar="FILE",

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from recframe.errors import RecframeError
 from recframe.files.budget import check_memory
+from recframe.metrics.names import check_k
 
 
 def as_usage(read: Callable[[str], object]) -> Callable[[str], object]:
@@ -31,6 +32,11 @@ def read_number(text: str) -> float:
         return int(text)
     except ValueError:
         return number
+
+
+def read_k(text: str) -> int:
+    """Return the cut-off that a text means."""
+    return check_k(int(text) if text.isdecimal() and len(text) < 20 else text)
 
 
 def refuse_k(text: str) -> NoReturn:
