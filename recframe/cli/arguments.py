@@ -183,7 +183,8 @@ def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
         "--format",
         choices=("table", "csv", "json"),
         default="table",
-        help=f"how {what} are printed (default: %(default)s)",
+        help=f"how {what} are printed; json has columns, options and version beside them "
+        "(default: %(default)s)",
     )
     group.add_argument(
         "-o",
