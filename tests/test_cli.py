@@ -288,6 +288,7 @@ SEVERAL = [
     "--metrics precision@4 recall@4 --metrics r_precision PATH",
     "--metric=precision@4,recall@4 --metric=r_precision PATH",
     "--metric=precision@4 recall@4 r_precision PATH",
+    "--metric precision@4, recall@4, r_precision PATH",
     "--metric precision@4 recall@4 r_precision -- PATH",
     "--metric precision@4 recall@4 r_precision --ties expected PATH",
     "PATH --metric precision@4 --ties expected --metric recall@4,r_precision",
@@ -396,7 +397,8 @@ def test_describe_data_that_evaluate_refuses(tmp_path, capsys):
     frame.to_parquet(tmp_path / "run.parquet")
     path = str(tmp_path / "run.parquet")
 
-    assert [1, 0] == [main(["evaluate", path]), main(["describe", path, "--format", "json"])]
+    assert 1 == main(["evaluate", path])
+    assert 0 == main(["describe", path, "--format", "json"])
     document = json.loads(capsys.readouterr().out)
     expected = frame.rec.describe()
     figures = {
@@ -409,6 +411,15 @@ def test_describe_data_that_evaluate_refuses(tmp_path, capsys):
     assert "- null users: 1 of 3" in words
     assert len(expected.warnings) == len(re.findall("^- ", words, re.MULTILINE)) > 3
     assert all(len(line) <= 80 for line in words.splitlines())
+
+
+@pytest.mark.parametrize("k", ["0", "x", "2.5", "-1", "9" * 30])
+def test_a_wrong_cut_off(k, capsys):
+    """It is wrong usage, said as Python says it."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["describe", str(EXAMPLE), f"--k={k}"])
+    assert 2 == stopped.value.code
+    assert "--k: k must be an integer of 1 or more, found " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("flag", ["--metric", "--ties", "--per-user"])

@@ -1,24 +1,23 @@
 """The arguments of the command line: what there is to ask for, and how it is written."""
 
 import argparse
-import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe import __version__
 from recframe.cli.commands import WITHOUT, run_describe, run_evaluate
 from recframe.cli.results import OUTPUT_ENDINGS
 from recframe.cli.statuses import DONE, STATUSES, USAGE
+from recframe.cli.values import as_usage, read_k, read_memory, read_number, read_path, refuse_k
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.console import one_line, show, write
 from recframe.errors import RecframeError
-from recframe.files.budget import MEMORY, check_memory
+from recframe.files.budget import MEMORY
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import check_k, describe_metrics
+from recframe.metrics.names import describe_metrics
 from recframe.options import CHOICES, DEFAULTS, MEANINGS, make_options
 
 GROUPS = {
@@ -114,17 +113,17 @@ def build_parser() -> Parser:
         *METRIC_FLAGS,
         dest="metrics",
         action="extend",
-        type=_usage(split_metrics),
+        type=as_usage(split_metrics),
         metavar="NAME",
         help=f"as precision@4; several with blanks or commas between them, or --metric for each "
         f"(default: {' '.join(DEFAULT_METRICS)})",
     )
-    command.add_argument("--k", type=_usage(_refuse_k), help=argparse.SUPPRESS)
+    command.add_argument("--k", type=as_usage(refuse_k), help=argparse.SUPPRESS)
     _add_options(command, DEFAULTS)
     group = _add_output(command, "the means")
     group.add_argument(
         "--per-user",
-        type=_usage(lambda text: _table_path(text, FILE_ENDINGS)),
+        type=as_usage(lambda text: read_path(text, FILE_ENDINGS)),
         metavar="FILE",
         help=f"also write the values of every user to FILE ({' or '.join(FILE_ENDINGS)})",
     )
@@ -141,7 +140,7 @@ def build_parser() -> Parser:
     _add_paths(command)
     command.add_argument(
         "--k",
-        type=_usage(lambda text: check_k(_number(text))),
+        type=as_usage(read_k),
         default=10,
         metavar="K",
         help="the cut-off to look at (default: %(default)s)",
@@ -184,11 +183,13 @@ def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
         "--format",
         choices=("table", "csv", "json"),
         default="table",
-        help=f"how {what} are printed (default: %(default)s)",
+        help=f"how {what} are printed; json has columns, options and version beside them "
+        "(default: %(default)s)",
     )
     group.add_argument(
+        "-o",
         "--output",
-        type=_usage(lambda text: _table_path(text, OUTPUT_ENDINGS)),
+        type=as_usage(lambda text: read_path(text, OUTPUT_ENDINGS)),
         metavar="FILE",
         help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
     )
@@ -204,7 +205,7 @@ def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
     limits = command.add_argument_group("limits")
     limits.add_argument(
         "--memory",
-        type=_usage(_memory),
+        type=as_usage(read_memory),
         default=MEMORY,
         metavar="SIZE",
         help="memory to work in, as 512MiB; without a unit bytes (default: %(default)s)",
@@ -228,47 +229,5 @@ def _describe_flag(name: str, meaning: str) -> dict[str, Any]:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name == "score" else "store"}
-    number = _usage(lambda text: getattr(make_options({name: _number(text)}), name))
+    number = as_usage(lambda text: getattr(make_options({name: read_number(text)}), name))
     return {**flag, "metavar": "NUMBER", "type": number}
-
-
-def _usage(read: Callable[[str], object]) -> Callable[[str], object]:
-    """Return a reader of an argument whose refusals argparse reports as wrong usage."""
-
-    def reader(text: str) -> object:
-        try:
-            return read(text)
-        except (ValueError, OverflowError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return reader
-
-
-def _number(text: str) -> float:
-    """Return the number that a text means; whole numbers stay exact."""
-    number = float(text)
-    if math.isinf(number) and "inf" not in text.lower():
-        raise RecframeError(f"must be a number that floats can hold, found {text!r}")
-    try:
-        return int(text)
-    except ValueError:
-        return number
-
-
-def _refuse_k(text: str) -> NoReturn:
-    """Raise, as a cut-off is a part of a metric's name."""
-    raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")
-
-
-def _memory(text: str) -> int:
-    """Return the bytes that a text means; a number alone is one of bytes."""
-    is_bytes = text.isdecimal() and len(text) < 20  # Python does not read thousands of digits
-    return check_memory(int(text) if is_bytes else text[:100])  # nor is any amount that long
-
-
-def _table_path(text: str, endings: Sequence[str]) -> Path:
-    """Return the path of a table to write, or raise where its ending names no format."""
-    path = Path(text)
-    if path.suffix not in endings:
-        raise RecframeError(f"must end in {' or '.join(endings)}, found {text!r}")
-    return path

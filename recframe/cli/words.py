@@ -25,7 +25,8 @@ def expand(words: Sequence[str]) -> list[str]:
 
 def split_metrics(text: str) -> list[str]:
     """Return the labels of the metrics that a text names, with commas between them."""
-    return [parse_metric(name.strip()).label for name in COMMA.split(text)]
+    names = COMMA.split(text.strip().strip(","))  # one may follow, as blanks may
+    return [parse_metric(name.strip()).label for name in names]
 
 
 def _read_options(path: str) -> list[str]:

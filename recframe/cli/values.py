@@ -1,0 +1,58 @@
+"""Values as texts of the command line give them; what is refused is wrong usage."""
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from recframe.errors import RecframeError
+from recframe.files.budget import check_memory
+from recframe.metrics.names import check_k
+
+
+def as_usage(read: Callable[[str], object]) -> Callable[[str], object]:
+    """Return a reader of an argument whose refusals argparse reports as wrong usage."""
+
+    def reader(text: str) -> object:
+        try:
+            return read(text)
+        except (ValueError, OverflowError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return reader
+
+
+def read_number(text: str) -> float:
+    """Return the number that a text means; whole numbers stay exact."""
+    number = float(text)
+    if math.isinf(number) and "inf" not in text.lower():
+        raise RecframeError(f"must be a number that floats can hold, found {text!r}")
+    try:
+        return int(text)
+    except ValueError:
+        return number
+
+
+def read_k(text: str) -> int:
+    """Return the cut-off that a text means."""
+    return check_k(int(text) if text.isdecimal() and len(text) < 20 else text)
+
+
+def refuse_k(text: str) -> NoReturn:
+    """Raise, as a cut-off is a part of a metric's name."""
+    raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")
+
+
+def read_memory(text: str) -> int:
+    """Return the bytes that a text means; a number alone is one of bytes."""
+    is_bytes = text.isdecimal() and len(text) < 20  # Python does not read thousands of digits
+    return check_memory(int(text) if is_bytes else text[:100])  # nor is any amount that long
+
+
+def read_path(text: str, endings: Sequence[str]) -> Path:
+    """Return the path of a table to write, or raise where its ending names no format."""
+    path = Path(text)
+    if path.suffix not in endings:
+        raise RecframeError(f"must end in {' or '.join(endings)}, found {text!r}")
+    return path
