@@ -108,7 +108,7 @@ def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[Ar
     others = ""
     if any(value is FILL_IN for value in arguments.values()):
         others += ", with the right column in place of ..."
-    if "user" in none:
+    if "user" in none and "score" in roles:
         others += ", or user=None for one ranking"
     if "truth" in arguments:
         others += ", with the frame of relevant pairs as truth, or relevant= a column"

@@ -146,7 +146,10 @@ def test_as_lists_in_a_dict():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pd.DataFrame({"x": [[1]]}), "lists: user: no column found; looked for one of user"),
+        (
+            pd.DataFrame({"x": [[1]]}),
+            r"lists: user: no column found \(.*; pass user=\.\.\., with the right column in place of \.\.\.$",
+        ),
         (
             make([[7]]).assign(scores=[[0.5]]),
             r"lists: items: 2 columns hold lists, 'recommendations', 'scores'; pass items= the one "
