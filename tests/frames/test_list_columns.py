@@ -148,7 +148,7 @@ def test_as_lists_in_a_dict():
     [
         (
             pd.DataFrame({"x": [[1]]}),
-            r"lists: user: no column found \(.*; pass user=\.\.\., with the right column in place of \.\.\.$",
+            r"lists: user: no column found \(.*; pass user=\.\.\., with the right column in .*\.$",
         ),
         (
             make([[7]]).assign(scores=[[0.5]]),
