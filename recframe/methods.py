@@ -98,10 +98,15 @@ class RankingMethods(ABC, Generic[Table]):
         bases = getattr(cls, "__orig_bases__", ())
         table = next((get_args(base)[0] for base in bases), None)
         for name, method in inspect.getmembers(RankingMethods, inspect.isfunction):
-            returned = cls if name == "__call__" else table
-            is_open = isinstance(inspect.signature(method).return_annotation, TypeVar)
-            if name not in vars(cls) and returned is not None and (is_open or returned is cls):
-                setattr(cls, name, _with_return(cls, method, returned))
+            is_call = name == "__call__"
+            is_private = name.startswith("_") and not is_call
+            returned = cls if is_call else table
+            if is_private or returned is None or name in vars(cls):
+                continue
+            signature = inspect.signature(method)
+            if is_call or isinstance(signature.return_annotation, TypeVar):
+                own = signature.replace(return_annotation=returned)
+                setattr(cls, name, _with_signature(cls, method, own))
 
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
@@ -703,14 +708,14 @@ class RankingMethods(ABC, Generic[Table]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 
-def _with_return(owner: type, method: FunctionType, returned: Any) -> Any:
-    """Return a copy of a method for a class, whose signature has another type that it returns."""
+def _with_signature(owner: type, method: FunctionType, signature: inspect.Signature) -> Any:
+    """Return a copy of a method for a class, with a signature of its own."""
     code, closure = method.__code__, method.__closure__
     copy: Any = FunctionType(code, method.__globals__, method.__name__, None, closure)
     update_wrapper(copy, method)
     copy.__module__, copy.__qualname__ = owner.__module__, f"{owner.__qualname__}.{method.__name__}"
     copy.__defaults__, copy.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
-    copy.__signature__ = inspect.signature(method).replace(return_annotation=returned)
+    copy.__signature__ = signature
     return copy
 
 
