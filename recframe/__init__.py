@@ -1,4 +1,8 @@
-"""recframe: ranking metrics of pandas DataFrames, as ``df.rec``."""
+"""recframe: ranking metrics of pandas DataFrames, as ``df.rec``.
+
+`recframe.recipes` has the call for what MovieLens, Surprise, Spark, LightFM, vector stores, logs,
+TREC and others give.
+"""
 
 from recframe.startup import Importing, is_command
 

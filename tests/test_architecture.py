@@ -38,6 +38,7 @@ ALLOWED = {
     "functions": {"calls", "errors", "files", "frames", "metrics", "options"},
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options"},
     "accessor": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
+    "recipes": set(),
     "scanned": {"analysis", "files", "frames", "options"},
     "dask": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
     "cli": {

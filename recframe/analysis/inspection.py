@@ -75,7 +75,7 @@ class Inspection:
         tables = "\n".join(_html_block(view) for view in self._views())
         return (
             f"<p><strong>{html.escape(self._headline())}</strong></p>\n"
-            f'<div style="display: flex; flex-wrap: wrap; gap: 1.5em 3em; align-items: start">\n'
+            f'<div style="display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start">\n'
             f"{tables}\n</div>"
         )
 
