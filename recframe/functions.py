@@ -30,8 +30,8 @@ from recframe.options import (
     frame_error,
     is_path,
     make_options,
-    spell_options,
 )
+from recframe.spelling import spell_options
 
 
 @public
@@ -56,6 +56,7 @@ def evaluate(
     truth_user: Hashable = INFER,
     truth_item: Hashable = INFER,
     absent: Absent = "zero",
+    exclude: TruthLike | None = None,
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
@@ -143,11 +144,18 @@ def evaluate(
         A user of truth without a row, or without a score in a score column. "zero": an empty list,
         whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision).
         "drop": without a row left out, without a score NaN.
+    exclude : DataFrame or path, default None
+        Pairs of user and item that are no candidates, as those seen in training, or a query's own
+        document; or a parquet file of them, read whole. Their rows leave the frame before anything
+        is ranked or counted, also those of every pair that is there repeatedly; `truth` stays as it
+        is, so that R counts its items, excluded or not. The columns of ids are those named as the
+        frame's, else found by the names above; others are ignored. Ids are compared as those of
+        truth. A user all of whose rows are excluded has no row.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
-        the rows held at a time, beside the libraries, the result, truth, a page of each column and
-        the rows of any one user. A file that cannot be read in it, for one long id or its footer,
-        is refused.
+        the rows held at a time, beside the libraries, the result, truth, exclude, a page of each
+        column and the rows of any one user. A file that cannot be read in it, for one long id or
+        its footer, is refused.
     tmp : path, default None
         The folder of the temporary file that rows are parted in by user where they neither fit
         `memory` nor come in order of users. None: the system's.
@@ -171,7 +179,8 @@ def evaluate(
         nulls or holds what its role does not allow, a user has fewer than k ranked rows, or a file
         cannot be read. Ids of one column, or of the frame and truth, are of different kinds, as
         numbers and text, or are floats that may have been rounded. With truth: it has a pair of
-        user and item twice, or no user, or no item of several users' lists, is in both.
+        user and item twice, or no user, or no item of several users' lists, is in both;
+        the latter holds for exclude too.
 
     See Also
     --------

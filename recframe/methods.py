@@ -35,7 +35,8 @@ from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS
 from recframe.metrics.names import Metric, check_k, make_metric, parse_metrics
 from recframe.metrics.registry import Definition
 from recframe.metrics.synonyms import find_meant
-from recframe.options import DEFAULTS, OptionArguments, Options, make_options, spell_options
+from recframe.options import DEFAULTS, OptionArguments, Options, make_options
+from recframe.spelling import spell_options
 
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]

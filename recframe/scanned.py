@@ -15,6 +15,7 @@ from recframe.analysis.description import DUPLICATES, Description
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files
 from recframe.files.per_user import make_each
+from recframe.frames.candidates import open_candidates
 from recframe.frames.truth import open_judge
 from recframe.options import Options
 
@@ -24,15 +25,17 @@ def describe_files(files: Files, k: int, options: Options, limits: Limits) -> De
     # Rows without a user are counted here, and not refused.
     files = files._replace(drop_nulls=True)
     columns, is_all = files.columns, files.user is None
-    judge = open_judge(columns, options)
+    judge, candidates = open_judge(columns, options), open_candidates(columns, options)
 
     def count(frame: pd.DataFrame) -> list[Figures]:
+        frame = candidates.among(frame)
         return count_figures(frame, columns, k, options, judge, is_all=is_all)
 
     parts: list[list[Figures]] = []
     with showing(limits.progress, files.n_rows) as progress:
         for figures in make_each(files, limits, progress, count):
             parts = [join_figures([*parts, figures])]  # which stays small
+    candidates.check()
     if not parts:
         parts = [count(files.sample)]
     n_repeated = sum(figures.numbers.get(DUPLICATES, 0) for figures in parts[0])

@@ -68,6 +68,16 @@ def fold(rows, duplicates, missing):
     return found
 
 
+def leave_out(rows, exclude):
+    """Return rows (user, item, ...) without those whose pair is excluded."""
+    if not {row[0] for row in rows} & {user for user, _ in exclude}:
+        raise Refused("no user is in both")
+    is_one = 1 in (len({row[0] for row in rows}), len({user for user, _ in exclude}))
+    if not is_one and not {row[1] for row in rows} & {item for _, item in exclude}:
+        raise Refused("no item is in both")
+    return [row for row in rows if row[:2] not in exclude]
+
+
 def complete_rows(rows, missing):
     """Return the rows to judge; "drop" leaves out rows that hold a null, else most are refused."""
     if missing == "drop":

@@ -22,6 +22,7 @@ ALLOWED = {
     "kernel": set(),
     "metrics": {"calls", "errors", "kernel"},
     "options": {"errors", "foreign", "kernel"},
+    "spelling": {"options"},
     "lakehouse": {"errors"},
     "frames": {
         "calls",
@@ -35,12 +36,16 @@ ALLOWED = {
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {"disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics", "options"},
-    "functions": {"calls", "errors", "files", "frames", "metrics", "options"},
-    "methods": {"analysis", "calls", "errors", "frames", "metrics", "options"},
-    "accessor": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
+    "functions": {"calls", "errors", "files", "frames", "metrics", "options", "spelling"},
+    "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
+    "accessor": {
+        *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+    },
     "recipes": set(),
     "scanned": {"analysis", "files", "frames", "options"},
-    "dask": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
+    "dask": {
+        *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+    },
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),
         *("scanned", "startup"),

@@ -39,6 +39,7 @@ TAKEN = {
     "seed": SEEDS,
     "tmp": NONE,
     "truth": NONE,
+    "exclude": NONE,
     "zero_division": {"nan", "0"},
     "average_precision.k": K | NONE,
     "ndcg.k": K | NONE,
@@ -69,6 +70,7 @@ TAKEN = {
     # Lazily: what the data is refused for is found when computed.
     "ddf.rec.user": NONE,
     "ddf.rec.truth": NONE | {"long text"},
+    "ddf.rec.exclude": NONE | {"long text"},
     "ddf.rec.min_relevance": NONE | NUMBERS,
     "ddf.rec.min_score": NONE | NUMBERS,
 }

@@ -25,7 +25,9 @@ GROUPS = {
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
     "relevance": ("min_relevance", "gain", "min_score"),
     "truth": ("truth", "truth_user", "truth_item", "absent"),
+    "candidates": ("exclude",),
 }
+FILES = ("truth", "exclude")
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
 EXAMPLES = """examples:
   recframe evaluate runs/ --metric precision@4 recall@4
@@ -225,7 +227,7 @@ def _describe_flag(name: str, meaning: str) -> dict[str, Any]:
         return {"help": meaning + each, "action": "append_const", "const": True}
     if name in CHOICES:
         return {**flag, "choices": CHOICES[name]}
-    if name == "truth":
+    if name in FILES:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name == "score" else "store"}

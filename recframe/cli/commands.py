@@ -110,11 +110,11 @@ def _outputs(
     Raise where one is read, or would be the next time.
     """
     paths = [arguments.output, per_user]
-    truth = [] if arguments.truth is None else [arguments.truth]
-    read += [file for given in truth for file in list_files(given) if any(paths)]
+    beside = [path for path in (arguments.truth, arguments.exclude) if path is not None]
+    read += [file for given in beside for file in list_files(given) if any(paths)]
     with ExitStack() as stack:
         for path in filter(None, paths):
-            check_apart(path, read, [*arguments.paths, *truth])
+            check_apart(path, read, [*arguments.paths, *beside])
         if all(paths) and len({os.path.realpath(path) for path in paths if path}) == 1:
             raise RecframeError(f"cannot write {per_user}: --output writes to it too")
         files = [path and stack.enter_context(whole_file(path)) for path in paths]

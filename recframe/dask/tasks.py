@@ -15,6 +15,7 @@ from recframe.analysis.description import DUPLICATES
 from recframe.analysis.inspect import is_user
 from recframe.calls import public
 from recframe.errors import RecframeError, RepeatedPairError
+from recframe.frames.candidates import Candidates, read_excluded
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import advise_blindly
 from recframe.frames.interactions import read_interactions
@@ -59,10 +60,39 @@ def make_part(
     return make(interactions, options)
 
 
-def list_items(frame: pd.DataFrame, truth: pd.DataFrame, columns: Columns) -> pd.DataFrame:
-    """Return what the items of a partition have in common with those of truth, in one cell."""
-    judgments = truth["cell"].iloc[0]
-    return in_one_cell(find_items(get_column(frame, columns.item), judgments.item))
+@public
+def read_exclude(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
+    """Return the pairs that are no candidates, in one cell."""
+    return in_one_cell(read_excluded(columns, options))
+
+
+@public
+def leave_candidates(frame: pd.DataFrame, excluded: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Return the candidates among the rows of a partition."""
+    return Candidates(columns, excluded["cell"].iloc[0]).among(frame)
+
+
+@public
+def check_candidates(
+    table: pd.DataFrame,
+    listed: pd.DataFrame,
+    items: pd.DataFrame,
+    excluded: pd.DataFrame,
+    columns: Columns,
+) -> pd.DataFrame:
+    """Return a table, or raise if no user, or no item, of exclude is in any partition."""
+    candidates = Candidates(columns, excluded["cell"].iloc[0])
+    candidates.note(pd.Index(listed["user"]), items["cell"].tolist())
+    candidates.check()
+    return table
+
+
+def list_items(
+    frame: pd.DataFrame, beside: pd.DataFrame, columns: Columns, other: str
+) -> pd.DataFrame:
+    """Return what items of a partition are common to truth, or to exclude, in one cell."""
+    pairs = beside["cell"].iloc[0]
+    return in_one_cell(find_items(get_column(frame, columns.item), pairs.item, other))
 
 
 @public

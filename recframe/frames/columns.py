@@ -12,6 +12,7 @@ from recframe.frames.labels import (
     check_label,
     find_position,
     is_infer,
+    is_same,
     list_labels,
     shown,
 )
@@ -53,8 +54,9 @@ def find_columns(
 ) -> Columns:
     """Return the label of each role, given or inferred; raise where that is not unambiguous.
 
-    The item is looked for where truth needs it and, `with_item` or where repeated pairs count,
-    where the frame may have one. The message names the missing labels in `call`, as in "df.rec".
+    The item is looked for where truth or exclude needs it and, `with_item` or where repeated pairs
+    count, where the frame may have one. The message names the missing labels in `call`, as in
+    "df.rec".
     """
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     check_roles(frame, roles, options, call)
@@ -62,7 +64,7 @@ def find_columns(
     scores = roles["score"].labels
     del labels["score"]
     check_distinct(labels, scores)
-    reads_item = with_item or options.has_truth or options.duplicates != "keep"
+    reads_item = with_item or options.needs_item or options.duplicates != "keep"
     item = labels.get("item") if reads_item else None
     ascending = _find_directions(scores, options.ascending)
     return Columns(labels["user"], scores, labels.get("relevant"), item, ascending)
@@ -76,6 +78,28 @@ def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) 
     check_distinct(labels, [])
     user, item, relevant = map(labels.get, ("truth_user", "truth_item", "relevant"))
     return Columns(user, [], relevant, item)
+
+
+def find_pair_columns(frame: pd.DataFrame, columns: Columns) -> list[Hashable | None]:
+    """Return the labels of user and item in a frame of pairs: those given, or inferred."""
+    named = find_named(frame)
+    found: dict[str, Hashable | None] = {}
+    for role, label in (("user", columns.user), ("item", columns.item)):
+        if label is None or any(is_same(label, other) for other in list_labels(frame)):
+            found[role] = label
+            if label is not None:
+                check_label(frame, role, label)
+            continue
+        inferred = infer_one(role, named)
+        if inferred.problem:
+            kind = MissingColumnError if inferred.how == "none" else RecframeError
+            raise kind(
+                f"{role}: {inferred.problem}; it has {shown(list_labels(frame))}; name one "
+                f"{quote(label)}, as that of the frame evaluated"
+            )
+        found[role] = inferred.labels[0]
+    check_distinct(found, [])
+    return list(found.values())
 
 
 def check_roles(frame: pd.DataFrame, roles: Roles, options: Options, call: str = "") -> None:

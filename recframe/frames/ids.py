@@ -11,7 +11,7 @@ from recframe.errors import quote
 from recframe.frames.keys import check_dtype, factorize
 from recframe.frames.kinds import check_comparable, check_ids
 from recframe.frames.user_groups import null_error
-from recframe.kernel.pairs import find_pairs
+from recframe.kernel.pairs import find_members, find_pairs
 from recframe.kernel.threads import Array
 
 LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
@@ -67,12 +67,12 @@ def encode(column: pd.Series, role: str) -> Coded:
     return coded
 
 
-def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
-    """Return the position of each id of truth among those of the frame, -1 where there is none.
+def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "truth") -> Array:
+    """Return the position of each id of the other side among those of the frame, -1 for none.
 
     The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
     """
-    check_comparable(ids, among, role)
+    check_comparable(ids, among, role, other)
     own, others = plain(ids), plain(among)
     integers = _integers(own), _integers(others)
     if integers[0] is not None and integers[1] is not None:
@@ -91,12 +91,29 @@ def find_rows(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array:
     rows = _find_by_low_bits(item, offsets, user, asked)
     if rows is not None:
         return rows
+    return find_pairs(*_number_pairs(item, offsets, user, asked, "truth")).rows
+
+
+def find_all_rows(item: Coded, offsets: Array, user: Array, asked: Coded, other: str) -> Array:
+    """Return whether the pair of each row is asked for; rows, and what is asked, may repeat."""
+    rows = _find_by_low_bits(item, offsets, user, asked)
+    if rows is None:
+        return find_members(*_number_pairs(item, offsets, user, asked, other))
+    is_found = np.zeros(len(item.codes), bool)
+    is_found[rows[rows >= 0]] = True
+    return is_found
+
+
+def _number_pairs(
+    item: Coded, offsets: Array, user: Array, asked: Coded, other: str
+) -> tuple[Array, Array, int, Array, Array]:
+    """Return what the kernel looks for pairs in: items as positions among those of the frame."""
     codes, ids = item.numbered()
     code = user
     if len(user):
         asked_codes, asked_ids = asked.numbered()
-        code = match(asked_ids, ids, "item")[asked_codes]
-    return find_pairs(codes, offsets, len(ids), user, code).rows
+        code = match(asked_ids, ids, "item", other)[asked_codes]
+    return codes, offsets, len(ids), user, code
 
 
 def _find_by_low_bits(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array | None:

@@ -128,12 +128,9 @@ def read_interactions(
     if options.missing == "drop":
         checked = [columns.user, columns.relevant, *columns.scores]
         checked += [columns.item] if _reads_items(options) else []
-    rows = _complete_rows(frame, [label for label in checked if label is not None])
+    rows = complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
-    if columns.user is None:
-        groups = UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows]))
-    else:
-        groups = group_users(get_column(frame, columns.user, rows))
+    groups = find_groups(frame, columns.user, rows)
     relevant, find_gains = None, None
     if columns.relevant is not None:
         relevance = get_column(frame, columns.relevant, rows)
@@ -157,6 +154,14 @@ def read_interactions(
     if columns.item is None or not (_reads_items(options) or lenient):
         return interactions
     return _settle_repeats(interactions, options, lenient=lenient)
+
+
+def find_groups(frame: pd.DataFrame, user: Hashable | None, rows: Array | None) -> UserGroups:
+    """Return the rows of each user, of a frame or of some of its rows; None is one user."""
+    if user is not None:
+        return group_users(get_column(frame, user, rows))
+    n_rows = len(frame) if rows is None else len(rows)
+    return UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows]))
 
 
 def _reads_items(options: Options) -> bool:
@@ -214,7 +219,7 @@ def _of_rows(gains: Gains, rows: Array) -> Gains:
     return gains._replace(gain=gains.gain[rows])
 
 
-def _complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:
+def complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:
     """Return the rows in which no column of these labels is null, None where all are such."""
     columns = [column for label in labels if has_nulls(column := get_column(frame, label))]
     if not columns:

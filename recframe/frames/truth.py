@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.disk import check_opens
-from recframe.errors import RecframeError, RepeatedPairError, quote, shorten, show_path
-from recframe.foreign import find_reader
+from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.frames.beside import load_frame, naming
+from recframe.frames.candidates import open_candidates
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import Coded, append, encode, find_rows, match
@@ -24,7 +21,6 @@ from recframe.frames.overlap import Items, Overlap, are_listed, find_items
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, group_gains
 from recframe.kernel.threads import Array
-from recframe.lakehouse import find_delta, open_delta
 from recframe.options import Options
 
 
@@ -95,7 +91,7 @@ class Judge:
             # As a rule some pair is found, and items need not be looked at by themselves.
             items = Items(True)
             if not (matches.row >= 0).any():
-                items = find_items(_get_items(interactions), overlap.truth_items)
+                items = find_items(_get_items(interactions), overlap.other_items)
             overlap.note_items([items])
         if is_all:
             overlap.check()
@@ -111,8 +107,7 @@ class Judge:
 
     def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
         """Take note of users that have been judged elsewhere, and of the items of these parts."""
-        self._overlap.note_users(users, match(self.judgments.users, users, "user") >= 0)
-        self._overlap.note_items(items)
+        self._overlap.note(users, items)
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
@@ -143,6 +138,7 @@ def open_judge(columns: Columns, options: Options) -> Judge | None:
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
     judge = open_judge(columns, options)
+    frame = open_candidates(columns, options).among(frame, is_all=True)
     interactions = read_interactions(frame, columns, options)
     return interactions if judge is None else judge.judge(interactions, is_all=True)
 
@@ -150,14 +146,14 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
 def check_truth_columns(columns: Columns, options: Options) -> None:
     """Raise where truth is a frame without the columns that it needs."""
     if isinstance(options.truth, pd.DataFrame):
-        with _naming_truth():
+        with naming("truth"):
             find_truth_columns(options.truth, columns, options)
 
 
 def read_judgments(columns: Columns, options: Options) -> Judgments:
     """Return what truth says, or raise where its rows are not distinct pairs of ids."""
-    truth = _load_truth(options.truth)
-    with _naming_truth():
+    truth = load_frame("truth", options.truth)
+    with naming("truth"):
         columns = find_truth_columns(truth, columns, options)
         if columns.relevant is None and is_infer(options.relevant):
             check_no_grades(truth, columns)
@@ -180,34 +176,6 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)
     return Judgments(users, user, item, relevant, rows.find_gains)
-
-
-def _load_truth(truth: Any) -> pd.DataFrame:
-    """Return truth as a frame, or raise where its file cannot be read."""
-    if isinstance(truth, pd.DataFrame):
-        return truth
-    with _naming_truth():
-        check_opens(os.fspath(truth))
-        root = find_delta(Path(truth), {}) if os.path.isdir(truth) else None  # noqa: PTH112 - raises nothing
-        if root is not None:
-            return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
-    try:
-        return pd.read_parquet(truth, page_checksum_verification=True)
-    except (OSError, TypeError, ValueError) as error:
-        is_missing = isinstance(error, FileNotFoundError)
-        first = shorten(str(error).partition("\n")[0].rstrip("."))
-        call = find_reader(truth, quote(os.fspath(truth)))
-        reason = "no such file" if is_missing else f"{first}{call and f'; pass truth={call}'}"
-        raise RecframeError(f"truth: cannot read {show_path(truth)}: {reason}") from error
-
-
-@contextmanager
-def _naming_truth() -> Iterator[None]:
-    """Say of a refusal that it is about truth."""
-    try:
-        yield
-    except RecframeError as error:
-        raise type(error)(f"truth: {error}") from None
 
 
 def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
@@ -237,7 +205,7 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         return judged
 
     def match_gains() -> Gains:
-        with _naming_truth():
+        with naming("truth"):
             of_pairs = find_gains().gain
         of_rows = np.zeros(n_rows)
         of_rows[row] = of_pairs[listed]
