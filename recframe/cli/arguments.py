@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe import __version__
@@ -13,7 +14,7 @@ from recframe.cli.statuses import DONE, STATUSES, USAGE
 from recframe.cli.values import as_usage, read_k, read_memory, read_number, read_path, refuse_k
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.console import one_line, show, write
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, find_near, quote
 from recframe.files.budget import MEMORY
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.definitions import DEFAULT_METRICS
@@ -62,6 +63,15 @@ class Parser(argparse.ArgumentParser):
         """Print the help."""
         show(self.format_help().rstrip("\n"))
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return what is known and what is not, or end at a flag that is not, with the nearest."""
+        known, rest = super().parse_known_args(args, namespace)
+        flag = next((word.partition("=")[0] for word in rest if word.startswith("--")), "")
+        flags = {one.lstrip("-"): one for one in self._option_string_actions}
+        if near := find_near(flag.lstrip("-"), flags):
+            self.error(f"unrecognized arguments: {flag}; did you mean {flags[near[0]]}?")
+        return known, rest
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the usage, and end."""
         with suppress(OSError):
@@ -89,6 +99,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         words = expand(words)
     except RecframeError as error:
         parser.error(str(error))
+    first = next(iter(words), "-")
+    if first[:1] != "-" and (Path(first).suffix or "/" in first):  # as no command has
+        parser.error(f"{quote(first)} is no command; did you mean recframe evaluate {first}?")
     return parser.parse_args(words)
 
 
@@ -120,7 +133,7 @@ def build_parser() -> Parser:
         help=f"as precision@4; several with blanks or commas between them, or --metric for each "
         f"(default: {' '.join(DEFAULT_METRICS)})",
     )
-    command.add_argument("--k", type=as_usage(refuse_k), help=argparse.SUPPRESS)
+    command.add_argument("-k", "--k", type=as_usage(refuse_k), help=argparse.SUPPRESS)
     _add_options(command, DEFAULTS)
     group = _add_output(command, "the means")
     group.add_argument(
@@ -141,6 +154,7 @@ def build_parser() -> Parser:
     command.set_defaults(run=run_describe)
     _add_paths(command)
     command.add_argument(
+        "-k",
         "--k",
         type=as_usage(read_k),
         default=10,
