@@ -178,7 +178,7 @@ def test_inspect_shows_it(tied):
 def test_the_command_line(tied, tmp_path, capsys):
     """--ties item is the option."""
     tied.to_parquet(tmp_path / "run.parquet")
-    options = "--ties item --format csv --metric reciprocal_rank".split()
+    options = ["--ties", "item", "--format", "csv", "--metric", "reciprocal_rank"]
     main(["evaluate", str(tmp_path / "run.parquet"), *options])
 
     assert "score,reciprocal_rank\nscore,0.625\n" == capsys.readouterr().out
