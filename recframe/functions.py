@@ -102,9 +102,10 @@ def evaluate(
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
         ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
         bought or liked. None: every pair of `truth` is relevant.
-    ties : {"expected", "first", "last", "best", "worst"}, default "expected"
+    ties : {"expected", "first", "last", "best", "worst", "item"}, default "expected"
         Rows of equal score: the exact expectation over all their orders; row order; reverse row
-        order; relevant rows first; relevant rows last.
+        order; relevant rows first; relevant rows last; by item id as text, the last first, as
+        trec_eval has it ("9" before "10", "b" before "a").
     short : {"raise", "pad", "shrink", "nan"}, default "raise"
         A user with n < k ranked rows, for every metric with a cut-off: an error; as if more rows
         followed, none relevant; the same, but min(k, n) for k in the denominators of precision

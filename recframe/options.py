@@ -13,7 +13,7 @@ from recframe.errors import RecframeError, find_near, quote
 from recframe.foreign import find_call, find_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
-Ties = Literal["expected", "first", "last", "best", "worst"]
+Ties = Literal["expected", "first", "last", "best", "worst", "item"]
 Short = Literal["raise", "pad", "shrink", "nan"]
 Missing = Literal["raise", "unranked", "drop"]
 Duplicates = Literal["raise", "max", "first", "keep"]
@@ -51,7 +51,7 @@ class Options:
         "expected",
         Ties,
         "rows of equal score: exact expectation over all orders, row order, reverse row order, "
-        "relevant rows first, relevant rows last",
+        "relevant rows first, relevant rows last, by item id as text, last first",
     )
     short: Short = _option(
         "raise",
@@ -107,6 +107,11 @@ class Options:
                 raise RecframeError(
                     f"{name} must be one of {list_names(choices)}, found {quote(value)}"
                 )
+        if self.tie_rule.by_item and self.duplicates == "keep":
+            raise RecframeError(
+                "ties='item' with duplicates='keep' gives rows of one user, item and score no "
+                "order; pass duplicates='max' to make them one row"
+            )
         for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
             _check_label(name, getattr(self, name))
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]

@@ -1,6 +1,7 @@
 """The definitions, slow and obvious, that every number of recframe is compared with.
 
-Rows are tuples ``(user, score, relevant)`` in row order; None is a null. Nothing here is meant to
+Rows are tuples ``(user, score, relevant)`` in row order, or ``(user, score, relevant, item)`` where
+ties go by item; None is a null. Nothing here is meant to
 be fast, and nothing comes from recframe.
 """
 
@@ -29,19 +30,19 @@ def evaluate(
 ):
     """Return a metric of each user, by its name and its cut-off or None, as a dictionary."""
     lists = {}
-    for user, score, relevance in complete_rows(rows, missing):
+    for user, score, relevance, *item in complete_rows(rows, missing):
         if ascending and score is not None:
             score = -score
         ranked = score is not None and (min_score is None or score >= min_score)
         relevant = is_relevant(relevance, min_relevance)
         gained = gain_of(relevance, min_relevance, gain) if relevant else 0
-        lists.setdefault(user, []).append((score if ranked else None, relevant, gained))
+        lists.setdefault(user, []).append((score if ranked else None, relevant, gained, *item))
     options = {"ties": ties, "short": short, "zero_division": zero_division}
     return {user: float(value(rows, metric, k, **options)) for user, rows in lists.items()}
 
 
 def fold(rows, duplicates, missing):
-    """Return rows (user, score, relevant) of rows (user, item, score, relevant).
+    """Return rows (user, score, relevant, item) of rows (user, item, score, relevant).
 
     What several rows of one user and item become, `duplicates` says.
     """
@@ -57,14 +58,14 @@ def fold(rows, duplicates, missing):
     if duplicates == "raise" and len(pairs) < len(rows):
         raise Refused("a pair is there twice")
     if duplicates == "first":
-        return [(user, *values[0]) for (user, _), values in pairs.items()]
+        return [(user, *values[0], item) for (user, item), values in pairs.items()]
     found = []
-    for (user, _), values in pairs.items():
+    for (user, item), values in pairs.items():
         scores, flags = zip(*values, strict=True)
         if None in flags or (missing == "raise" and None in scores):
             raise Refused("null score or relevance")
         scores = [score for score in scores if score is not None]
-        found.append((user, max(scores, default=None), max(flags)))
+        found.append((user, max(scores, default=None), max(flags), item))
     return found
 
 
@@ -82,7 +83,7 @@ def complete_rows(rows, missing):
     """Return the rows to judge; "drop" leaves out rows that hold a null, else most are refused."""
     if missing == "drop":
         return [row for row in rows if None not in row]
-    for user, score, relevant in rows:
+    for user, score, relevant, *_ in rows:
         if user is None or relevant is None:
             raise Refused("null user or relevance")
         if score is None and missing == "raise":
@@ -107,7 +108,7 @@ def gain_of(relevance, min_relevance, gain):
 
 
 def value(rows, metric, k, *, ties, short, zero_division):
-    """Return one user's metric from (score, relevant, gain) rows; None as score is unranked.
+    """Return one user's metric from (score, relevant, gain, item) rows; None: unranked.
 
     It is exact, but for the logarithms of DCG.
     """
@@ -187,7 +188,7 @@ def dcg(ranked, k, ties):
     """Return the gain times discount of all rows; a tied row is at each of its places as often."""
     terms = []
     places = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
-    for i, (score, relevant, gain) in enumerate(ranked):
+    for i, (score, relevant, gain, *_) in enumerate(ranked):
         above = sum(row[0] > score for row in ranked)
         tied = sum(row[0] == score for row in ranked)
         own = places.get(i, range(above + 1, above + tied + 1))
@@ -254,10 +255,19 @@ def order(ranked, ties):
     among_tied = {
         "first": lambda i: i,
         "last": lambda i: -i,
-        "best": lambda i: (not ranked[i][1], [-gain for gain in ranked[i][2:]]),
-        "worst": lambda i: (bool(ranked[i][1]), ranked[i][2:]),
+        "best": lambda i: (not ranked[i][1], [-gain for gain in ranked[i][2:3]]),
+        "worst": lambda i: (bool(ranked[i][1]), ranked[i][2:3]),
+        "item": lambda i: last_first.index(i),
     }[ties]
+    last_first = range(len(ranked))
+    if ties == "item":
+        last_first = sorted(last_first, key=lambda i: written(ranked[i][-1]), reverse=True)
     return sorted(range(len(ranked)), key=lambda i: (-ranked[i][0], among_tied(i)))
+
+
+def written(item):
+    """Return an item as text, of which Python compares the code points; 1.0 is written as 1."""
+    return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
 
 
 def ranks(rows, ties, ascending=None):
@@ -266,13 +276,13 @@ def ranks(rows, ties, ascending=None):
     Relevance, which "best" and "worst" read, must be 0 or 1.
     """
     if ascending:
-        rows = [(user, None if score is None else -score, flag) for user, score, flag in rows]
+        rows = [(row[0], None if row[1] is None else -row[1], *row[2:]) for row in rows]
     result = [None] * len(rows)
     for user in {row[0] for row in rows}:
         places = [i for i, row in enumerate(rows) if row[0] == user and row[1] is not None]
         ranked = [rows[i][1:] for i in places]
         if ties == "expected":
-            positions = [average_position(score, ranked) for score, _ in ranked]
+            positions = [average_position(row[0], ranked) for row in ranked]
         else:
             positions = [order(ranked, ties).index(i) + 1 for i in range(len(ranked))]
         for place, position in zip(places, positions, strict=True):
@@ -282,6 +292,6 @@ def ranks(rows, ties, ascending=None):
 
 def average_position(score, ranked):
     """Return the mean position of the rows tied at `score`, as a Fraction."""
-    above = sum(other > score for other, _ in ranked)
-    tied = sum(other == score for other, _ in ranked)
+    above = sum(row[0] > score for row in ranked)
+    tied = sum(row[0] == score for row in ranked)
     return above + Fraction(tied + 1, 2)

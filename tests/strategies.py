@@ -68,6 +68,7 @@ RELEVANCE = {
 }
 
 TIES = ("expected", "first", "last", "best", "worst")
+TIES_OF_ITEMS = (*TIES, "item")  # of frames that have items
 SHORT = ("raise", "pad", "shrink", "nan")
 MISSING = ("raise", "unranked", "drop")
 # name: whether it takes a cut-off. test_reference holds this to be the table of recframe.
@@ -121,10 +122,10 @@ def kinds():
     )
 
 
-def options(**fixed):
+def options(*, has_items=False, **fixed):
     """Return a strategy of the options of one evaluation; keyword arguments fix some of them."""
     choices = {
-        "ties": st.sampled_from(TIES),
+        "ties": st.sampled_from(TIES_OF_ITEMS if has_items else TIES),
         "short": st.sampled_from(SHORT),
         "missing": st.sampled_from(MISSING),
         "zero_division": st.sampled_from([math.nan, 0.0, 1.0]),

@@ -123,10 +123,10 @@ class DaskRecAccessor(RankingMethods[Any]):
         for name in ("min_relevance", "min_score"):
             check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
-        if bound._options.tie_rule.row_order:
+        if bound._options.tie_rule.reads_rows:
             raise RecframeError(
                 f"ties={bound._options.ties!r} reads the order of rows, which Dask does not keep; "
-                "pass ties='expected', 'best' or 'worst'"
+                "pass ties='expected', 'best', 'worst' or 'item'"
             )
         if bound._options.duplicates == "first":
             raise RecframeError(

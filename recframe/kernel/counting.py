@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import find_flags, run_starts, sum_by_row, sum_by_user
+from recframe.kernel.grouping import (
+    argsort,
+    find_flags,
+    number_members,
+    run_starts,
+    sum_by_row,
+    sum_by_user,
+)
 from recframe.kernel.rankings import TIE_RULES, Rankings, TieRule
 from recframe.kernel.sort_keys import rankable, to_keys
 from recframe.kernel.sorting import Block, mark, sorted_blocks
@@ -144,6 +151,26 @@ def rank_rows(rankings: Rankings, rule: TieRule) -> Array:
     # A user's rows stay together, so the i-th row in order belongs to the same user as row i.
     positions[:, order] = np.repeat(of_group, np.diff(bounds), axis=1) - rankings.offsets[user]
     return positions
+
+
+def find_tied(rankings: Rankings) -> Array:
+    """Return which rows share their score with another of their user."""
+    is_tied = np.zeros(len(rankings.relevant), bool)
+    blocks = sorted_blocks(rankings, TIE_RULES["best"])
+    found = [users[flags.any(axis=1)] for users, _, flags in blocks if flags is not None]
+    if not found:
+        return is_tied
+    # Only the rows of users with a tie are sorted such that they are known thereafter.
+    users = np.sort(np.concatenate(found))
+    starts = rankings.offsets[users]
+    user, number = number_members(rankings.offsets[users + 1] - starts)
+    rows = starts[user] + number
+    keys = to_keys(rankable(rankings.scores[rows]).copy())
+    order = np.argsort(keys)
+    order = order[argsort(user[order])]
+    sizes = np.diff(run_starts(user[order], keys[order]), append=len(order))
+    is_tied[rows[order[np.repeat(sizes > 1, sizes)]]] = True
+    return is_tied
 
 
 class TieCounts(NamedTuple):

@@ -20,15 +20,23 @@ class TieRule(NamedTuple):
         1 where they come as they stand, -1 where in reverse; 0: the order of rows does not count.
     relevant_first : bool or None, default None
         Whether relevant rows come first or last; None: relevance does not count.
+    by_item : bool, default False
+        Whether rows stand in the order of their items, so that theirs in the frame does not count.
     """
 
     row_order: int = 0
     relevant_first: bool | None = None
+    by_item: bool = False
 
     @property
     def is_expectation(self) -> bool:
         """Whether a tie is kept, and counts by its expectation over all orders of its rows."""
         return not self.row_order and self.relevant_first is None
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether the order of the frame's rows counts."""
+        return self.row_order != 0 and not self.by_item
 
 
 TIE_RULES = {
@@ -37,6 +45,7 @@ TIE_RULES = {
     "last": TieRule(row_order=-1),
     "best": TieRule(relevant_first=True),
     "worst": TieRule(relevant_first=False),
+    "item": TieRule(row_order=1, by_item=True),
 }
 
 
