@@ -36,3 +36,8 @@ __all__ = [
     "rec",
     "truth_from",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the names to complete: the public ones, and what every module has."""
+    return [*__all__, *(name for name in globals() if name[:2] == "__")]

@@ -132,3 +132,9 @@ def test_package_is_typed():
 def test_public_names_exist():
     """Every public name is there."""
     assert all(hasattr(recframe, name) for name in recframe.__all__)
+
+
+def test_completion_offers_public_names():
+    """What follows `recframe.` in a notebook are the public names, and none of its modules."""
+    assert set(recframe.__all__) == {name for name in dir(recframe) if name[:2] != "__"}
+    assert "__version__" in dir(recframe)

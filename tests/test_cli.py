@@ -909,6 +909,10 @@ SPELLED = {
         "x; else pass user=..., with it, or truth= a frame",
         "x; else pass --user ..., with it, or --truth with a frame",
     ),
+    "a call after a colon": (
+        "x: pass user='s' to rank; else pass duplicates='max'",
+        "x: pass --user s to rank; else pass --duplicates max",
+    ),
     "in quotes": ("x; pass score='user=x'", "x; pass --score user=x"),
     "a reader": (
         "x; pass truth=pd.read_csv('a.csv', sep='\\t')",

@@ -481,3 +481,20 @@ def test_users_and_items_in_folders(tmp_path):
     pd.DataFrame(rows).to_parquet(folder / "0.parquet")
     with pytest.raises(RepeatedPairError, match=r"item 'a'\); the column 'day' tells them apart"):
         recframe.evaluate(tmp_path, ["recall@1"])
+
+
+@pytest.mark.parametrize(
+    ("label", "advice"),
+    [
+        ("session_id", "pass user='session_id' to rank each by itself; else pass duplicates="),
+        ("passage", "pass item='passage' where it is what is ranked; else pass duplicates='max'"),
+        ("model", "evaluate each of its values by itself, or make score columns"),
+    ],
+)
+def test_what_tells_repeats_apart_may_be_a_role(label, advice):
+    """A column of lists or of finer items is named as that, any other as of models."""
+    frame = pd.DataFrame({"user_id": 1, "doc": [7, 7], "score": [0.5, 0.4], "relevant": 1})
+    frame[label] = ["a", "b"]
+
+    with pytest.raises(RepeatedPairError, match=rf"{label}' tells them apart .*: {advice}"):
+        frame.rec(user="user_id", item="doc").recall(k=1)

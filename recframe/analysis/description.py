@@ -32,7 +32,7 @@ WORRIES = {
         "zero_division)",
     ),
     CUT: ("users", "{bounds}(option ties)"),
-    UNFOUND: ("", "no ranking finds them; are they ids of the same kind?"),
+    UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind"),
 }
 
 

@@ -87,11 +87,11 @@ def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> A
     found = is_user(frame, user, label)
     if label is not None and not found.any():
         ids = get_column(frame, label).dropna().unique()
-        examples = ", ".join(map(repr, ids[:N_EXAMPLES].tolist()))
-        raise RecframeError(
-            f"user={quote(user)}: no row has that id; ids of the column {quote(label)} are such as "
-            f"{examples or '(there is none)'}"
-        )
+        examples = ", ".join(map(repr, ids[:N_EXAMPLES].tolist())) or "(there is none)"
+        such = f"ids of the column {quote(label)} are such as {examples}"
+        if is_same(user, ALL_USERS):
+            raise RecframeError(f"user must be given, as one is shown; {such}")
+        raise RecframeError(f"user={quote(user)}: no row has that id; {such}")
     return found
 
 

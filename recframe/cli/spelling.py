@@ -7,7 +7,7 @@ import shlex
 from recframe.cli.commands import WITHOUT
 from recframe.options import DEFAULTS
 
-REMEDY = re.compile("(; (?:else )?pass )")
+REMEDY = re.compile("([;:] (?:else )?pass )")
 VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[^]]*\]|\.\.\.|[-+]?[\w.]+(?![\w.(])"""
 ARGUMENT = rf"(?<![\w.'\"])({'|'.join((*DEFAULTS, 'memory', 'tmp'))})=({VALUE})"
 ARGUMENTS = re.compile(rf"{ARGUMENT}(?:, {ARGUMENT})*")  # as in a call, which is to be pasted

@@ -15,6 +15,7 @@ from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
 from recframe.frames.keys import check_dtype, factorize
 from recframe.frames.labels import other_labels, shown
+from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import (
     UserGroups,
@@ -152,8 +153,13 @@ def advise(told: tuple[Hashable, list[Any]] | None) -> str:
     if told is None:
         return REMEDY
     label, (one, other, *_) = told
+    apart = APART
+    if has_role_name(label, "user"):  # as a session of a user
+        apart = f"pass user={quote(label)} to rank each by itself"
+    elif has_role_name(label, "item"):  # as a passage of a document
+        apart = f"pass item={quote(label)} where it is what is ranked"
     shown_values = f"such as {quote(one)} and {quote(other)}"
-    return f"the column {quote(label)} tells them apart ({shown_values}): {APART}; else {REMEDY}"
+    return f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {REMEDY}"
 
 
 def advise_blindly(labels: list[Hashable]) -> str:

@@ -49,6 +49,8 @@ def suggest(frame: pd.DataFrame, roles: Roles, options: Options) -> Arguments:
                 if any(label is one for one in left) and not is_time(label)
             ]
             likely = _find_likely(name.removeprefix("truth_"), free)
+            if name == "score" and frame.columns.name is not None:  # of a pivot, of models
+                likely = [label for label, dtype in free if is_float_dtype(dtype)] or likely
         if name == "relevant" and not likely and "item" in roles and roles["item"].found:
             arguments["truth"] = TRUTH
             continue
