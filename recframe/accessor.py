@@ -10,9 +10,8 @@ from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
 from recframe.calls import public
-from recframe.frames.candidates import open_candidates
 from recframe.frames.columns import Columns
-from recframe.frames.truth import open_judge, read_judged
+from recframe.frames.truth import open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, TruthLike, frame_error
 from recframe.spelling import spell_options
@@ -113,7 +112,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
         options = self._options
         judge = open_judge(columns, options)
-        frame = open_candidates(columns, options).among(self._frame, is_all=True)
+        frame = open_candidates(columns, options, judge).among(self._frame, is_all=True)
         figures = count_figures(frame, columns, k, options, judge, is_all=True)
         return describe_figures([figures], columns.scores, k)
 

@@ -27,6 +27,7 @@ from recframe.options import (
     Short,
     Ties,
     TruthLike,
+    Unjudged,
     frame_error,
     is_path,
     make_options,
@@ -57,6 +58,7 @@ def evaluate(
     truth_item: Hashable = INFER,
     absent: Absent = "zero",
     exclude: TruthLike | None = None,
+    unjudged: Unjudged = "nonrelevant",
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
@@ -152,6 +154,11 @@ def evaluate(
         is, so that R counts its items, excluded or not. The columns of ids are those named as the
         frame's, else found by the names above; others are ignored. Ids are compared as those of
         truth. A user all of whose rows are excluded has no row.
+    unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
+        A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and
+        not relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
+        condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user of truth of whom no
+        row is left is `absent`. It needs truth.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
         the rows held at a time, beside the libraries, the result, truth, exclude, a page of each

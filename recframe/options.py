@@ -18,6 +18,7 @@ Short = Literal["raise", "pad", "shrink", "nan"]
 Missing = Literal["raise", "unranked", "drop"]
 Duplicates = Literal["raise", "max", "first", "keep"]
 Absent = Literal["zero", "drop"]
+Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential"]
 TruthLike = pd.DataFrame | str | os.PathLike[str]
 
@@ -98,6 +99,11 @@ class Options:
         "pairs of user and item that are no candidates, as those seen in training: their rows "
         "leave the frame before anything is ranked; truth stays as it is",
     )
+    unjudged: Unjudged = _option(
+        "nonrelevant",
+        Unjudged,
+        "rows whose pair truth does not hold: not relevant, left out before anything is ranked",
+    )
 
     def __post_init__(self) -> None:
         """Raise `RecframeError` for a value that an option does not take."""
@@ -138,6 +144,11 @@ class Options:
             if given is not None and not isinstance(given, pd.DataFrame) and not is_path(given):
                 required = "a pandas DataFrame or the path of a parquet file"
                 raise frame_error(name, required, given)
+        if self.unjudged == "drop" and self.truth is None:
+            raise RecframeError(
+                "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
+                "pass truth="
+            )
 
     @property
     def has_truth(self) -> bool:
@@ -148,6 +159,11 @@ class Options:
     def needs_item(self) -> bool:
         """Whether rows are looked up by user and item."""
         return self.has_truth or self.exclude is not None
+
+    @property
+    def is_condensed(self) -> bool:
+        """Whether only rows that truth holds are ranked."""
+        return self.unjudged == "drop"
 
     @property
     def tie_rule(self) -> TieRule:
@@ -176,6 +192,7 @@ class OptionArguments(TypedDict, total=False):
     truth_item: Hashable
     absent: Absent
     exclude: TruthLike | None
+    unjudged: Unjudged
 
 
 ELSEWHERE = {  # what is taken for an option

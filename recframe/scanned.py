@@ -15,8 +15,7 @@ from recframe.analysis.description import DUPLICATES, Description
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files
 from recframe.files.per_user import make_each
-from recframe.frames.candidates import open_candidates
-from recframe.frames.truth import open_judge
+from recframe.frames.truth import open_candidates, open_judge
 from recframe.options import Options
 
 
@@ -25,7 +24,8 @@ def describe_files(files: Files, k: int, options: Options, limits: Limits) -> De
     # Rows without a user are counted here, and not refused.
     files = files._replace(drop_nulls=True)
     columns, is_all = files.columns, files.user is None
-    judge, candidates = open_judge(columns, options), open_candidates(columns, options)
+    judge = open_judge(columns, options)
+    candidates = open_candidates(columns, options, judge)
 
     def count(frame: pd.DataFrame) -> list[Figures]:
         frame = candidates.among(frame)

@@ -131,7 +131,7 @@ FRAME = pd.DataFrame(
 )
 TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
 LISTS = pd.DataFrame({"user": [1, 2], "items": [[1, 2], [3]]})
-OF_TRUTH = ("truth_user", "truth_item", "absent")
+OF_TRUTH = ("truth_user", "truth_item", "absent", "unjudged")
 
 
 def public_methods(accessor):

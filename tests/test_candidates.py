@@ -1,4 +1,4 @@
-"""exclude=: rows that are no candidates leave the frame as by an anti-join, on every door."""
+"""exclude= and unjudged=: rows that are no candidates leave the frame first, on every door."""
 
 import dask.dataframe as dd
 import pandas as pd
@@ -56,6 +56,7 @@ def make_pairs(kind, pairs):
     return pd.DataFrame({"rating": 3, "user": [user for user, _ in pairs], "item": item})
 
 
+@settings(max_examples=50)
 @given(
     rows_and_pairs(relevance="graded", nulls=("score",)),
     strategies.options(),
@@ -75,7 +76,7 @@ def test_frames_equal_the_reference(drawn, options, duplicates):
     assert_table(expected, recframe.evaluate(frame, LABELS, exclude=exclude, **options))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     rows_and_pairs(nulls=(), users=(0, 3, 5, -1, 2**53), least=6),
     strategies.options(short="pad", missing="raise", min_relevance=None),
@@ -120,6 +121,16 @@ ROW_METHODS = {
 }
 
 
+def assert_same(name, expected, table):
+    """Assert that what a method gives of Dask is what it gives of the frame."""
+    table = table.compute(scheduler="sync") if hasattr(table, "compute") else table
+    if name in ("evaluate", "rank", "top"):  # whose rows are in no order
+        expected, table = expected.sort_index(), table.sort_index()
+    if name == "inspect":  # what is judged has an index of its own
+        expected, table = (one.reset_index(drop=True) for one in (expected, table))
+    pd.testing.assert_frame_equal(pd.DataFrame(expected), pd.DataFrame(table), check_dtype=False)
+
+
 @pytest.mark.parametrize("with_truth", [False, True])
 @pytest.mark.parametrize("name", [*ROW_METHODS, "judge"])
 def test_every_method_sees_what_is_left(name, with_truth, recs, test, seen):
@@ -134,12 +145,7 @@ def test_every_method_sees_what_is_left(name, with_truth, recs, test, seen):
         return
     with dask.config.set({"dataframe.convert-string": False}):
         table = ask(dd.from_pandas(frame, npartitions=2).rec(**bound, exclude=seen))
-    table = table.compute(scheduler="sync") if hasattr(table, "compute") else table
-    if name in ("evaluate", "rank", "top"):  # whose rows are in no order
-        expected, table = expected.sort_index(), table.sort_index()
-    if name == "inspect":  # one that is judged has an index of its own
-        expected, table = (one.reset_index(drop=True) for one in (expected, table))
-    pd.testing.assert_frame_equal(pd.DataFrame(expected), pd.DataFrame(table), check_dtype=False)
+    assert_same(name, expected, table)
 
 
 def test_values_by_hand(recs, test, seen):
@@ -186,8 +192,10 @@ def test_a_user_of_whom_nothing_is_left(recs, test):
     assert "ann" not in frame.rec(short="pad", exclude=gone).precision(2).index
     table = frame.rec(short="pad", exclude=gone, truth=test).precision(2)
     assert 0.0 == table.loc["ann", "score"]
-    with pytest.raises(RecframeError, match=r"user='ann': exclude leaves none of \d rows"):
+    with pytest.raises(RecframeError, match=r"user='ann': none of \d rows is left by exclude"):
         frame.rec(exclude=gone).inspect("ann")
+    with pytest.raises(RecframeError, match="user='eve': none of 1 row is left by unjudged"):
+        frame.rec(unjudged="drop", truth=test).inspect("eve")
 
 
 def test_null_ids_are_left_to_missing(recs, seen):
@@ -270,3 +278,128 @@ def test_a_frame_without_items_is_refused(recs, seen):
     frame = recs.drop(columns="item").assign(relevant=1)
     with pytest.raises(MissingColumnError, match=r"item: no column found .*exclude=exclude"):
         frame.rec(exclude=seen).recall(1)
+
+
+@st.composite
+def rows_and_truth(draw, **kinds):
+    """Return the kind of items, rows, and pairs of truth with grades, some of them in the rows."""
+    kind, rows, pairs = draw(rows_and_pairs(**kinds))
+    grades = st.sampled_from([0, 1, 2])
+    return kind, rows, {pair: draw(grades) for pair in pairs}
+
+
+def make_truth(kind, grades):
+    """Return truth as a frame."""
+    return make_pairs(kind, list(grades)).assign(rating=list(grades.values()))
+
+
+@settings(max_examples=12)
+@given(
+    rows_and_truth(nulls=(), users=(0, 3, 5, -1, 2**53), least=6),
+    strategies.options(short="pad", missing="raise", min_relevance=1),
+    st.sampled_from(DUPLICATES),
+    st.sampled_from(["zero", "drop"]),
+)
+def test_unjudged_rows_leave_as_by_a_filter(tmp_path_factory, drawn, options, duplicates, absent):
+    """On every door the table is that of the rows that truth holds, whatever their grades."""
+    kind, rows, grades = drawn
+    options |= {"duplicates": duplicates, "absent": absent, "relevant": "rating"}
+    frame, truth = make_frame(kind, rows), make_truth(kind, grades)
+    bound = options | {"unjudged": "drop"}
+    judged = frame[[row[:2] in grades for row in rows]]
+    folder = tmp_path_factory.mktemp("door")
+    try:
+        expected = recframe.evaluate(judged, LABELS, truth=truth, **options)
+    except RecframeError as error:
+        if "the frame has no rows" not in str(error):
+            with pytest.raises(RecframeError):
+                recframe.evaluate(frame, LABELS, truth=truth, **bound)
+            with pytest.raises(RecframeError):
+                list(ask_every_door(frame, folder, bound, truth))
+        return
+    doors = [recframe.evaluate(frame, LABELS, truth=truth, **bound)]
+    for table in [*doors, *ask_every_door(frame, folder, bound, truth)]:
+        pd.testing.assert_frame_equal(expected, table, check_exact=True)
+
+
+@pytest.mark.parametrize("name", [*ROW_METHODS, "judge"])
+def test_every_method_drops_unjudged_rows(name, recs, test):
+    """Each method gives what it gives of the frame after a filter."""
+    bound = {"short": "pad", "truth": test}
+    pairs = set(zip(test["user"], test["item"], strict=True))
+    judged = recs[[pair in pairs for pair in zip(recs["user"], recs["item"], strict=True)]]
+    assert 0 < len(judged) < len(recs)
+    ask = ROW_METHODS.get(name, lambda rec: rec.judge())
+    expected = ask(judged.rec(**bound))
+
+    pd.testing.assert_frame_equal(expected, ask(recs.rec(**bound, unjudged="drop")))
+    if name == "judge":
+        return
+    with dask.config.set({"dataframe.convert-string": False}):
+        table = ask(dd.from_pandas(recs, npartitions=2).rec(**bound, unjudged="drop"))
+    assert_same(name, expected, table)
+
+
+def test_condensed_lists_by_hand():
+    """Of a, b, c and d truth knows b as irrelevant and c as relevant: c is second of two."""
+    frame = pd.DataFrame({"user": 1, "item": list("abcd"), "score": [4, 3, 2, 1]})
+    truth = pd.DataFrame({"user": 1, "item": ["b", "c", "e"], "relevant": [0, 1, 1]})
+    asked = ["precision@2", "recall@2", "reciprocal_rank"]
+
+    for unjudged, values in {"nonrelevant": [0, 0, 1 / 3], "drop": [1 / 2, 1 / 2, 1 / 2]}.items():
+        table = frame.rec(truth=truth, unjudged=unjudged).evaluate(asked)
+        assert values == table.loc[1].tolist()
+
+
+def test_lists_without_a_judged_row(recs, tmp_path):
+    """A model that finds nothing judged scores 0, as absent users do; ids never met are refused."""
+    truth = pd.DataFrame({"user": ["ann", "bob"], "item": [3, 2]})
+    recs.to_parquet(tmp_path / "recs.parquet", row_group_size=2)
+    with dask.config.set({"dataframe.convert-string": False}):
+        ddf = dd.from_pandas(recs, npartitions=2)
+    bound = {"truth": truth, "unjudged": "drop"}
+    doors = [
+        lambda: recs.rec(**bound).evaluate(METRICS),
+        lambda: recframe.evaluate(tmp_path / "recs.parquet", METRICS, **bound, memory=2_000),
+        lambda: ddf.rec(**bound).evaluate(METRICS).compute(scheduler="sync").sort_index(),
+    ]
+    for ask in doors:
+        table = ask()
+        assert ["ann", "bob"] == table.index.tolist()
+        assert (table == 0).all(axis=None)
+
+    bound["truth"] = truth.assign(user="x")
+    for ask in doors:
+        with pytest.raises(RecframeError, match="no user is in both the frame and truth; the fram"):
+            ask()
+
+
+def test_unjudged_and_excluded_rows(recs, test, seen):
+    """Both leave: what is left is judged and not excluded."""
+    rec = recs.rec(truth=test, short="pad", exclude=seen, unjudged="drop")
+
+    left = anti_join(recs, seen).merge(test)[["user", "item", "score"]]
+    pd.testing.assert_frame_equal(
+        left.rec(truth=test, short="pad").evaluate(METRICS), rec.evaluate(METRICS)
+    )
+    assert 2 == len(left)
+    assert 2 == rec.describe(1).loc["rows", "score"]
+
+
+def test_unjudged_needs_truth(frame, tmp_path, capsys):
+    """Without truth nothing is unjudged, which is refused, on the command line too."""
+    with pytest.raises(RecframeError, match=r"unjudged='drop' .*, found no truth; pass truth="):
+        frame.rec(unjudged="drop")
+    frame.to_parquet(tmp_path / "run.parquet")
+    assert 1 == main(["evaluate", str(tmp_path / "run.parquet"), "--unjudged", "drop"])
+    assert "found no truth" in capsys.readouterr().err
+
+
+def test_unjudged_on_the_command_line(recs, test, tmp_path, capsys):
+    """--unjudged drop gives the mean of the condensed lists."""
+    recs.to_parquet(tmp_path / "recs.parquet")
+    test.to_parquet(tmp_path / "test.parquet")
+    paths = [str(tmp_path / "recs.parquet"), "--truth", str(tmp_path / "test.parquet")]
+    asked = ["--unjudged", "drop", "--short", "pad", "--metric", "precision@1", "--format", "csv"]
+    assert 0 == main(["evaluate", *paths, *asked])
+    assert f"score,precision@1\nscore,{2 / 3}\n" == capsys.readouterr().out

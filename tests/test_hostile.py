@@ -39,6 +39,7 @@ TAKEN = {
     "seed": SEEDS,
     "tmp": NONE,
     "truth": NONE,
+    "unjudged": set(),
     "exclude": NONE,
     "zero_division": {"nan", "0"},
     "average_precision.k": K | NONE,

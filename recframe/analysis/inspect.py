@@ -11,12 +11,12 @@ from recframe.analysis.inspection import Inspection
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.ranks import rank_table
 from recframe.errors import RecframeError, as_text, quote
-from recframe.frames.candidates import open_candidates
 from recframe.frames.columns import find_columns, get_column
 from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
 from recframe.frames.keys import check_dtype
 from recframe.frames.labels import is_same
 from recframe.frames.tables import mean_table, measure_table
+from recframe.frames.truth import open_candidates
 from recframe.kernel.threads import Array
 from recframe.metrics.names import make_metric
 from recframe.options import Options, is_key
@@ -33,19 +33,26 @@ def inspect_user(
     """
     columns = find_columns(frame, options, with_item=True)
     is_own = is_user(frame, user, columns.user)
+    leaving = ["exclude"] if options.exclude is not None else []
+    leaving += ["unjudged"] if options.is_condensed else []
     if options.has_truth:
         # With the items that truth names and the user's list does not, as rows that are not ranked.
         frame = judged_frame(frame, options, is_all=is_all)
         options = replace(
-            options, truth=None, relevant="relevant", min_relevance=None, missing="unranked"
+            options,
+            truth=None,
+            relevant="relevant",
+            min_relevance=None,
+            missing="unranked",
+            unjudged="nonrelevant",
         )
         columns = find_columns(frame, options, with_item=True)
     else:
-        frame = open_candidates(columns, options).among(frame, is_all=is_all)
-    is_left = is_user(frame, user, columns.user)
-    if options.exclude is not None and is_own.any() and not is_left.any():
-        n_rows = np.count_nonzero(is_own)
-        raise RecframeError(f"user={quote(user)}: exclude leaves none of {n_rows:,} rows")
+        frame = open_candidates(columns, options, None).among(frame, is_all=is_all)
+    if leaving and is_own.any() and not is_user(frame, user, columns.user).any():
+        n_rows, by = int(is_own.sum()), " and ".join(leaving)
+        rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
+        raise RecframeError(f"user={quote(user)}: none of {rows} is left by {by}")
     frame = frame[_find_user(frame, user, columns.user)]
     interactions = read_interactions(frame, columns, options)
     if len(interactions.find_rows()[0]) == 0:

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError
-from recframe.frames.candidates import open_candidates
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import append
 from recframe.frames.interactions import read_interactions
@@ -14,6 +13,7 @@ from recframe.frames.truth import (
     Judgments,
     Matches,
     judge_rows,
+    open_candidates,
     read_judgments,
 )
 from recframe.kernel.threads import Array
@@ -28,10 +28,10 @@ def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) 
     if not options.has_truth:
         raise RecframeError("truth: judge needs it; pass the frame of relevant items")
     columns = find_columns(frame, options, call="df.rec")
-    frame = open_candidates(columns, options).among(frame, is_all=is_all)
+    judge = Judge(read_judgments(columns, options), options)
+    frame = open_candidates(columns, options, judge).among(frame, is_all=is_all)
     interactions = read_interactions(frame, columns, options)
-    judgments = read_judgments(columns, options)
-    matches = Judge(judgments, options).find(interactions, is_all=is_all)
+    judgments, matches = judge.judgments, judge.find(interactions, is_all=is_all)
     added = _find_added(judgments, matches, options)
 
     rows, place = interactions.find_rows()

@@ -18,8 +18,9 @@ from recframe.options import INFER, Options
 
 
 def rank_options(options: Options) -> Options:
-    """Return the options, without truth where the tie rule does not read relevance."""
-    if options.has_truth and options.tie_rule.relevant_first is None:
+    """Return the options, without truth where neither the tie rule nor `unjudged` reads it."""
+    reads_truth = options.tie_rule.relevant_first is not None or options.is_condensed
+    if options.has_truth and not reads_truth:
         return replace(options, truth=None, relevant=INFER)  # which names a column of truth
     return options
 

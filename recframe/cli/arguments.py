@@ -26,7 +26,7 @@ GROUPS = {
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
     "relevance": ("min_relevance", "gain", "min_score"),
     "truth": ("truth", "truth_user", "truth_item", "absent"),
-    "candidates": ("exclude",),
+    "candidates": ("exclude", "unjudged"),
 }
 FILES = ("truth", "exclude")
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on

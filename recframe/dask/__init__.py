@@ -148,7 +148,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
         truth = open_truth(columns, options)
-        frame, listed, check = self._together(columns, reads_all=reads_all)
+        frame, listed, check = self._together(columns, options, truth, reads_all=reads_all)
         # Without rows user=None is one short ranking, which only the data may be refused for.
         empty = read_interactions(frame._meta, columns, options)
         meta = make(empty, replace(options, short="pad"))
@@ -184,7 +184,7 @@ class DaskRecAccessor(RankingMethods[Any]):
 
     def _describe(self, columns: Columns, k: int) -> Any:
         truth = open_truth(columns, self._options)
-        frame, listed, check = self._together(columns)
+        frame, listed, check = self._together(columns, self._options, truth)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": self._options}
         empty = tasks.count_part(frame._meta, None, **roles)
         counts = frame.map_partitions(tasks.count_part, truth, **roles, meta=empty)
@@ -211,7 +211,9 @@ class DaskRecAccessor(RankingMethods[Any]):
         own = [name for name in self._frame.columns if any(is_same(name, one) for one in labels)]
         return self._frame[own]
 
-    def _together(self, columns: Columns, *, reads_all: bool = False) -> Parts:
+    def _together(
+        self, columns: Columns, options: Options, truth: Any, *, reads_all: bool = False
+    ) -> Parts:
         """Return the candidates, those of every user in one partition."""
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
@@ -224,10 +226,10 @@ class DaskRecAccessor(RankingMethods[Any]):
         elif not self._partitioned:
             # Known divisions prove nothing: a user may be on both sides of one.
             frame = frame.shuffle(on=[columns.user])
-        find = partial(tasks.list_users, columns=columns, options=self._options)
+        find = partial(tasks.list_users, columns=columns, options=options)
         listed = frame.map_partitions(find, meta=find(frame._meta))
         parts = Parts(frame, listed, partial(self._keep_promise, listed=listed))
-        return leave_candidates(parts, find, columns, self._options)
+        return leave_candidates(parts, find, truth, columns, options)
 
     def _keep_promise(self, tables: Any, listed: Any) -> Any:
         """Return tables of partitions, which raise if a promise was made that does not hold."""

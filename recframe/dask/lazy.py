@@ -28,20 +28,28 @@ class Parts(NamedTuple):
 
 
 def leave_candidates(
-    parts: Parts, list_users: Callable[..., Any], columns: Columns, options: Options
+    parts: Parts, list_users: Callable[..., Any], truth: Any, columns: Columns, options: Options
 ) -> Parts:
     """Return the partitions without the rows that are no candidates."""
-    if options.exclude is None:
+    excluded = None
+    if options.exclude is not None:
+        check_pair_columns(columns, options)
+        excluded = _read_once(tasks.read_exclude, columns, options)
+    sides = {"exclude": excluded, "truth": truth if options.is_condensed else None}
+    items = {
+        other: list_items(parts.frame, side, columns, other)
+        for other, side in sides.items()
+        if side is not None
+    }
+    if not items:
         return parts
-    check_pair_columns(columns, options)
     frame, listed, keep_promise = parts
-    excluded = _read_once(tasks.read_exclude, columns, options)
-    left = frame.map_partitions(tasks.leave_candidates, excluded, columns, meta=frame._meta)
-    of_all = in_one(listed), list_items(frame, excluded, columns, "exclude"), excluded
+    left = frame.map_partitions(tasks.leave_candidates, *sides.values(), columns, meta=frame._meta)
+    of_all = in_one(listed), *sides.values(), columns, *items.values()
 
     def check(table: Any) -> Any:
         kept = keep_promise(table)
-        return kept.map_partitions(tasks.check_candidates, *of_all, columns, meta=kept._meta)
+        return kept.map_partitions(tasks.check_candidates, *of_all, meta=kept._meta)
 
     return Parts(left, left.map_partitions(list_users, meta=listed._meta), check)
 

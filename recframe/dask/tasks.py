@@ -67,22 +67,28 @@ def read_exclude(_: pd.DataFrame, columns: Columns, options: Options) -> pd.Data
 
 
 @public
-def leave_candidates(frame: pd.DataFrame, excluded: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+def leave_candidates(
+    frame: pd.DataFrame,
+    excluded: pd.DataFrame | None,
+    truth: pd.DataFrame | None,
+    columns: Columns,
+) -> pd.DataFrame:
     """Return the candidates among the rows of a partition."""
-    return Candidates(columns, excluded["cell"].iloc[0]).among(frame)
+    return _open_candidates(excluded, truth, columns).among(frame)
 
 
 @public
 def check_candidates(
     table: pd.DataFrame,
     listed: pd.DataFrame,
-    items: pd.DataFrame,
-    excluded: pd.DataFrame,
+    excluded: pd.DataFrame | None,
+    truth: pd.DataFrame | None,
     columns: Columns,
+    *items: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return a table, or raise if no user, or no item, of exclude is in any partition."""
-    candidates = Candidates(columns, excluded["cell"].iloc[0])
-    candidates.note(pd.Index(listed["user"]), items["cell"].tolist())
+    """Return a table, or raise if no user, or no item, of one of the sides is in any partition."""
+    candidates = _open_candidates(excluded, truth, columns)
+    candidates.note(pd.Index(listed["user"]), [side["cell"].tolist() for side in items])
     candidates.check()
     return table
 
@@ -174,6 +180,14 @@ def keep_promise(table: pd.DataFrame, n_listed: int, n_users: int) -> pd.DataFra
             "together; leave partitioned=True out to have them brought together"
         )
     return table
+
+
+def _open_candidates(
+    excluded: pd.DataFrame | None, truth: pd.DataFrame | None, columns: Columns
+) -> Candidates:
+    """Return what leaves rows out, given what is excluded and, if others are, what is judged."""
+    judged = None if truth is None else truth["cell"].iloc[0].pairs
+    return Candidates(columns, None if excluded is None else excluded["cell"].iloc[0], judged)
 
 
 def _open_judge(

@@ -1,4 +1,4 @@
-"""Candidates: the rows that are ranked at all, those of excluded pairs left out."""
+"""Candidates: the rows that are ranked at all, excluded and, if asked, unjudged ones left out."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Side:
 
     pairs: Pairs
     other: str  # the option that they are of
+    is_kept: bool  # whether their rows are kept, and those of others are not
 
     def __post_init__(self) -> None:
         """Begin with nothing in common."""
@@ -69,25 +70,28 @@ class Candidates:
     ----------
     columns : Columns
         The labels of the frame.
-    excluded : Pairs or None
-        The pairs whose rows are left out; None: no row is.
+    excluded, judged : Pairs or None
+        The pairs whose rows are left out, and those whose rows alone are not; None: no row is.
     """
 
-    def __init__(self, columns: Columns, excluded: Pairs | None) -> None:
+    def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
         self._columns = columns
-        self._excluded = None if excluded is None else Side(excluded, "exclude")
+        excludes = None if excluded is None else Side(excluded, "exclude", is_kept=False)
+        judges = None if judged is None else Side(judged, "truth", is_kept=True)
+        self._sides = [side for side in (excludes, judges) if side is not None]
 
     def among(self, frame: pd.DataFrame, *, is_all: bool = False) -> pd.DataFrame:
         """Return the rows of a frame that are candidates; those with a null id are left to others.
 
-        Raise, where the frame `is_all` there is, if it has no user or no item of what is excluded.
+        Raise, where the frame `is_all` there is, if it has no user or no item of one of the sides.
         """
-        if self._excluded is None:
+        if not self._sides:
             return frame
         user, item = self._columns.user, self._columns.item
         rows = complete_rows(frame, [label for label in (user, item) if label is not None])
         groups = find_groups(frame, user, rows)
-        is_out = self._excluded.find(groups, get_column(frame, item, rows))
+        ids = get_column(frame, item, rows)
+        is_out = np.any([side.find(groups, ids) != side.is_kept for side in self._sides], axis=0)
         if is_all:
             self.check()
         if not is_out.any():
@@ -97,20 +101,15 @@ class Candidates:
         is_left[(row if rows is None else rows[row])[is_out]] = False
         return frame.iloc[np.flatnonzero(is_left)]
 
-    def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
-        """Take note of users of whom rows were left out elsewhere, and of the items of parts."""
-        if self._excluded is not None:
-            self._excluded.overlap.note(users, items)
+    def note(self, users: pd.Index[Any], items: Sequence[Sequence[Items]]) -> None:
+        """Take note of users, and of the items of parts for each side, that were met elsewhere."""
+        for side, of_parts in zip(self._sides, items, strict=True):
+            side.overlap.note(users, of_parts)
 
     def check(self) -> None:
-        """Raise if no user, or no item, of what is excluded was in any frame."""
-        if self._excluded is not None:
-            self._excluded.overlap.check()
-
-
-def open_candidates(columns: Columns, options: Options) -> Candidates:
-    """Return what these options leave out."""
-    return Candidates(columns, read_excluded(columns, options))
+        """Raise if no user, or no item, of one of the sides was in any frame."""
+        for side in self._sides:
+            side.overlap.check()
 
 
 def check_pair_columns(columns: Columns, options: Options) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.beside import load_frame, naming
-from recframe.frames.candidates import open_candidates
+from recframe.frames.candidates import Candidates, Pairs, read_excluded
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import Coded, append, encode, find_rows, match
@@ -44,6 +44,11 @@ class Judgments(NamedTuple):
     item: Coded
     relevant: Array
     find_gains: Callable[[], Gains] | None = None
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs alone."""
+        return Pairs(self.users, self.user, self.item)
 
 
 class Matches(NamedTuple):
@@ -94,7 +99,7 @@ class Judge:
                 items = find_items(_get_items(interactions), overlap.other_items)
             overlap.note_items([items])
         if is_all:
-            overlap.check()
+            self._check()
         return matches
 
     def find_relevant(self, interactions: Interactions | None) -> Array:
@@ -111,9 +116,17 @@ class Judge:
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
-        self._overlap.check()
+        self._check()
         nowhere = np.full(len(self.judgments.user), -1)
         return self._add_absent(empty, Matches(nowhere, nowhere))
+
+    def _check(self) -> None:
+        """Raise where no user, or no item, of truth was in any frame.
+
+        Of condensed frames, which have lost the other items, this has been checked before.
+        """
+        if not self.options.is_condensed:
+            self._overlap.check()
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions with the users added that no frame had, if these count."""
@@ -135,10 +148,16 @@ def open_judge(columns: Columns, options: Options) -> Judge | None:
     return Judge(read_judgments(columns, options), options) if options.has_truth else None
 
 
+def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> Candidates:
+    """Return what leaves rows out of a frame before it is judged, where it is."""
+    judged = judge.judgments.pairs if judge is not None and options.is_condensed else None
+    return Candidates(columns, read_excluded(columns, options), judged)
+
+
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
     judge = open_judge(columns, options)
-    frame = open_candidates(columns, options).among(frame, is_all=True)
+    frame = open_candidates(columns, options, judge).among(frame, is_all=True)
     interactions = read_interactions(frame, columns, options)
     return interactions if judge is None else judge.judge(interactions, is_all=True)
 
