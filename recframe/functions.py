@@ -77,7 +77,8 @@ def evaluate(
         a folder, a glob pattern, or a list of them; or the folder of a Delta table. Names that
         begin with _ or . are left out. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-        Names of metrics, as "precision@4", "recall@4", "r_precision".
+        Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
+        mean of the column price over the first 10 rows (see Notes).
     user : label or None, default "infer"
         The column of user ids; index levels count as columns. None: the whole frame is one
         ranking, labelled "all". "infer" looks for user, query, customer, member, visitor,
@@ -174,7 +175,7 @@ def evaluate(
     -------
     DataFrame
         Index: the users, sorted, named as the user column. Columns: a MultiIndex (score, metric).
-        Values in [0, 1], NaN where undefined.
+        Values in [0, 1], but of means of columns, NaN where undefined.
 
     Raises
     ------
@@ -202,6 +203,14 @@ def evaluate(
     and M. Najork, "Computing information retrieval performance measures efficiently in the
     presence of tied scores", ECIR 2008); "best" and "worst" also put higher gains first and last.
 
+    ``mean(COLUMN)@k`` is the mean of a numeric column over the first k rows, in expectation under
+    ties; a boolean counts as 0 or 1. It needs no relevance. The name of the column is in single or
+    double quotes, with those inside doubled, where it has brackets, commas, quotes, @ or =. Rows
+    that are not there add 0; ``short="shrink"`` divides by the rows there are, and no row has no
+    mean. A user of truth without a row has 0, as in every metric. A null in the column is refused;
+    ``missing="drop"`` removes its row, "unranked" allows it where no score ranks the row. Rows that
+    ``duplicates="max"`` makes one must have one value.
+
     Examples
     --------
     >>> import pandas as pd, recframe
@@ -224,7 +233,7 @@ def evaluate(
         return per_user_table(frame, parsed, options)
     _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
     limits = check_limits(memory, tmp, progress)
-    files = open_files(find_files(frame, "frame"), options, limits.memory)
+    files = open_files(find_files(frame, "frame"), options, limits.memory, metrics=parsed)
     tables = list(iter_tables(files, parsed, options, limits))
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
@@ -291,7 +300,7 @@ def iter_evaluate(
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
     parsed, checked = parse_metrics(metrics), make_options(options)
-    files = open_files(find_files(path, "path"), checked, limits.memory)
+    files = open_files(find_files(path, "path"), checked, limits.memory, metrics=parsed)
     return public_each(iter_tables(files, parsed, checked, limits))
 
 

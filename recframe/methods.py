@@ -3,7 +3,7 @@
 import inspect
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial, update_wrapper
 from types import FunctionType
 from typing import (
@@ -217,13 +217,15 @@ class RankingMethods(ABC, Generic[Table]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         """Return rows among which are all of the user's, and whether they are all there is."""
 
-    def _find_columns(self, *, with_item: bool = False) -> Columns:
-        """Return the label of each role."""
-        return find_columns(self._sample, self._options, with_item=with_item, call=self._call)
+    def _find_columns(self, *, with_item: bool = False, metrics: Sequence[Metric] = ()) -> Columns:
+        """Return the label of each role, and of each column that a metric is of."""
+        return find_columns(
+            self._sample, self._options, with_item=with_item, call=self._call, metrics=metrics
+        )
 
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> Table:
         """Return what is made of the metrics of every user."""
-        columns = self._find_columns()
+        columns = self._find_columns(metrics=metrics)
         make = partial(_measure, metrics=metrics, make_table=make_table)
         return self._map(make, columns, self._options)
 
@@ -255,6 +257,29 @@ class RankingMethods(ABC, Generic[Table]):
         mean : The means over users.
         recframe.evaluate : The same as a function, with all options explained.
 
+        Notes
+        -----
+        ``mean(COLUMN)@k`` takes a column that a line of pandas makes. With `train`, the pairs of
+        users and items known before, ``counts = train["item"].value_counts()`` and
+        ``seen = df["item"].map(counts).fillna(0)``:
+
+        * popularity (ARP): ``seen``; its rank: ``df["item"].map(counts.rank(pct=True)).fillna(0)``
+          (H. Abdollahpouri, R. Burke and B. Mobasher, "Managing popularity bias in recommender
+          systems with personalized re-ranking", FLAIRS 2019);
+        * novelty: the self-information ``-np.log2(seen.clip(lower=1) / train["user"].nunique())``
+          (T. Zhou et al., "Solving the apparent diversity-accuracy dilemma of recommender
+          systems", PNAS 107, 2010; S. Vargas and P. Castells, "Rank and relevance in novelty and
+          diversity metrics for recommender systems", RecSys 2011);
+        * long tail (APLT): ``seen < counts.quantile(0.8)``, all but the best known 20 % of items
+          (Abdollahpouri et al. 2019);
+        * unseen: ``~pd.MultiIndex.from_frame(df[["user", "item"]]).isin(known)``, with
+          ``known = pd.MultiIndex.from_frame(train[["user", "item"]])`` (N. Hurley and M. Zhang,
+          "Novelty and diversity in top-N recommendation", ACM TOIT 10, 2011);
+        * unexpected: ``seen < counts.nlargest(10).min()``, none that a list for everyone has, and
+          serendipity: that and relevant (M. Ge, C. Delgado-Battenfeld and D. Jannach, "Beyond
+          accuracy: evaluating recommender systems by coverage and serendipity", RecSys 2010);
+        * revenue: ``df["price"] * df["relevant"]``, k times the mean for that of a list.
+
         Examples
         --------
         >>> import pandas as pd, recframe
@@ -265,6 +290,12 @@ class RankingMethods(ABC, Generic[Table]):
         user
         1           0.0         0.0
         2           1.0         1.0
+        >>> df.assign(price=[5, 9, 2]).rec.evaluate("mean(price)@1")
+        score          score
+        metric mean(price)@1
+        user
+        1                5.0
+        2                2.0
         """
         return self._per_user(parse_metrics(metrics))
 
@@ -553,7 +584,7 @@ class RankingMethods(ABC, Generic[Table]):
         make_table = partial(curve_table, metrics=metrics)
         if k is not None:
             return self._mean(self._per_user(metrics), make_table)
-        columns = find_columns(self._sample, self._options)
+        columns = find_columns(self._sample, self._options, metrics=metrics)
         measure = partial(measure_curve, metrics=metrics)
         return self._mean(self._map(measure, columns, self._options), make_table)
 
@@ -770,4 +801,6 @@ def _describe(formula: str, parameters: list[str]) -> str:
 
 
 for _name, _definition in DEFINITIONS.items():
+    if _definition.of_column:  # it is asked for by its name
+        continue
     setattr(RankingMethods, _name, public(make_method(_name, _definition), DEFAULTS))

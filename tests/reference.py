@@ -270,6 +270,37 @@ def written(item):
     return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
 
 
+def inclusions(ranked, k, ties):
+    """Return of each (score, relevant) row the chance to be among the first k.
+
+    Rows that the tie rule leaves equal are as likely.
+    """
+    heights = [
+        (score, {"first": -i, "last": i, "best": flag, "worst": not flag}.get(ties, 0))
+        for i, (score, flag) in enumerate(ranked)
+    ]
+    chances = []
+    for height in heights:
+        above = sum(other > height for other in heights)
+        room = Fraction(k - above, heights.count(height))
+        chances.append(min(max(room, Fraction(0)), Fraction(1)))
+    return chances
+
+
+def column_mean(rows, k, *, ties, short, zero_division):
+    """Return one user's mean of a column over the first k of its (score, relevant, value) rows."""
+    ranked = [row for row in rows if row[0] is not None]
+    if len(ranked) < k and short == "raise":
+        raise Refused("fewer ranked rows than k")
+    if len(ranked) < k and short == "nan":
+        return math.nan
+    chances = inclusions([row[:2] for row in ranked], k, ties)
+    total = sum(
+        chance * Fraction(value) for chance, (*_, value) in zip(chances, ranked, strict=True)
+    )
+    return divide(total, min(k, len(ranked)) if short == "shrink" else k, zero_division)
+
+
 def ranks(rows, ties, ascending=None):
     """Return each row's position in its user's ranking, 1 = best, None where unranked.
 

@@ -53,7 +53,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     check_shown()
     found = find_files(arguments.paths)
     with _outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
-        files = open_files(found, options, limits.memory)
+        files = open_files(found, options, limits.memory, metrics=metrics)
         _tell_plan(arguments, files, limits)
         tables = iter_tables(files, metrics, options, limits)
         if each is not None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_object_dtype
 
-from recframe.errors import RepeatedPairError, quote
+from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
 from recframe.frames.keys import check_dtype, factorize
@@ -182,6 +182,23 @@ def fold_scores(
         is_ranked[first[is_ranked[rows]]] = True
     np.maximum.at(values, first, values[rows])
     return values, is_ranked
+
+
+def fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
+    """Return values of rows that are the same in all rows of a pair, or raise; null is none."""
+    rows, first = repeats
+    highest, lowest = values.copy(), values.copy()
+    np.fmax.at(highest, first, values[rows])
+    np.fmin.at(lowest, first, values[rows])
+    differs = np.flatnonzero(highest > lowest)
+    if len(differs):
+        found = f"{lowest[differs[0]]:g} and {highest[differs[0]]:g}"
+        raise RecframeError(
+            f"mean column={quote(label)}: a user and item of which duplicates='max' makes one row "
+            f"must have one value, found {len(differs)} that have several (such as {found}); "
+            "pass duplicates='first', or give each pair one value"
+        )
+    return highest
 
 
 def fold_relevance(

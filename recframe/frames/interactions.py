@@ -14,11 +14,12 @@ from recframe.frames.duplicates import (
     find_item_repeats,
     fold_relevance,
     fold_scores,
+    fold_values,
     repeated_error,
 )
 from recframe.frames.texts import rank_as_text
 from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls
-from recframe.frames.values import read_relevance, read_scores
+from recframe.frames.values import read_relevance, read_scores, read_values
 from recframe.kernel.counting import find_tied
 from recframe.kernel.grouping import argsort, group_offsets, sum_by_user
 from recframe.kernel.rankings import Gains, Rankings, split_users
@@ -58,6 +59,8 @@ class Interactions(NamedTuple):
         Those rows, in grouped order, where truth must know of them.
     unfolded : Unfolded, default None
         The rows before those of one pair became one, where they did.
+    averaged : tuple of ndarray of shape (n_rows,), float
+        The values of the columns that metrics are of, in grouped order.
     """
 
     frame: pd.DataFrame
@@ -72,19 +75,21 @@ class Interactions(NamedTuple):
     n_repeated: int = 0
     repeats: Repeats | None = None
     unfolded: Unfolded | None = None
+    averaged: tuple[Array, ...] = ()
 
     def rankings(self, score: Hashable, gains: Gains | None = None) -> Rankings:
         """Return the ranked rows of every user by one score column, with these gains."""
         values, is_ranked = self.scores[score]
         offsets = self.groups.offsets
         if is_ranked is None:
-            return Rankings(values, self.relevant, offsets, self.n_unlisted, gains)
+            return Rankings(values, self.relevant, offsets, self.n_unlisted, gains, self.averaged)
         return Rankings(
             values[is_ranked],
             self.relevant[is_ranked],
             group_offsets(sum_by_user(is_ranked, offsets)),
             sum_by_user(self.relevant & ~is_ranked, offsets) + self.n_unlisted,
             None if gains is None else gains.rank(is_ranked, self.relevant, offsets),
+            tuple(column[is_ranked] for column in self.averaged),
         )
 
     def find_rows(self) -> tuple[Array, Array]:
@@ -130,6 +135,7 @@ def read_interactions(
     if options.missing == "drop":
         checked = [columns.user, columns.relevant, *columns.scores]
         checked += [columns.item] if _reads_items(options) else []
+        checked += [label for _, label in columns.averaged]
     rows = complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
     groups = find_groups(frame, columns.user, rows)
@@ -152,6 +158,10 @@ def read_interactions(
         np.broadcast_to(np.int64(0), len(groups.users)),
         relevant is not None,
         find_gains,
+        averaged=tuple(
+            read_values(get_column(frame, label, rows), groups, scores, options)
+            for _, label in columns.averaged
+        ),
     )
     if columns.item is None or not (_reads_items(options) or lenient):
         return interactions
@@ -201,10 +211,19 @@ def _fold(interactions: Interactions, repeats: Repeats, *, best: bool) -> Intera
         place = np.cumsum(is_first) - 1
         place[repeats.rows] = place[repeats.first]
         unfolded = Unfolded(interactions.find_rows()[0], place, scores)
+        labels = [label for _, label in interactions.columns.averaged]
+        averaged = tuple(
+            fold_values(values, repeats, label)
+            for values, label in zip(interactions.averaged, labels, strict=True)
+        )
         scores = {label: fold_scores(*values, repeats) for label, values in scores.items()}
         relevant, find_gains = fold_relevance(relevant, find_gains, repeats)
         folded = folded._replace(
-            unfolded=unfolded, relevant=relevant, scores=scores, find_gains=find_gains
+            unfolded=unfolded,
+            relevant=relevant,
+            scores=scores,
+            averaged=averaged,
+            find_gains=find_gains,
         )
     return _take_rows(folded, first)
 
@@ -215,6 +234,7 @@ def _take_rows(interactions: Interactions, rows: Array) -> Interactions:
     return interactions._replace(
         groups=interactions.groups._replace(order=rows if order is None else order[rows]),
         relevant=interactions.relevant[rows],
+        averaged=tuple(values[rows] for values in interactions.averaged),
         scores={
             label: (values[rows], None if is_ranked is None else is_ranked[rows])
             for label, (values, is_ranked) in interactions.scores.items()

@@ -16,6 +16,7 @@ from recframe.frames.user_groups import order_of_ids, sort_users
 from recframe.kernel.counting import count
 from recframe.kernel.rankings import Rankings, split_users
 from recframe.kernel.threads import Array, in_threads
+from recframe.metrics.column_metrics import sum_columns
 from recframe.metrics.ideal import grade
 from recframe.metrics.measure import make_plan, measure_all
 from recframe.metrics.names import Metric
@@ -25,7 +26,7 @@ from recframe.options import Options
 
 def per_user_table(frame: pd.DataFrame, metrics: list[Metric], options: Options) -> pd.DataFrame:
     """Return the metrics of every user; the arguments have been checked."""
-    columns = find_columns(frame, options)
+    columns = find_columns(frame, options, metrics=metrics)
     return measure_table(read_judged(frame, columns, options), metrics, options)
 
 
@@ -40,6 +41,7 @@ def measure_table(
 ) -> pd.DataFrame:
     """Return the metrics of every user of interactions, for each of their scores."""
     plan, groups = make_plan(metrics), interactions.groups
+    averaged = [name for name, _ in interactions.columns.averaged]
     order = sort_users(groups)
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
@@ -51,7 +53,9 @@ def measure_table(
         # Gains are matched to rows one by one, so that every row must be counted.
         counts = count(run, options.tie_rule, plan.depth if run.gains is None else None)
         grades = None if run.gains is None else grade(run, run.gains, counts, options.tie_rule)
-        measured = measure_all(counts, plan, policy_of(options), grades)
+        columns = dict(zip(averaged, run.values, strict=True))
+        sums = sum_columns(run, options.tie_rule, plan.sum_cut_offs, columns)
+        measured = measure_all(counts, plan, policy_of(options), grades, sums)
         for row, values in zip(of_score, measured, strict=True):
             row[position[users]] = values
 

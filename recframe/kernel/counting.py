@@ -64,6 +64,8 @@ def count(rankings: Rankings, rule: TieRule, depth: Depth | None = None) -> Coun
     if depth is not None:
         depths = np.minimum(sizes, np.maximum(n_relevant * depth.at_n_relevant, depth.k))
     depths = np.where(n_ranked_relevant == 0, 0, depths)  # nothing to find, nothing to rank
+    if not depths.any():
+        return Counts(sizes, n_relevant, *np.empty((3, 0), np.int64))
     if n_ranked_relevant.max(initial=0) <= 1:
         rows = _count_single(rankings, sizes, rule)
     else:

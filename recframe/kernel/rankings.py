@@ -31,7 +31,12 @@ class TieRule(NamedTuple):
     @property
     def is_expectation(self) -> bool:
         """Whether a tie is kept, and counts by its expectation over all orders of its rows."""
-        return not self.row_order and self.relevant_first is None
+        return not self.row_order and not self.reads_relevance
+
+    @property
+    def reads_relevance(self) -> bool:
+        """Whether relevant rows come first or last."""
+        return self.relevant_first is not None
 
     @property
     def reads_rows(self) -> bool:
@@ -95,6 +100,8 @@ class Rankings(NamedTuple):
         Relevant items of the user that are not among these rows.
     gains : Gains, default None
         What the rows and those items add to nDCG; None: 1 where relevant.
+    values : tuple of ndarray of shape (n_rows,), float, default none
+        Other columns of the rows.
     """
 
     scores: Array
@@ -102,6 +109,7 @@ class Rankings(NamedTuple):
     offsets: Array
     n_unranked: Array
     gains: Gains | None = None
+    values: tuple[Array, ...] = ()
 
 
 def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
@@ -119,6 +127,7 @@ def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
             offsets[first : stop + 1] - offsets[first],
             rankings.n_unranked[first:stop],
             None if rankings.gains is None else rankings.gains.part(rows, first, stop),
+            tuple(values[rows] for values in rankings.values),
         )
 
     return [(run(first, stop), slice(first, stop)) for first, stop in pairwise(bounds)]

@@ -10,10 +10,11 @@ Without a relevant item (R = 0) precision is 0, as nothing can be a hit; every o
 how well relevant items were found, which has no answer then: `zero_division`.
 """
 
+from recframe.metrics.column_metrics import COLUMN_METRICS
 from recframe.metrics.hit_metrics import HIT_METRICS
 from recframe.metrics.position_metrics import POSITION_METRICS
 
 # The order is that of help texts and messages.
-DEFINITIONS = {**HIT_METRICS, **POSITION_METRICS}
+DEFINITIONS = {**HIT_METRICS, **POSITION_METRICS, **COLUMN_METRICS}
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "r_precision")

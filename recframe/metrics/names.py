@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recframe.errors import RecframeError, find_near, quote, shorten
+from recframe.metrics.column_names import QUOTED, parse_column, spell_column
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.synonyms import find_meant
 
-LABEL = re.compile(r"^([^(@]*)(\([^()]*\))?(@?)(.*)", re.DOTALL)  # name, parameters, @, k
+# Name, parameters, @, k.
+LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOTALL)
 NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
 LINE, OF_EACH = 79, " of every user."  # of definitions, which all end so
 MAX_METRICS = 100_000  # at a time, for names without end to be refused
@@ -29,15 +31,16 @@ class Metric(NamedTuple):
     ----------
     label, name : str
         The string that names it whole, as "recall@4" or "rbp(p=0.8)@10", and its name alone.
-    parameters : tuple of (str, float)
-        The parameters that were given, in the order of its definition.
+    parameters : tuple of (str, float or str)
+        The parameters that were given, in the order of its definition; of a metric of a column
+        its name.
     k : int or None
         Its cut-off, None where it has none.
     """
 
     label: str
     name: str
-    parameters: tuple[tuple[str, float], ...]
+    parameters: tuple[tuple[str, Any], ...]
     k: int | None
 
 
@@ -55,6 +58,8 @@ def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
     checked = _check_parameters(name, parameters)
     # The shortest texts that are read as the same numbers.
     given = ", ".join(f"{key}={value!r}".removesuffix(".0") for key, value in checked)
+    if DEFINITIONS[name].of_column:
+        given = spell_column(checked[0][1])
     label = f"{name}({given})" if given else name
     cut_off = DEFINITIONS[name].cut_off
     if cut_off == "none" or (cut_off == "optional" and k is None):
@@ -75,7 +80,12 @@ def parse_metric(label: object) -> Metric:
         raise RecframeError(
             f"{quote(label)}: write it as {_shown(name)}, found {quote(k)} after {name!r}"
         )
-    parameters = {} if given is None else _parse_parameters(label, given)
+    parameters: dict[str, object] = {}
+    if DEFINITIONS[name].of_column:
+        given = (given or "").strip()
+        parameters = {"column": parse_column(label, name, given)}
+    elif given is not None:
+        parameters = _parse_parameters(label, given)
     written = name if given is None else shorten(f"{name}({given})")
     cut_off = DEFINITIONS[name].cut_off
     if at and cut_off == "none":
@@ -90,7 +100,8 @@ def parse_metric(label: object) -> Metric:
         )
     if len(k) > len(str(MAX_K)):  # Python does not even read thousands of digits
         raise RecframeError(f"{quote(label)}: k must be at most 2**53, as no ranking is longer")
-    return make_metric(name, int(k), **parameters)
+    metric = make_metric(name, int(k), **parameters)
+    return metric._replace(label=f"{name}({given})@{k}") if "column" in parameters else metric
 
 
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
@@ -157,8 +168,21 @@ def _parse_parameters(label: object, given: str) -> dict[str, object]:
     return parameters
 
 
-def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, float], ...]:
+def list_columns(metrics: Iterable[Metric]) -> list[str]:
+    """Return the names of the columns that metrics are of, each once."""
+    of_column = filter(is_of_column, metrics)
+    return list(dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column))
+
+
+def is_of_column(metric: Metric) -> bool:
+    """Return whether a metric is of a column in place of relevance."""
+    return DEFINITIONS[metric.name].of_column
+
+
+def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
     """Return the parameters given in the order of the definition, or raise."""
+    if DEFINITIONS[name].of_column:
+        return tuple(given.items())
     parameters = DEFINITIONS[name].parameters
     ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, _ in parameters}
     for key in sorted(given.keys() - ranges):
@@ -185,6 +209,7 @@ def _shown(name: str) -> str:
     """Return a metric's name with its parameters and cut-off, in brackets if it can do without."""
     _, cut_off, parameters, *_ = DEFINITIONS[name]
     keys = ", ".join(f"{parameter.name}=…" for parameter in parameters)
+    keys = "COLUMN" if DEFINITIONS[name].of_column else keys
     at = {"needed": "@k", "optional": "[@k]", "none": ""}[cut_off]
     return f"{name}({keys}){at}" if keys else f"{name}{at}"
 
@@ -199,7 +224,8 @@ def _suggestion(label: object) -> str:
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off
-    brackets = f"({given})" if given and DEFINITIONS[near[0]].parameters else ""
+    has_brackets = DEFINITIONS[near[0]].parameters or DEFINITIONS[near[0]].of_column
+    brackets = f"({given})" if given and has_brackets else ""
     is_given = k.isdigit() and cut_off != "none"
     ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
     return f", did you mean '{shorten(near[0] + brackets + ending)}'?"

@@ -50,6 +50,9 @@ class Definition(NamedTuple):
         Whether without a cut-off it is about the first R rows only, not the whole ranking.
     zero_without_relevant : bool, default False
         Whether it is 0 where R = 0, not `zero_division`.
+    of_column : bool, default False
+        Whether it is of a column, named in brackets, in place of relevance. Its formula takes the
+        name as `column`; it has no method of its own.
     """
 
     formula: Callable[..., Array]
@@ -58,6 +61,7 @@ class Definition(NamedTuple):
     needs_gains: bool = False
     at_n_relevant: bool = False
     zero_without_relevant: bool = False
+    of_column: bool = False
 
 
 def defined(values: Array, statistics: RankStatistics, policy: Policy) -> Array:

@@ -1,7 +1,8 @@
 """Statistics: what the definitions read of the counts, made when first asked for. NumPy only."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -13,19 +14,26 @@ from recframe.metrics.ideal import Grades
 from recframe.metrics.positions import Positions, all_positions, first_positions, first_ties, sum_by
 
 Made = TypeVar("Made")
+Sum = tuple[Array, Array]  # of every user, as numerator and denominator
 
 
 class RankStatistics:
     """The counts of users, and what several metrics need of them.
 
     `cut_offs` are all that will be asked for, each once, in increasing order. Without `grades` the
-    gain of every relevant item is 1.
+    gain of every relevant item is 1. `sums` are those of columns over the first rows, by the name
+    of the column and the cut-off.
     """
 
     def __init__(
-        self, counts: Counts, cut_offs: Sequence[int] = (), grades: Grades | None = None
+        self,
+        counts: Counts,
+        cut_offs: Sequence[int] = (),
+        grades: Grades | None = None,
+        sums: Mapping[tuple[str, int], Sum] = MappingProxyType({}),
     ) -> None:
         self.counts = counts
+        self.sums = sums
         self._cut_offs = cut_offs
         self._grades = grades
         self._hits: dict[int, Hits] = {}

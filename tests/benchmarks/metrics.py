@@ -13,6 +13,7 @@ from tests.benchmarks import data
 from tests.benchmarks.engines import medians, recframe_call
 
 CUT_OFFS = (5, 10, 20)
+METRICS = [name for name, definition in DEFINITIONS.items() if not definition.of_column]
 FIRST = ("precision", "recall", "r_precision")
 
 
@@ -42,12 +43,12 @@ def main():
 def calls(frame):
     """Return a call of the first metrics, of these with each other one, and of all."""
     graded = frame.assign(relevant=frame["relevant"] * np.arange(1, len(frame) + 1) % 4)
-    others = [name for name in DEFINITIONS if name not in FIRST]
+    others = [name for name in METRICS if name not in FIRST]
     return {
         ", ".join(FIRST): recframe_call(frame, labels(FIRST)),
         **{f"and {name}": recframe_call(frame, labels([*FIRST, name])) for name in others},
-        "all": recframe_call(frame, labels(DEFINITIONS)),
-        "all, graded from 1 to 3": recframe_call(graded, labels(DEFINITIONS), min_relevance=1),
+        "all": recframe_call(frame, labels(METRICS)),
+        "all, graded from 1 to 3": recframe_call(graded, labels(METRICS), min_relevance=1),
     }
 
 

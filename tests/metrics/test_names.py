@@ -77,7 +77,7 @@ def test_metrics_are_asked_for():
 def test_metrics_are_described():
     """A line each, or two, names to the left, which is what their docstrings begin with."""
     head, *lines = describe_metrics().splitlines()
-    names = [line[2:25].strip().removesuffix("[@k]").removesuffix("@k") for line in lines]
+    names = [line[2:25].strip().partition("@")[0].rstrip("[(COLUMN)") for line in lines]
 
     assert head == "metrics of every user, with hits@c the relevant rows among the first c:"
     assert lines[0] == f"  precision@k{'':12}precision@k = hits@k / k"
