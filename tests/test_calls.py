@@ -66,7 +66,8 @@ REC = ROWS.rec
         ),
         (
             lambda: REC("user"),
-            "rec() got too many positional arguments; it takes nothing but options, by name",
+            "rec() got too many positional arguments; "
+            "it takes nothing but options, by name, as truth=...",
         ),
         (
             lambda: recframe.evaluate(),
