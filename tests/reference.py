@@ -57,13 +57,14 @@ def fold(rows, duplicates, missing):
         pairs.setdefault((user, item), []).append((score, relevant))
     if duplicates == "raise" and len(pairs) < len(rows):
         raise Refused("a pair is there twice")
-    if duplicates == "first":
-        return [(user, *values[0], item) for (user, item), values in pairs.items()]
     found = []
     for (user, item), values in pairs.items():
         scores, flags = zip(*values, strict=True)
         if None in flags or (missing == "raise" and None in scores):
             raise Refused("null score or relevance")
+        if duplicates == "first":
+            found.append((user, *values[0], item))
+            continue
         scores = [score for score in scores if score is not None]
         found.append((user, max(scores, default=None), max(flags), item))
     return found

@@ -72,7 +72,7 @@ REC = ROWS.rec
         (
             lambda: recframe.evaluate(),
             "evaluate() missing a required argument: 'frame'; it takes frame, metrics, user, item, "
-            "score, ascending, relevant, ties, short, missing, duplicates, zero_division and 10 "
+            "score, ascending, relevant, ties, short, missing, duplicates, zero_division and 12 "
             "more",
         ),
         (
