@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.disk import check_opens
-from recframe.errors import RecframeError, RepeatedPairError, quote, shorten, show_path
-from recframe.foreign import find_reader
+from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.frames.beside import load_frame, naming
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import Coded, append, encode, find_rows, match
@@ -24,7 +20,6 @@ from recframe.frames.overlap import Items, Overlap, are_listed, find_items
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, group_gains
 from recframe.kernel.threads import Array
-from recframe.lakehouse import find_delta, open_delta
 from recframe.options import Options
 
 
@@ -150,14 +145,14 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
 def check_truth_columns(columns: Columns, options: Options) -> None:
     """Raise where truth is a frame without the columns that it needs."""
     if isinstance(options.truth, pd.DataFrame):
-        with _naming_truth():
+        with naming("truth"):
             find_truth_columns(options.truth, columns, options)
 
 
 def read_judgments(columns: Columns, options: Options) -> Judgments:
     """Return what truth says, or raise where its rows are not distinct pairs of ids."""
-    truth = _load_truth(options.truth)
-    with _naming_truth():
+    truth = load_frame("truth", options.truth)
+    with naming("truth"):
         columns = find_truth_columns(truth, columns, options)
         if columns.relevant is None and is_infer(options.relevant):
             check_no_grades(truth, columns)
@@ -176,45 +171,17 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
         users, offsets = rows.groups.users, rows.groups.offsets
         if offsets[-1] == 0:
             raise RecframeError("there are no rows, so no item is relevant to anyone")
-        item = _read_items(rows)
+        item = read_items(rows)
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)
     return Judgments(users, user, item, relevant, rows.find_gains)
-
-
-def _load_truth(truth: Any) -> pd.DataFrame:
-    """Return truth as a frame, or raise where its file cannot be read."""
-    if isinstance(truth, pd.DataFrame):
-        return truth
-    with _naming_truth():
-        check_opens(os.fspath(truth))
-        root = find_delta(Path(truth), {}) if os.path.isdir(truth) else None  # noqa: PTH112 - raises nothing
-        if root is not None:
-            return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
-    try:
-        return pd.read_parquet(truth, page_checksum_verification=True)
-    except (OSError, TypeError, ValueError) as error:
-        is_missing = isinstance(error, FileNotFoundError)
-        first = shorten(str(error).partition("\n")[0].rstrip("."))
-        call = find_reader(truth, quote(os.fspath(truth)))
-        reason = "no such file" if is_missing else f"{first}{call and f'; pass truth={call}'}"
-        raise RecframeError(f"truth: cannot read {show_path(truth)}: {reason}") from error
-
-
-@contextmanager
-def _naming_truth() -> Iterator[None]:
-    """Say of a refusal that it is about truth."""
-    try:
-        yield
-    except RecframeError as error:
-        raise type(error)(f"truth: {error}") from None
 
 
 def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
     """Return where the pairs are; raise for ids that never match, and for pairs there twice."""
     groups = interactions.groups
     user = match(judgments.users, groups.users, "user")[judgments.user]
-    item = _read_items(interactions)
+    item = read_items(interactions)
     row = find_rows(item, groups.offsets, user, judgments.item)
     repeats = interactions.repeats
     return Matches(user, row if repeats is None else repeats.first_of(row))
@@ -237,7 +204,7 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         return judged
 
     def match_gains() -> Gains:
-        with _naming_truth():
+        with naming("truth"):
             of_pairs = find_gains().gain
         of_rows = np.zeros(n_rows)
         of_rows[row] = of_pairs[listed]
@@ -248,7 +215,7 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     return judged._replace(find_gains=match_gains)
 
 
-def _read_items(interactions: Interactions) -> Coded:
+def read_items(interactions: Interactions) -> Coded:
     """Return the items of the rows kept, in grouped order."""
     item = encode(_get_items(interactions), "item")
     return item._replace(codes=interactions.groups.in_order(item.codes))
