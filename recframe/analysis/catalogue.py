@@ -172,7 +172,7 @@ def _count(item: Coded, *columns: Array) -> pd.DataFrame:
     distinct, n_rows = np.unique(kind, return_counts=True)
     code, kind = np.divmod(distinct, n_kinds)
     cells = [ids.take(code), *(column[kind] for column in values), n_rows]
-    return pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)))
+    return pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False)
 
 
 def _figures(
