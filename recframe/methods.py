@@ -19,6 +19,7 @@ from typing import (
 
 import pandas as pd
 
+from recframe.analysis.catalogue import catalogue_columns, catalogue_table, count_shown
 from recframe.analysis.compare import Correction, Test, check_comparison, compare_table
 from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
@@ -28,6 +29,7 @@ from recframe.analysis.resampling import make_resampling
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
 from recframe.calls import public, public_methods
 from recframe.errors import find_near
+from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.tables import mean_table, measure_table, single_table
@@ -75,6 +77,19 @@ def _measure(
 ) -> pd.DataFrame:
     """Return what is made of the metrics of every user of interactions."""
     return make_table(measure_table(interactions, metrics, options))
+
+
+def _count_shown(
+    interactions: Interactions, options: Options, k: int, *, with_items: bool
+) -> pd.DataFrame:
+    """Return what the lists of interactions show, in one cell, as which it goes anywhere."""
+    shown = count_shown(interactions, options, k, with_items=with_items)
+    return pd.DataFrame({"cell": pd.Series([shown], dtype=object)})
+
+
+def _catalogue_of(shown: pd.DataFrame, **given: Any) -> pd.DataFrame:
+    """Return the table of what lists show, a cell for each part."""
+    return catalogue_table(shown["cell"].tolist(), **given)
 
 
 @public_methods(DEFAULTS)
@@ -538,6 +553,95 @@ class RankingMethods(ABC, Generic[Table]):
         """
         k = check_k(k)
         return self._describe(self._find_columns(with_item=True), k)
+
+    def catalogue(self, k: int = 10, items: Any = None) -> Table:
+        """
+        Return what the lists of all users together show of the catalogue, for each score column.
+
+        A list is a user's first k rows; relevance is not needed. A figure that no single user has:
+        how many of the items are shown to anyone, how evenly, and how much lists differ.
+
+        Parameters
+        ----------
+        k : int, default 10
+            The length of the lists, 1 or more.
+        items : array_like, DataFrame or int, default None
+            The catalogue: its ids, repeated or not, a frame with a column of them, or how many it
+            has. None: the items of the frame's rows, listed or not.
+
+        Returns
+        -------
+        DataFrame
+            Index: the score columns. Columns:
+
+            * ``coverage@k``: the share of the catalogue's items that are in anyone's list;
+            * ``gini@k``: the Gini index of the items' shares of all lists, those never shown
+              included: 0 where all have the same, 1 where one has all;
+            * ``entropy@k``: Shannon's entropy of these shares in bits, from 0 to log2 of the number
+              of items, by which it may be divided;
+            * ``personalization@k``: 1 - the mean overlap of two users' lists, the items they share
+              / k: 0 where all have one list, 1 where no item is in two.
+
+            Where nothing is shown, of a single item or a single list, what has no value is NaN, or
+            what `zero_division` says.
+
+        Raises
+        ------
+        RecframeError
+            An item is recommended that the catalogue has not, there is no item column, an argument
+            is out of its range, `duplicates` is "keep", or the frame is refused as in
+            `recframe.evaluate`.
+
+        See Also
+        --------
+        evaluate : What each user has; novelty and popularity are means of a column there.
+
+        Notes
+        -----
+        Under ties coverage and personalization are exact expectations: an item is in a user's list
+        with a probability p, so that some list has it with 1 - Π (1 - p), and two lists share
+        Σ p p'. Gini and entropy are those of the expected shares Σ p, not expected ones.
+
+        A user without a ranked row has no list. One with fewer than k is refused, unless `short`
+        says that the list is what there is: "pad" divides items shared by k all the same, "shrink"
+        by √(n n'), of lists of n and n' rows. "nan" leaves the user out.
+
+        Beside `memory`, files and Dask hold a count for each item, and under ties for each chance
+        that it has. The bits depend on neither the order of rows nor how they are parted.
+
+        Coverage is that of M. Ge, C. Delgado-Battenfeld and D. Jannach, "Beyond accuracy:
+        evaluating recommender systems by coverage and serendipity", RecSys 2010; Gini, divided by
+        items - 1, and entropy those of P. Castells, N. Hurley and S. Vargas, "Novelty and diversity
+        in recommender systems", Recommender Systems Handbook, 2022; personalization that of T. Zhou
+        et al., "Solving the apparent diversity-accuracy dilemma of recommender systems", PNAS 107,
+        2010.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> df = pd.DataFrame({"user": [1, 1, 2, 2], "item": list("abac"), "score": [3, 2, 3, 2]})
+        >>> df.rec.catalogue(k=1, items=4)
+        metric  coverage@1  gini@1  entropy@1  personalization@1
+        score
+        score         0.25     1.0        0.0                0.0
+        >>> df.rec.catalogue(k=2, items=["a", "b", "c", "d"])
+        metric  coverage@2    gini@2  entropy@2  personalization@2
+        score
+        score         0.75  0.5           1.5                0.5
+        """
+        k = check_k(k)
+        options = rank_options(self._options)
+        columns = catalogue_columns(self._sample, options, self._call)
+        known = read_catalogue(items, columns)
+        count = partial(_count_shown, k=k, with_items=known is None)
+        make_table = partial(
+            _catalogue_of,
+            scores=columns.scores,
+            k=k,
+            catalogue=known,
+            zero_division=float(options.zero_division),
+        )
+        return self._whole(self._map(count, columns, options), make_table)
 
     def curve(self, metric: str = "recall", k: int | Iterable[int] | None = None) -> Table:
         """

@@ -18,6 +18,7 @@ USERS = {
 
 IN_ONE = {  # tables of one partition, rows in order
     "describe": lambda rec: rec.describe(k=3),
+    "mean of columns": lambda rec: rec.summary("mean(other_score)@2", n_resamples=99),
     "summary": lambda rec: rec.summary(METRICS, n_resamples=99),
     "compare": lambda rec: rec.compare(METRICS, baseline="other_score", n_resamples=99),
 }

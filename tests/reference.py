@@ -7,7 +7,7 @@ be fast, and nothing comes from recframe.
 
 import math
 from fractions import Fraction
-from itertools import combinations, groupby, pairwise, permutations, product
+from itertools import chain, combinations, groupby, pairwise, permutations, product
 
 
 class Refused(Exception):  # noqa: N818 - it mirrors recframe's refusals, it is no error of the reference
@@ -300,6 +300,39 @@ def column_mean(rows, k, *, ties, short, zero_division):
         chance * Fraction(value) for chance, (*_, value) in zip(chances, ranked, strict=True)
     )
     return divide(total, min(k, len(ranked)) if short == "shrink" else k, zero_division)
+
+
+def catalogue(lists, k, n_items):
+    """Return (coverage, shares of items, personalization) expected of independent lists.
+
+    The lists of each user are those that are as likely as each other, each a list of items; the
+    overlap of two is divided by k.
+    """
+    lists = [user for user in lists if any(user)]
+    worlds = list(product(*lists))
+    covered = [Fraction(len(set().union(*map(set, world))), n_items) for world in worlds]
+    shown = Fraction(1, len(worlds))
+    shares = {}
+    for world in worlds:
+        for item in chain.from_iterable(world):
+            shares[item] = shares.get(item, 0) + shown
+    apart = [
+        1 - Fraction(len(set(one) & set(other)), k)
+        for world in worlds
+        for one, other in combinations(world, 2)
+    ]
+    return (
+        sum(covered) / len(worlds),
+        sorted(shares.values()),
+        sum(apart) / len(apart) if apart else math.nan,
+    )
+
+
+def gini(shares, n_items):
+    """Return the Gini index of shares, items without one included: mean difference of two."""
+    shares = [Fraction(0)] * (n_items - len(shares)) + list(shares)
+    differences = sum(abs(a - b) for a in shares for b in shares)
+    return differences / (2 * (n_items - 1) * sum(shares)) if n_items > 1 else math.nan
 
 
 def ranks(rows, ties, ascending=None):

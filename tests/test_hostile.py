@@ -46,6 +46,7 @@ TAKEN = {
     "ndcg.k": K | NONE,
     "reciprocal_rank.k": K | NONE,
     "curve.k": ARRAYS | NONE,
+    "catalogue.items": ARRAYS | NONE | K,
     "top.score": NONE,
     "evaluate.progress": set(),
     "evaluate of files.memory": BYTES,

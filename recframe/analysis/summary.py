@@ -24,8 +24,10 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
     """Return a metric at every cut-off, or raise where one is not valid."""
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
     in_brackets = isinstance(name, str) and name.partition("(")[0] in names and name.endswith(")")
-    if not in_brackets and (not isinstance(name, str) or name not in names):
-        listed = " or ".join([", ".join(map(repr, names[:-1])), repr(names[-1])])
+    plain = [one for one in names if not DEFINITIONS[one].of_column]
+    if not in_brackets and (not isinstance(name, str) or name not in plain):
+        shown = [f"{one}(COLUMN)" if DEFINITIONS[one].of_column else one for one in names]
+        listed = " or ".join([", ".join(map(repr, shown[:-1])), repr(shown[-1])])
         meant = find_meant(name) if isinstance(name, str) else None
         hint = f"; did you mean {meant.name!r}?" if meant and meant.name in names else ""
         raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}{hint}")

@@ -8,10 +8,24 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe import __version__
-from recframe.cli.commands import WITHOUT, run_describe, run_evaluate
+from recframe.cli.commands import WITHOUT, run_catalogue, run_describe, run_evaluate
+from recframe.cli.examples import (
+    CATALOGUE_EXAMPLES,
+    DESCRIBE_EXAMPLES,
+    EVALUATE_EXAMPLES,
+    EXAMPLES,
+)
 from recframe.cli.results import OUTPUT_ENDINGS
 from recframe.cli.statuses import DONE, STATUSES, USAGE
-from recframe.cli.values import as_usage, read_k, read_memory, read_number, read_path, refuse_k
+from recframe.cli.values import (
+    as_usage,
+    read_items,
+    read_k,
+    read_memory,
+    read_number,
+    read_path,
+    refuse_k,
+)
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.console import one_line, show, write
 from recframe.errors import RecframeError, find_near, quote
@@ -29,26 +43,8 @@ GROUPS = {
     "candidates": ("exclude", "unjudged"),
 }
 FILES = ("truth", "exclude")
+NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
-EXAMPLES = """examples:
-  recframe evaluate runs/ --metric precision@4 recall@4
-  recframe evaluate runs/*.parquet --truth test.parquet --output means.json
-  recframe describe runs/ --k 4
-  recframe evaluate @options.txt runs/
-
-@FILE stands for the arguments in FILE: one or more on a line, in quotes where
-they have blanks; what follows a # is a comment. A path that begins with @ is
-written ./@path."""
-EVALUATE_EXAMPLES = """examples:
-  recframe evaluate run.parquet
-  recframe evaluate --metric precision@4 recall@4 r_precision runs/
-  recframe evaluate runs/ --score knn --score als --ties worst --format csv
-  recframe evaluate runs/ --truth test.parquet --short pad --absent drop
-  recframe evaluate runs/ --output means.json --per-user users.parquet -q"""
-DESCRIBE_EXAMPLES = """examples:
-  recframe describe run.parquet
-  recframe describe runs/ --k 4 --truth test.parquet
-  recframe describe @options.txt runs/ --format json"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -153,17 +149,38 @@ def build_parser() -> Parser:
     )
     command.set_defaults(run=run_describe)
     _add_paths(command)
-    command.add_argument(
-        "-k",
-        "--k",
-        type=as_usage(read_k),
-        default=10,
-        metavar="K",
-        help="the cut-off to look at (default: %(default)s)",
-    )
+    _add_k(command, "the cut-off to look at")
     _add_options(command, [name for name in DEFAULTS if name not in NOT_DESCRIBED])
     _add_output(command, "the figures")
+    command = commands.add_parser(
+        "catalogue",
+        help="what the lists of all users show of the items",
+        prog="recframe catalogue",
+        usage="%(prog)s [--k K] [--items FILE|NUMBER] [OPTION ...] PATH [PATH ...]",
+        description="Print what all users' first k rows show of the items, for each score column:\n"
+        "coverage, Gini index and entropy (in bits) of shares, personalization.",
+        epilog=f"{CATALOGUE_EXAMPLES}\n\n{STATUSES}",
+    )
+    command.set_defaults(run=run_catalogue)
+    _add_paths(command)
+    _add_k(command, "the length of the lists")
+    command.add_argument(
+        "--items",
+        type=as_usage(read_items),
+        metavar="FILE|NUMBER",
+        help="the catalogue: a parquet file with a column of its items, or how many it has "
+        "(default: the items of PATH)",
+    )
+    _add_options(command, [name for name in DEFAULTS if name not in NOT_SHOWN])
+    _add_output(command, "the figures")
     return parser
+
+
+def _add_k(command: argparse.ArgumentParser, what: str) -> None:
+    """Add the cut-off of a command."""
+    text = f"{what} (default: %(default)s)"
+    flags = ("-k", "--k")
+    command.add_argument(*flags, type=as_usage(read_k), default=10, metavar="K", help=text)
 
 
 def _add_paths(command: argparse.ArgumentParser) -> None:

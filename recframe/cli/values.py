@@ -39,6 +39,11 @@ def read_k(text: str) -> int:
     return check_k(int(text) if text.isdecimal() and len(text) < 20 else text)
 
 
+def read_items(text: str) -> int | str:
+    """Return the number of items that a text means, or the path of their file."""
+    return int(text) if text.isdecimal() and len(text) < 20 else text
+
+
 def refuse_k(text: str) -> NoReturn:
     """Raise, as a cut-off is a part of a metric's name."""
     raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")

@@ -40,7 +40,11 @@ class Coded(NamedTuple):
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids that some row has, each once."""
-        codes, ids = self.numbered()
+        if self.ids is None:
+            # An index finds its distinct values by looking for repeats first.
+            distinct: pd.Index[Any] = pd.Index(pd.unique(self.codes))
+            return distinct
+        codes, ids = self.codes, self.ids
         return ids.take(np.flatnonzero(np.bincount(codes, minlength=len(ids))))
 
     def take(self, rows: Array) -> pd.Index[Any]:

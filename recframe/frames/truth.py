@@ -191,7 +191,7 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
         users, offsets = rows.groups.users, rows.groups.offsets
         if offsets[-1] == 0:
             raise RecframeError("there are no rows, so no item is relevant to anyone")
-        item = _read_items(rows)
+        item = read_items(rows)
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)
     return Judgments(users, user, item, relevant, rows.find_gains)
@@ -201,7 +201,7 @@ def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
     """Return where the pairs are; raise for ids that never match, and for pairs there twice."""
     groups = interactions.groups
     user = match(judgments.users, groups.users, "user")[judgments.user]
-    item = _read_items(interactions)
+    item = read_items(interactions)
     row = find_rows(item, groups.offsets, user, judgments.item)
     repeats = interactions.repeats
     return Matches(user, row if repeats is None else repeats.first_of(row))
@@ -235,7 +235,7 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     return judged._replace(find_gains=match_gains)
 
 
-def _read_items(interactions: Interactions) -> Coded:
+def read_items(interactions: Interactions) -> Coded:
     """Return the items of the rows kept, in grouped order."""
     item = encode(_get_items(interactions), "item")
     return item._replace(codes=interactions.groups.in_order(item.codes))
