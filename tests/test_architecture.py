@@ -34,7 +34,10 @@ ALLOWED = {
         "options",
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
-    "files": {"disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics", "options"},
+    "files": {
+        *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
+        "options",
+    },
     "functions": {"calls", "errors", "files", "frames", "metrics", "options"},
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options"},
     "accessor": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
@@ -45,7 +48,7 @@ ALLOWED = {
         *("scanned", "startup"),
     },
     "__main__": {"cli", "startup"},
-    "__init__": {"accessor", "errors", "frames", "functions", "metrics", "startup"},
+    "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},
 }
 OPTIONAL = (
     *("dask", "deltalake", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch"),
