@@ -52,7 +52,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     check_shown()
     found = find_files(arguments.paths)
-    with _outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
+    with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
         files = open_files(found, options, limits.memory)
         _tell_plan(arguments, files, limits)
         tables = iter_tables(files, metrics, options, limits)
@@ -75,7 +75,7 @@ def run_describe(arguments: argparse.Namespace) -> None:
     options, limits = _read_options(arguments), _read_limits(arguments)
     check_shown()
     found = find_files(arguments.paths)
-    with _outputs(arguments, [file.path for file in found]) as (output, _):
+    with outputs(arguments, [file.path for file in found]) as (output, _):
         files = open_files(found, options, limits.memory, with_item=True)
         _tell_plan(arguments, files, limits)
         table = describe_files(files, arguments.k, options, limits)
@@ -102,7 +102,7 @@ def _read_limits(arguments: argparse.Namespace) -> Limits:
 
 
 @contextmanager
-def _outputs(
+def outputs(
     arguments: argparse.Namespace, read: list[str], per_user: Path | None = None
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Give the files that are written to, in place once the results have been shown too.
