@@ -14,6 +14,7 @@ with Importing(for_command=is_command()):
     from recframe import metrics
     from recframe.accessor import RecAccessor, rec
     from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
+    from recframe.files.trec import read_qrels, read_run
     from recframe.frames.lists import from_lists, from_topk
     from recframe.frames.matrices import from_matrix
     from recframe.frames.relevant_items import truth_from
@@ -33,6 +34,8 @@ __all__ = [
     "from_topk",
     "iter_evaluate",
     "metrics",
+    "read_qrels",
+    "read_run",
     "rec",
     "truth_from",
 ]

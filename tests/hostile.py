@@ -166,6 +166,8 @@ def list_doors(path):
         "from_lists": (recframe.from_lists, recframe.from_lists, {"lists": LISTS}),
         "from_matrix": (recframe.from_matrix, recframe.from_matrix, {"scores": [[1, 2]]}),
         "truth_from": (recframe.truth_from, recframe.truth_from, {"truth": csr_array([[1, 2]])}),
+        "read_run": (recframe.read_run, recframe.read_run, {}),
+        "read_qrels": (recframe.read_qrels, recframe.read_qrels, {}),
         "rec": (
             lambda frame, **options: recframe.rec(frame, **options).recall(1),
             recframe.rec,

@@ -35,7 +35,10 @@ ALLOWED = {
         "options",
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
-    "files": {"disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics", "options"},
+    "files": {
+        *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
+        "options",
+    },
     "functions": {"calls", "errors", "files", "frames", "metrics", "options", "spelling"},
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
@@ -51,7 +54,7 @@ ALLOWED = {
         *("scanned", "startup"),
     },
     "__main__": {"cli", "startup"},
-    "__init__": {"accessor", "errors", "frames", "functions", "metrics", "startup"},
+    "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},
 }
 OPTIONAL = (
     *("dask", "deltalake", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch"),

@@ -57,7 +57,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     check_shown()
     found = find_files(arguments.paths)
-    with _outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
+    with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
         files = open_files(found, options, limits.memory, metrics=metrics)
         _tell_plan(arguments, files, limits)
         tables = iter_tables(files, metrics, options, limits)
@@ -80,7 +80,7 @@ def run_describe(arguments: argparse.Namespace) -> None:
     options, limits = _read_options(arguments), _read_limits(arguments)
     check_shown()
     found = find_files(arguments.paths)
-    with _outputs(arguments, [file.path for file in found]) as (output, _):
+    with outputs(arguments, [file.path for file in found]) as (output, _):
         files = open_files(found, options, limits.memory, with_item=True)
         _tell_plan(arguments, files, limits)
         table = describe_files(files, arguments.k, options, limits)
@@ -98,7 +98,7 @@ def run_catalogue(arguments: argparse.Namespace) -> None:
     found = find_files(arguments.paths)
     is_number = isinstance(arguments.items, int)
     beside = [] if arguments.items is None or is_number else [arguments.items]
-    with _outputs(arguments, [file.path for file in found], beside=beside) as (output, _):
+    with outputs(arguments, [file.path for file in found], beside=beside) as (output, _):
         with_relevant = options.tie_rule.reads_relevance
         files = open_files(
             found, options, limits.memory, with_item=True, with_relevant=with_relevant
@@ -133,7 +133,7 @@ def _read_limits(arguments: argparse.Namespace) -> Limits:
 
 
 @contextmanager
-def _outputs(
+def outputs(
     arguments: argparse.Namespace,
     read: list[str],
     per_user: Path | None = None,

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from recframe.errors import quote
 from recframe.frames.keys import check_dtype, factorize
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import null_error
+from recframe.frames.user_groups import find_keys, null_error
 from recframe.kernel.pairs import find_members, find_pairs
 from recframe.kernel.threads import Array
 
@@ -84,7 +86,21 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
     elif own.dtype != others.dtype:
         # As Python objects 1 equals 1.0, and no integer is rounded to be compared.
         own, others = own.astype(object), others.astype(object)
-    return np.asarray(others.get_indexer(own))
+    if 2 * len(own) > len(others):
+        return _look_up(own, others)
+    # Made a table of, the fewer take less time.
+    found = _look_up(others, own)
+    position = np.full(len(own), -1)
+    position[found[found >= 0]] = np.flatnonzero(found >= 0)
+    return position
+
+
+def _look_up(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
+    """Return the position of each id among others of its dtype, -1 where there is none."""
+    keys, others = find_keys(ids), find_keys(among)
+    if isinstance(keys, pa.Array) and isinstance(others, pa.Array) and keys.type == others.type:
+        return np.asarray(pc.index_in(keys, value_set=others).fill_null(-1), np.int64)
+    return np.asarray(among.get_indexer(ids))
 
 
 def find_rows(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array:

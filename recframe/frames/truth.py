@@ -72,6 +72,7 @@ class Judge:
     def __post_init__(self) -> None:
         """Begin with nothing of truth listed."""
         self._overlap = Overlap(self.judgments.users, self.judgments.item)
+        self.n_found = 0  # pairs of truth that were in a frame
 
     def judge(self, interactions: Interactions, *, is_all: bool = False) -> Interactions:
         """Return the arrays of a frame with the relevance that truth gives its rows.
@@ -89,6 +90,7 @@ class Judge:
         Raise, where it `is_all` there is, if it has no user or no item of truth.
         """
         matches, overlap = find_matches(self.judgments, interactions), self._overlap
+        self.n_found += int(np.count_nonzero(matches.row >= 0))
         is_listed = np.zeros(len(self.judgments.users), bool)
         is_listed[self.judgments.user[matches.user >= 0]] = True
         overlap.note_users(interactions.groups.users, is_listed)
