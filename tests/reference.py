@@ -6,6 +6,7 @@ be fast, and nothing comes from recframe.
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, groupby, pairwise, permutations, product
 
 
@@ -27,7 +28,10 @@ def evaluate(
     gain="linear",
     ascending=None,
 ):
-    """Return a metric of each user, by its name and its cut-off or None, as a dictionary."""
+    """Return a metric of each user, by its name and its cut-off or None, as a dictionary.
+
+    The name holds the parameters, as in "rbp(p=0.8)".
+    """
     lists = {}
     for user, score, relevance in complete_rows(rows, missing):
         if ascending and score is not None:
@@ -112,6 +116,17 @@ def value(rows, metric, k, *, ties, short, zero_division):
         return divide(hits(ranked, k, ties), depth, zero_division)
     if metric == "auc":
         return auc(ranked, ties, zero_division)
+    metric, parameters = read_name(metric)
+    if metric == "fall_out":
+        n_others = len(ranked) - sum(row[1] for row in ranked)
+        others = min(k, len(ranked)) - Fraction(hits(ranked, k, ties))
+        return divide(others, n_others, zero_division)
+    if metric == "dcg":
+        weight = partial(discount, **parameters)
+        return math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
+    if metric == "rbp":
+        weight = partial(persistence, **parameters)
+        return math.fsum(term for _, term in places(ranked, k, ties, weight))
     if n_relevant == 0:
         return zero_division
     if metric == "r_precision":
@@ -123,8 +138,10 @@ def value(rows, metric, k, *, ties, short, zero_division):
     if metric == "f1":
         return Fraction(2 * hits(ranked, k, ties)) / (depth + n_relevant)
     if metric == "ndcg":
-        ideal = math.fsum(gain * discount(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
-        return divide(dcg(ranked, k, ties), ideal, zero_division)
+        weight = partial(discount, **parameters)
+        ideal = math.fsum(gain * weight(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
+        gained = math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
+        return divide(gained, ideal, zero_division)
     definition = {
         "hit_rate": hit_rate,
         "reciprocal_rank": reciprocal_rank,
@@ -163,9 +180,21 @@ def auc(ranked, ties, zero_division):
     return divide(won, len(relevant) * len(others), zero_division)
 
 
-def discount(position):
+def read_name(written):
+    """Return the name and the parameters of a metric that is written as "rbp(p=0.8)"."""
+    name, _, given = written.rstrip(")").partition("(")
+    pairs = [part.split("=") for part in given.split(",") if part]
+    return name, {key.strip(): float(number) for key, number in pairs}
+
+
+def discount(position, offset=1):
     """Return what DCG multiplies the gain at a position with."""
-    return 1 / math.log2(1 + position)
+    return 1 / max(1, math.log2(offset + position))
+
+
+def persistence(position, p):
+    """Return what RBP adds for a relevant row at a position."""
+    return (1 - p) * p ** (position - 1)
 
 
 def best_gains(rows):
@@ -173,17 +202,20 @@ def best_gains(rows):
     return sorted((row[2] for row in rows if row[1]), reverse=True)
 
 
-def dcg(ranked, k, ties):
-    """Return the gain times discount of all rows; a tied row is at each of its places as often."""
+def places(ranked, k, ties, weight):
+    """Return (gain, weight of a place) of relevant rows; a tied row is at each of its places.
+
+    There it is as often as at any other, which its weights are divided by.
+    """
     terms = []
-    places = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
+    at = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
     for i, (score, relevant, gain) in enumerate(ranked):
         above = sum(row[0] > score for row in ranked)
         tied = sum(row[0] == score for row in ranked)
-        own = places.get(i, range(above + 1, above + tied + 1))
-        found = [discount(place) for place in own if k is None or place <= k]
-        terms += [gain * term / len(own) for term in found if relevant]
-    return math.fsum(terms)
+        own = at.get(i, range(above + 1, above + tied + 1))
+        found = [weight(place) for place in own if k is None or place <= k]
+        terms += [(gain, term / len(own)) for term in found if relevant]
+    return terms
 
 
 def flag_lists(ranked):

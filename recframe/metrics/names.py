@@ -93,6 +93,14 @@ def parse_metric(label: object) -> Metric:
     return make_metric(name, int(k), **parameters)
 
 
+def parse_name(label: object) -> tuple[str, dict[str, object]]:
+    """Return the name that a label without a cut-off begins with, or "", and its parameters."""
+    name, given, at, k = _parts(label)
+    if at or k or name not in DEFINITIONS:
+        return "", {}
+    return name, {} if given is None else _parse_parameters(label, given)
+
+
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     """Return the metrics that labels name, or raise `RecframeError` for none or a repeated one."""
     required = "a name such as 'recall@4' or a list of names"
@@ -160,12 +168,12 @@ def _parse_parameters(label: object, given: str) -> dict[str, object]:
 def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, float], ...]:
     """Return the parameters given in the order of the definition, or raise."""
     parameters = DEFINITIONS[name].parameters
-    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, _ in parameters}
+    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, *_ in parameters}
     for key in sorted(given.keys() - ranges):
         taken = " and ".join(ranges.values()) or "no parameters"
         raise RecframeError(f"{_shown(name)} takes {taken}, found {quote(key)}")
     checked = []
-    for key, low, high, default in parameters:
+    for key, low, high, _, default in parameters:
         value: Any = given.get(key)
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if is_number and low <= value < high:
@@ -182,11 +190,15 @@ def _metric_names() -> str:
 
 
 def _shown(name: str) -> str:
-    """Return a metric's name with its parameters and cut-off, in brackets if it can do without."""
-    _, cut_off, parameters, *_ = DEFINITIONS[name]
-    keys = ", ".join(f"{parameter.name}=…" for parameter in parameters)
-    at = {"needed": "@k", "optional": "[@k]", "none": ""}[cut_off]
-    return f"{name}({keys}){at}" if keys else f"{name}{at}"
+    """Return a metric's name with what must be given, and its cut-off, in brackets if it may be."""
+    at = {"needed": "@k", "optional": "[@k]", "none": ""}[DEFINITIONS[name].cut_off]
+    return f"{name}{required_parameters(name)}{at}"
+
+
+def required_parameters(name: str) -> str:
+    """Return the parameters that a metric must be given, in brackets, or nothing."""
+    keys = [f"{one.name}=…" for one in DEFINITIONS[name].parameters if one.default is None]
+    return f"({', '.join(keys)})" if keys else ""
 
 
 def _suggestion(label: object) -> str:
@@ -199,7 +211,8 @@ def _suggestion(label: object) -> str:
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off
-    brackets = f"({given})" if given and DEFINITIONS[near[0]].parameters else ""
+    takes_given = given and DEFINITIONS[near[0]].parameters
+    brackets = f"({given})" if takes_given else required_parameters(near[0])
     is_given = k.isdigit() and cut_off != "none"
     ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
     return f", did you mean '{shorten(near[0] + brackets + ending)}'?"

@@ -103,44 +103,6 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     return ratio(total, statistics.counts.n_relevant, policy)
 
 
-def ndcg(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
-    """
-    Return ndcg = the sum of gain / log2(1 + position), divided by its ideal, of every user.
-
-    The sum is over relevant rows up to k; the ideal ranks all relevant items of the user, listed
-    or not, highest gain first. With `min_relevance` a row's gain is its relevance, or
-    2^relevance - 1 under ``gain="exponential"``; else it is 1. In [0, 1]; NaN (or `zero_division`)
-    where nothing can be gained, as where R = 0.
-
-    See Also
-    --------
-    average_precision : What averages precision.
-
-    Notes
-    -----
-    As in trec_eval (``ndcg``, ``ndcg_cut_k``), which has no threshold of relevance, ranx, whose
-    ``ndcg_burges`` has the exponential gain, and RePlay, which knows no grades. Scikit-learn and
-    torchmetrics know listed items only. The ideal of RecTools has k relevant items whatever R is,
-    unless ``divide_by_achievable=True``. LensKit divides gains by max(1, log2(position)), as did
-    K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM
-    Transactions on Information Systems 20, 2002, unless ``weight=LogRankWeight(offset=1)``.
-
-    Examples
-    --------
-    >>> import pandas as pd, recframe
-    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 3, 2]})
-    >>> df.rec(min_relevance=1).ndcg(k=1)
-    ndcg@1     score
-    user
-    1       0.333333
-    2       1.000000
-    """
-    found = statistics.positions(k)
-    gained = found.sum(found.gain * statistics.discounts(k)[found.position], k)
-    # A tie of equal gains may exceed the ideal in the last bit.
-    return np.minimum(ratio(gained, statistics.ideal(k), policy), 1.0)
-
-
 def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
     Return auc = the probability that a relevant row outscores one that is not, of every user.
@@ -182,6 +144,5 @@ POSITION_METRICS = {
     "hit_rate": Definition(hit_rate, "needed"),
     "reciprocal_rank": Definition(reciprocal_rank, "optional"),
     "average_precision": Definition(average_precision, "optional"),
-    "ndcg": Definition(ndcg, "optional", needs_gains=True),
     "auc": Definition(auc, "none"),
 }

@@ -23,12 +23,14 @@ class Policy(NamedTuple):
 class Parameter(NamedTuple):
     """A number in [low, high) that a metric takes beside k, as p in ``rbp(p=0.8)@10``.
 
-    Its name is the formula's keyword; without a default it must be given.
+    Its name is the formula's keyword, and a line says what it means; without a default it must be
+    given.
     """
 
     name: str
     low: float
     high: float
+    meaning: str
     default: float | None = None
 
 

@@ -29,13 +29,13 @@ class RankStatistics:
         self._cut_offs = cut_offs
         self._grades = grades
         self._hits: dict[int, Hits] = {}
-        self._made: dict[tuple[Callable[..., Any], int | None], Any] = {}
+        self._made: dict[tuple[Callable[..., Any], int | None, Any], Any] = {}
 
     @classmethod
     def of_hits(cls, n_ranked: Array, n_relevant: Array, k: int, hits: Array) -> Self:
         """Return statistics of users of whom only the hits among the first k are known."""
         none = np.empty(0, np.int64)
-        statistics = cls(Counts(n_ranked, n_relevant, none, none, none), (k,))
+        statistics = cls(Counts(n_ranked, n_relevant, none, none, none, n_relevant), (k,))
         statistics._hits[k] = hits, np.ones_like(hits)
         return statistics
 
@@ -62,19 +62,26 @@ class RankStatistics:
     @cached_property
     def last_of_first(self) -> Array:
         """The last position each user's first relevant row may have; 0 where there is none."""
-        _, n_relevant, user, above, tied = self.counts
+        _, n_relevant, user, above, tied, _ = self.counts
         first, n_in_tie = first_ties(self.counts)
         position = np.zeros(len(n_relevant), np.int64)
         position[user[first]] = above[first] + tied[first] - n_in_tie + 1
         return position
 
-    def discounts(self, k: int | None) -> Array:
-        """Return 1 / log2(1 + position), which nDCG multiplies gains with, by position; 0 at 0."""
-        return self._make(_discounts, k)
+    def discounts(self, k: int | None, offset: float) -> Array:
+        """Return 1 / max(1, log2(offset + position)), which DCG multiplies gains with, by position.
 
-    def ideal(self, k: int | None) -> Array:
+        At 0 it is 0.
+        """
+        return self._make(_discounts, k, offset, key=offset)
+
+    def powers(self, k: int | None, p: float) -> Array:
+        """Return (1 - p) p^(position - 1), which RBP adds up, by position; at 0 it is 0."""
+        return self._make(_powers, k, p, key=p)
+
+    def ideal(self, k: int | None, offset: float) -> Array:
         """Return the DCG of each user's relevant items, highest gain first, down to k."""
-        n_relevant, discounts = self.counts.n_relevant, self.discounts(k)
+        n_relevant, discounts = self.counts.n_relevant, self.discounts(k, offset)
         if self._grades is None:
             deepest = n_relevant if k is None else np.minimum(n_relevant, k)
             # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
@@ -85,18 +92,32 @@ class RankStatistics:
             user, position, gain = user[inside], position[inside], gain[inside]
         return sum_by(user, gain * discounts[position], len(n_relevant))
 
-    def _make(self, function: Callable[..., Made], k: int | None, *arguments: object) -> Made:
-        """Return what a function makes of the counts, once for all that is asked for."""
+    def _make(
+        self, function: Callable[..., Made], k: int | None, *arguments: object, key: object = None
+    ) -> Made:
+        """Return what a function makes of the counts, once for all that is asked for.
+
+        Where its arguments are not always the same, the key tells them apart.
+        """
         # What goes down to the last cut-off serves every cut-off; None: to the end.
         last = None if k is None else self._cut_offs[-1]
-        if (function, last) not in self._made:
-            self._made[function, last] = function(self.counts, last, *arguments)
-        made: Made = self._made[function, last]
+        if (function, last, key) not in self._made:
+            self._made[function, last, key] = function(self.counts, last, *arguments)
+        made: Made = self._made[function, last, key]
         return made
 
 
-def _discounts(counts: Counts, last: int | None) -> Array:
+def _discounts(counts: Counts, last: int | None, offset: float) -> Array:
     """Return the discounts down to the last position, or to the last that there is."""
+    return np.append(0.0, 1 / np.log2(np.maximum(2, _positions(counts, last) + offset)))
+
+
+def _powers(counts: Counts, last: int | None, p: float) -> Array:
+    """Return what RBP adds up down to the last position, or to the last that there is."""
+    return np.append(0.0, (1 - p) * p ** (_positions(counts, last) - 1.0))
+
+
+def _positions(counts: Counts, last: int | None) -> Array:
+    """Return the positions from 1 to the last, or to the last that a relevant item may have."""
     longest = int(max(counts.n_relevant.max(initial=0), counts.n_ranked.max(initial=0)))
-    stop = longest if last is None else min(longest, last)
-    return np.append(0.0, 1 / np.log2(np.arange(2, stop + 2)))
+    return np.arange(1, 1 + (longest if last is None else min(longest, last)))

@@ -14,6 +14,9 @@ SYNONYMS = {
     "reciprocal_rank": ("rr", "mrr", "reciprank"),
     "average_precision": ("ap", "map", "apk", "mapk", "avgprec"),
     "ndcg": ("normalizeddcg", "normalizeddiscountedcumulativegain"),
+    "dcg": ("discountedcumulativegain",),
+    "rbp": ("rankbiasedprecision",),
+    "fall_out": ("fpr", "falsepositiverate"),
     "capped_recall": ("rcap", "recallcap", "cappedr"),
     "auc": ("rocauc", "auroc", "aucroc", "gauc"),
 }
