@@ -690,13 +690,16 @@ class RankingMethods(ABC, Generic[Table]):
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.
+        all_relevant: At[Table]
         auc: OfAll[Table]
         average_precision: Optionally[Table]
+        bpref: OfAll[Table]
         capped_recall: At[Table]
         dcg: WithOffset[Table]
         f1: At[Table]
         fall_out: At[Table]
         hit_rate: At[Table]
+        judged: At[Table]
         ndcg: WithOffset[Table]
         precision: At[Table]
         r_precision: OfAll[Table]

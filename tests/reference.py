@@ -103,10 +103,11 @@ def gain_of(relevance, min_relevance, gain):
 def value(rows, metric, k, *, ties, short, zero_division):
     """Return one user's metric from (score, relevant, gain) rows; None as score is unranked.
 
-    It is exact, but for the logarithms of DCG.
+    None as relevance is a row that is not judged, which is not relevant. The value is exact, but
+    for the logarithms of DCG.
     """
     ranked = [row for row in rows if row[0] is not None]
-    n_relevant = sum(row[1] for row in rows)
+    n_relevant = sum(bool(row[1]) for row in rows)
     if k is not None and len(ranked) < k and short == "raise":
         raise Refused("fewer ranked rows than k")
     if k is not None and len(ranked) < k and short == "nan":
@@ -116,6 +117,9 @@ def value(rows, metric, k, *, ties, short, zero_division):
         return divide(hits(ranked, k, ties), depth, zero_division)
     if metric == "auc":
         return auc(ranked, ties, zero_division)
+    if metric == "judged":
+        flags = [(row[0], row[1] is not None) for row in ranked]
+        return divide(hits(flags, k, ties), depth, zero_division)
     metric, parameters = read_name(metric)
     if metric == "fall_out":
         n_others = len(ranked) - sum(row[1] for row in ranked)
@@ -129,6 +133,8 @@ def value(rows, metric, k, *, ties, short, zero_division):
         return math.fsum(term for _, term in places(ranked, k, ties, weight))
     if n_relevant == 0:
         return zero_division
+    if metric == "bpref":
+        return bpref([row for row in rows if row[1] is not None], n_relevant, ties)
     if metric == "r_precision":
         return Fraction(hits(ranked, n_relevant, ties)) / n_relevant
     if metric == "recall":
@@ -144,19 +150,44 @@ def value(rows, metric, k, *, ties, short, zero_division):
         return divide(gained, ideal, zero_division)
     definition = {
         "hit_rate": hit_rate,
+        "all_relevant": all_relevant,
         "reciprocal_rank": reciprocal_rank,
         "average_precision": average_precision,
     }[metric]
     if ties == "expected":
         lists = flag_lists(ranked)
     else:
-        lists = [[ranked[i][1] for i in order(ranked, ties)]]
+        lists = [[bool(ranked[i][1]) for i in order(ranked, ties)]]
     return Fraction(sum(definition(flags[:k], n_relevant) for flags in lists), len(lists))
 
 
 def hit_rate(flags, n_relevant):
     """Return whether any row of a list is relevant."""
     return int(any(flags))
+
+
+def bpref(rows, n_relevant, ties):
+    """Return the mean over relevant items of what is left by others above them, of R or of N.
+
+    Above a row that is tied with d others there are 0 to d of them, each as often.
+    """
+    n_others = sum(not row[1] for row in rows)
+    ranked = [row for row in rows if row[0] is not None]
+    if ties != "expected":
+        ranked = [(-place, *ranked[i][1:]) for place, i in enumerate(order(ranked, ties))]
+    left = Fraction(0)
+    for row in ranked:
+        above = sum(other[0] > row[0] for other in ranked if not other[1])
+        tied = sum(other[0] == row[0] for other in ranked if not other[1])
+        if row[1]:
+            lost = sum(Fraction(min(above + x, n_relevant), tied + 1) for x in range(tied + 1))
+            left += 1 - (lost / min(n_others, n_relevant) if n_others else 0)
+    return left / n_relevant
+
+
+def all_relevant(flags, n_relevant):
+    """Return whether every relevant row is in a list."""
+    return int(sum(flags) == n_relevant)
 
 
 def reciprocal_rank(flags, n_relevant):
@@ -223,7 +254,7 @@ def flag_lists(ranked):
     by_score = sorted(ranked, key=lambda row: -row[0])
     choices = []
     for _, rows in groupby(by_score, key=lambda row: row[0]):
-        flags = [row[1] for row in rows]
+        flags = [bool(row[1]) for row in rows]
         places = combinations(range(len(flags)), sum(flags))
         choices.append([[i in chosen for i in range(len(flags))] for chosen in places])
     return [[flag for part in parts for flag in part] for parts in product(*choices)]

@@ -79,7 +79,7 @@ METRICS = {
     for parameters in PARAMETERS.get(name, [""])
 }
 # These are ratios of whole numbers, divided once; the others are sums of floats.
-EXACT = (*HIT_METRICS, "auc")
+EXACT = (*HIT_METRICS, "auc", "judged")
 # Of rows that are there, so that they are 0 where none is relevant.
 SUMS = ("precision", "dcg", "rbp")
 # Whose best value is the lowest; which may exceed 1.
@@ -176,7 +176,7 @@ def call_method(accessor, name, k):
 def of_no_relevant(metric, zero_division, fall_out):
     """Return the value of a metric where nothing is relevant; of fall-out it is given."""
     name = name_of(metric)
-    return {"fall_out": fall_out}.get(name, 0.0 if name in SUMS else zero_division)
+    return {"fall_out": fall_out, "judged": 1.0}.get(name, 0.0 if name in SUMS else zero_division)
 
 
 def every_metric(k):

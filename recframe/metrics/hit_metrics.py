@@ -35,7 +35,7 @@ def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     2              1.0
     """
     numerator, denominator = statistics.hits(k)
-    return ratio(numerator, denominator * _depth(statistics, k, policy), policy)
+    return ratio(numerator, denominator * rows_at(statistics, k, policy), policy)
 
 
 def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
@@ -128,7 +128,7 @@ def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     numerator, denominator = statistics.hits(k)
     n_relevant = statistics.counts.n_relevant
-    both = np.where(n_relevant == 0, 0, _depth(statistics, k, policy) + n_relevant)
+    both = np.where(n_relevant == 0, 0, rows_at(statistics, k, policy) + n_relevant)
     return ratio(2 * numerator, denominator * both, policy)
 
 
@@ -196,7 +196,7 @@ def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(np.minimum(n_ranked, k) * denominator - hits, denominator * n_others, policy)
 
 
-def _depth(statistics: RankStatistics, k: int, policy: Policy) -> Array | int:
+def rows_at(statistics: RankStatistics, k: int, policy: Policy) -> Array | int:
     """Return how many rows precision@k looks at."""
     return np.minimum(k, statistics.counts.n_ranked) if policy.short == "shrink" else k
 

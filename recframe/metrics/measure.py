@@ -9,6 +9,7 @@ from recframe.kernel.counting import Counts, Depth
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.ideal import Grades
+from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.names import Metric
 from recframe.metrics.registry import Policy
 from recframe.metrics.statistics import RankStatistics
@@ -25,12 +26,15 @@ class Plan(NamedTuple):
         How far down the rankings they look; None: to the end.
     needs_gains : bool
         Whether one of them counts grades of relevance.
+    needs_judged : bool
+        Whether one of them counts rows that truth holds.
     """
 
     metrics: tuple[Metric, ...]
     cut_offs: tuple[int, ...]
     depth: Depth | None
     needs_gains: bool
+    needs_judged: bool
 
     @property
     def deepest(self) -> int:
@@ -43,17 +47,22 @@ def make_plan(metrics: Sequence[Metric]) -> Plan:
     cut_offs = tuple(sorted({metric.k for metric in metrics if metric.k is not None}))
     open_ended = [DEFINITIONS[metric.name] for metric in metrics if metric.k is None]
     needs_gains = any(DEFINITIONS[metric.name].needs_gains for metric in metrics)
-    plan = Plan(tuple(metrics), cut_offs, None, needs_gains)
+    needs_judged = any(DEFINITIONS[metric.name].needs_judged for metric in metrics)
+    plan = Plan(tuple(metrics), cut_offs, None, needs_gains, needs_judged)
     if not all(definition.at_n_relevant for definition in open_ended):
         return plan
     return plan._replace(depth=Depth(plan.deepest, at_n_relevant=bool(open_ended)))
 
 
 def measure_all(
-    counts: Counts, plan: Plan, policy: Policy, grades: Grades | None = None
+    counts: Counts,
+    plan: Plan,
+    policy: Policy,
+    grades: Grades | None = None,
+    judged: JudgedRows | None = None,
 ) -> Iterator[Array]:
     """Yield metrics one after the other, a float array of shape (n_users,) each."""
-    statistics = RankStatistics(counts, plan.cut_offs, grades)
+    statistics = RankStatistics(counts, plan.cut_offs, grades, judged)
     for metric in plan.metrics:
         yield measure_one(metric, statistics, policy)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from recframe.kernel.threads import Array
+from recframe.metrics.hits import probability_of_all
 from recframe.metrics.registry import Definition, Policy, defined, ratio
 from recframe.metrics.statistics import RankStatistics
 
@@ -38,6 +39,36 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     probability = np.minimum(found.sum(found.probability, k), 1.0)
     probability[(statistics.last_of_first > 0) & (statistics.last_of_first <= k)] = 1.0
     return defined(probability, statistics, policy)
+
+
+def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+    """
+    Return all_relevant@k = 1 if every relevant item is among the first k, else 0 of every user.
+
+    For questions that only all the evidence together answers, as in multi-hop retrieval. In [0, 1];
+    0 where a relevant item is not ranked, or R > k, and NaN (or `zero_division`) where R = 0. In a
+    tie across the cut it is the hypergeometric probability that none is left below.
+
+    See Also
+    --------
+    hit_rate : 1 if any relevant item is.
+    recall : The share of them that is.
+
+    Notes
+    -----
+    Recall@k where it is 1, and 0 elsewhere. Trec_eval, ir_measures and ranx do not have it.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 1, 1]})
+    >>> df.rec.all_relevant(k=1)
+    all_relevant@1  score
+    user
+    1                 0.0
+    2                 1.0
+    """
+    return defined(probability_of_all(statistics.counts, k), statistics, policy)
 
 
 def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
@@ -142,6 +173,7 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
 
 POSITION_METRICS = {
     "hit_rate": Definition(hit_rate, "needed"),
+    "all_relevant": Definition(all_relevant, "needed"),
     "reciprocal_rank": Definition(reciprocal_rank, "optional"),
     "average_precision": Definition(average_precision, "optional"),
     "auc": Definition(auc, "none"),

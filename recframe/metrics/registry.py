@@ -48,6 +48,8 @@ class Definition(NamedTuple):
         What it takes beside k, in the order that its label names them in.
     needs_gains : bool, default False
         Whether grades of relevance count.
+    needs_judged : bool, default False
+        Whether it counts which rows truth holds.
     at_n_relevant : bool, default False
         Whether without a cut-off it is about the first R rows only, not the whole ranking.
     zero_without_relevant : bool, default False
@@ -58,6 +60,7 @@ class Definition(NamedTuple):
     cut_off: Literal["needed", "optional", "none"]
     parameters: tuple[Parameter, ...] = ()
     needs_gains: bool = False
+    needs_judged: bool = False
     at_n_relevant: bool = False
     zero_without_relevant: bool = False
 

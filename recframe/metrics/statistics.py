@@ -10,6 +10,7 @@ from recframe.kernel.counting import Counts
 from recframe.kernel.threads import Array
 from recframe.metrics.hits import Hits, expected_hits, expected_hits_at
 from recframe.metrics.ideal import Grades
+from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.positions import Positions, all_positions, first_positions, first_ties, sum_by
 
 Made = TypeVar("Made")
@@ -19,15 +20,20 @@ class RankStatistics:
     """The counts of users, and what several metrics need of them.
 
     `cut_offs` are all that will be asked for, each once, in increasing order. Without `grades` the
-    gain of every relevant item is 1.
+    gain of every relevant item is 1, and without `judged` every row is.
     """
 
     def __init__(
-        self, counts: Counts, cut_offs: Sequence[int] = (), grades: Grades | None = None
+        self,
+        counts: Counts,
+        cut_offs: Sequence[int] = (),
+        grades: Grades | None = None,
+        judged: JudgedRows | None = None,
     ) -> None:
         self.counts = counts
         self._cut_offs = cut_offs
         self._grades = grades
+        self._judged = judged
         self._hits: dict[int, Hits] = {}
         self._made: dict[tuple[Callable[..., Any], int | None, Any], Any] = {}
 
@@ -50,6 +56,22 @@ class RankStatistics:
     def hits_at_n_relevant(self) -> Hits:
         """The relevant rows among the first R, as numerator and denominator."""
         return expected_hits_at(self.counts, self.counts.n_relevant)
+
+    def judged_hits(self, k: int) -> Hits:
+        """Return the judged rows among the first k, as numerator and denominator."""
+        if self._judged is not None:
+            return self._judged.hits[k]
+        n_ranked = self.counts.n_ranked
+        return np.minimum(n_ranked, k), np.ones_like(n_ranked)
+
+    @cached_property
+    def among_judged(self) -> tuple[Counts, Array]:
+        """The counts of relevant rows among judged ones; judged items that are not relevant."""
+        counts, judged = self.counts, self._judged
+        if judged is not None:
+            counts = judged.count(counts)
+        n_others = counts.n_ranked - counts.n_ranked_relevant
+        return counts, n_others if judged is None else n_others + judged.n_others
 
     def positions(self, k: int | None) -> Positions:
         """Return the positions of relevant rows, down to k at least."""

@@ -55,6 +55,10 @@ def test_values_by_hand():
         "rbp(p=0)@4": 0.0,
         "fall_out@3": 2 / 3,
         "fall_out@1": 1 / 3,
+        "all_relevant@4": 0.0,
+        "all_relevant@5": 1.0,
+        "judged@3": 1.0,
+        "bpref": ((1 - 1 / 3) + 2 * (1 - 2 / 3)) / 3,
     }
     found = values(one_user([0, 1, 0, 1, 1, 0]), list(expected))
 
@@ -81,6 +85,9 @@ def test_tied_by_hand(name, k):
         "dcg(offset=0.5)": (1 + 1 / math.log2(2.5)) / 2,
         "rbp(p=0.8)": (0.2 + 0.16) / 2,
         "fall_out": 1.0,
+        "all_relevant": 1.0,
+        "judged": 1.0,
+        "bpref": 1 / 2,
     }[name]
     label = strategies.label(name, k)
 

@@ -75,7 +75,7 @@ def test_the_name_here_is_said(label, meant):
         assert meant == parse_metric(meant).label
 
 
-@pytest.mark.parametrize("label", ["bpref", "coverage", "iprec_at_recall_0.10", "10", "k", "@", ""])
+@pytest.mark.parametrize("label", ["infap", "coverage", "iprec_at_recall_0.10", "10", "k", "@", ""])
 def test_what_means_nothing_here(label):
     """A metric that is not here has no other name here."""
     assert find_meant(label) is None
