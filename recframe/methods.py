@@ -69,6 +69,12 @@ if TYPE_CHECKING:
         def __call__(self, k: int | None = None, *, offset: float = 1) -> Made:
             """Return the table of the metric."""
 
+    class WithMax(Protocol[Made]):
+        """The method of a metric of grades up to a highest one."""
+
+        def __call__(self, k: int | None = None, *, max: float) -> Made:
+            """Return the table of the metric."""
+
     class WithP(Protocol[Made]):
         """The method of a metric of a persistence."""
 
@@ -696,6 +702,7 @@ class RankingMethods(ABC, Generic[Table]):
         bpref: OfAll[Table]
         capped_recall: At[Table]
         dcg: WithOffset[Table]
+        err: WithMax[Table]
         f1: At[Table]
         fall_out: At[Table]
         hit_rate: At[Table]

@@ -39,7 +39,8 @@ def evaluate(
         ranked = score is not None and (min_score is None or score >= min_score)
         relevant = is_relevant(relevance, min_relevance)
         gained = gain_of(relevance, min_relevance, gain) if relevant else 0
-        lists.setdefault(user, []).append((score if ranked else None, relevant, gained))
+        grade = gain_of(relevance, min_relevance, "linear") if relevant else 0
+        lists.setdefault(user, []).append((score if ranked else None, relevant, gained, grade))
     options = {"ties": ties, "short": short, "zero_division": zero_division}
     return {user: float(value(rows, metric, k, **options)) for user, rows in lists.items()}
 
@@ -101,10 +102,10 @@ def gain_of(relevance, min_relevance, gain):
 
 
 def value(rows, metric, k, *, ties, short, zero_division):
-    """Return one user's metric from (score, relevant, gain) rows; None as score is unranked.
+    """Return one user's metric from rows (score, relevant, gain, grade); None is unranked.
 
-    None as relevance is a row that is not judged, which is not relevant. The value is exact, but
-    for the logarithms of DCG.
+    A grade that is the gain is left out. None as relevance is a row that is not judged, which is
+    not relevant. The value is exact, but for the logarithms of DCG.
     """
     ranked = [row for row in rows if row[0] is not None]
     n_relevant = sum(bool(row[1]) for row in rows)
@@ -125,6 +126,8 @@ def value(rows, metric, k, *, ties, short, zero_division):
         n_others = len(ranked) - sum(row[1] for row in ranked)
         others = min(k, len(ranked)) - Fraction(hits(ranked, k, ties))
         return divide(others, n_others, zero_division)
+    if metric == "err":
+        return err(ranked, k, ties, **parameters)
     if metric == "dcg":
         weight = partial(discount, **parameters)
         return math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
@@ -233,6 +236,33 @@ def best_gains(rows):
     return sorted((row[2] for row in rows if row[1]), reverse=True)
 
 
+def err(ranked, k, ties, max):
+    """Return the sum of the probability to stop at a place over the place.
+
+    Of a tie one gets past j rows with the mean over all choices of j of its rows, of which the
+    product of 1 - stop is multiplied out.
+    """
+    if ties == "expected":
+        by_score = sorted(ranked, key=lambda row: -row[0])
+        steps = [list(rows) for _, rows in groupby(by_score, key=lambda row: row[0])]
+    else:
+        steps = [[ranked[i]] for i in order(ranked, ties)]
+    total, reached, above = Fraction(0), Fraction(1), 0
+    for rows in steps:
+        sums = [Fraction(1)]  # of the products over the choices of 0, 1, 2, … rows
+        for row in rows:
+            passed = 1 - Fraction(2 ** row[-1] - 1 if row[1] else 0) / 2 ** int(max)
+            longer = [*sums, Fraction(0)]
+            sums = [a + passed * b for a, b in zip(longer, [Fraction(0), *sums], strict=True)]
+        passed = [each / math.comb(len(rows), j) for j, each in enumerate(sums)]
+        for place, (before, after) in enumerate(pairwise(passed), above + 1):
+            if k is None or place <= k:
+                total += reached * (before - after) / place
+        reached *= passed[-1]
+        above += len(rows)
+    return total
+
+
 def places(ranked, k, ties, weight):
     """Return (gain, weight of a place) of relevant rows; a tied row is at each of its places.
 
@@ -240,7 +270,7 @@ def places(ranked, k, ties, weight):
     """
     terms = []
     at = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
-    for i, (score, relevant, gain) in enumerate(ranked):
+    for i, (score, relevant, gain, *_) in enumerate(ranked):
         above = sum(row[0] > score for row in ranked)
         tied = sum(row[0] == score for row in ranked)
         own = at.get(i, range(above + 1, above + tied + 1))

@@ -72,6 +72,7 @@ SHORT = ("raise", "pad", "shrink", "nan")
 MISSING = ("raise", "unranked", "drop")
 # How metrics are written that take parameters.
 PARAMETERS = {"ndcg": ["", "(offset=0)"], "dcg": ["", "(offset=0.5)"], "rbp": ["(p=0.8)"]}
+PARAMETERS |= {"err": ["(max=4)"]}
 # Name of each metric, with its parameters as they are written: how it takes a cut-off.
 METRICS = {
     f"{name}{parameters}": definition.cut_off
@@ -81,7 +82,7 @@ METRICS = {
 # These are ratios of whole numbers, divided once; the others are sums of floats.
 EXACT = (*HIT_METRICS, "auc", "judged")
 # Of rows that are there, so that they are 0 where none is relevant.
-SUMS = ("precision", "dcg", "rbp")
+SUMS = ("precision", "dcg", "rbp", "err")
 # Whose best value is the lowest; which may exceed 1.
 LOW_IS_BEST = ("fall_out",)
 UNBOUNDED = ("dcg",)

@@ -45,6 +45,8 @@ TAKEN = {
     "reciprocal_rank.k": K | NONE,
     "dcg.k": K | NONE,
     "rbp.k": K | NONE,
+    "err.k": K | NONE,
+    "max": set(),
     "offset": NONE | {"0", "0.5", "Fraction", "float"},
     "p": {"0", "0.5", "Fraction", "float"},
     "curve.k": ARRAYS | NONE,

@@ -48,6 +48,7 @@ METHODS = [
     if not name.startswith("_") and name != "inspect"
 ]
 ARGUMENTS = {"compare": {"n_resamples": 9}, "summary": {"n_resamples": 9}, "rbp": {"p": 0.5}}
+ARGUMENTS |= {"err": {"max": 4}}
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def per_user_table(frame: pd.DataFrame, metrics: list[Metric], options: Options)
 def policy_of(options: Options) -> Policy:
     """Return what the metrics need to know of the options."""
     absent = options.absent if options.has_truth else None
-    return Policy(options.short, float(options.zero_division), absent)
+    return Policy(options.short, float(options.zero_division), absent, options.gain)
 
 
 def measure_table(

@@ -116,11 +116,46 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     return found.sum(found.probability * statistics.powers(k, p)[found.position], k)
 
 
+def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float) -> Array:
+    """
+    Return err(max) = the sum of the probability to stop at a position / position of every user.
+
+    Expected reciprocal rank: one goes down the rows and stops at one with probability
+    (2^grade - 1) / 2^max, where max is the highest grade that there can be (O. Chapelle,
+    D. Metzler, Y. Zhang and P. Grinspan, "Expected reciprocal rank for graded relevance", CIKM
+    2009). In [0, 1]; 0 where R = 0. Without `min_relevance` a relevant row has grade 1, for which
+    max is 1. Rows below `min_relevance` stop nobody; a grade above max is refused.
+
+    See Also
+    --------
+    reciprocal_rank : Where one always stops at a relevant row.
+
+    Notes
+    -----
+    As in gdeval and ir_measures (``ERR@k``), which have max = 4 and five digits. Under
+    ``gain="exponential"`` grades are the same here. In a tie, the mean over all orders of its rows
+    comes from symmetric sums: the mean of (1 - stop) multiplied over j of them.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.9, 0.8, 0.7], "relevant": [1, 0, 1]})
+    >>> df.rec.err(k=2, max=1)
+    err(max=1)@2  score
+    user
+    1               0.5
+    """
+    found = statistics.stops(k, max, is_exponential=policy.gain == "exponential")
+    return found.sum(found.probability / found.position, k)
+
+
+HIGHEST = Parameter("max", 1, 100, "The highest grade that there can be")
 OFFSET = Parameter("offset", 0, 1000, "What is added to positions under the logarithm", 1)
 PERSISTENCE = Parameter("p", 0, 1, "The probability of going on to the next row")
 
 DISCOUNTED_METRICS = {
     "ndcg": Definition(ndcg, "optional", (OFFSET,), needs_gains=True),
     "dcg": Definition(dcg, "optional", (OFFSET,), needs_gains=True, zero_without_relevant=True),
+    "err": Definition(err, "optional", (HIGHEST,), needs_gains=True, zero_without_relevant=True),
     "rbp": Definition(rbp, "optional", (PERSISTENCE,), zero_without_relevant=True),
 }

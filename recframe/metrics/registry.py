@@ -18,6 +18,7 @@ class Policy(NamedTuple):
     short: str
     zero_division: float
     absent: str | None = None
+    gain: str = "linear"
 
 
 class Parameter(NamedTuple):

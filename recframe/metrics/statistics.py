@@ -6,12 +6,14 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from recframe.errors import RecframeError
 from recframe.kernel.counting import Counts
 from recframe.kernel.threads import Array
 from recframe.metrics.hits import Hits, expected_hits, expected_hits_at
 from recframe.metrics.ideal import Grades
 from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.positions import Positions, all_positions, first_positions, first_ties, sum_by
+from recframe.metrics.stops import stop_positions
 
 Made = TypeVar("Made")
 
@@ -100,6 +102,24 @@ class RankStatistics:
     def powers(self, k: int | None, p: float) -> Array:
         """Return (1 - p) p^(position - 1), which RBP adds up, by position; at 0 it is 0."""
         return self._make(_powers, k, p, key=p)
+
+    def stops(self, k: int | None, highest: float, *, is_exponential: bool) -> Positions:
+        """Return where one stops whom a row satisfies with (2^grade - 1) / 2^highest.
+
+        Gains are grades, or exponential in them. Raise where a grade is above the highest.
+        """
+        grades = self._grades
+        stop = np.broadcast_to(2.0**-highest, len(self.counts.user))
+        if grades is not None:
+            found = grades.ideal.max(initial=0)
+            found = np.log2(found + 1) if is_exponential else found
+            if found > highest * (1 + 1e-12):
+                raise RecframeError(
+                    f"err(max={highest:g}): max must be the highest grade that there can be, found "
+                    f"grade {found:g}; pass max={found:g} or more"
+                )
+            stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
+        return self._make(stop_positions, k, stop, key=highest)
 
     def ideal(self, k: int | None, offset: float) -> Array:
         """Return the DCG of each user's relevant items, highest gain first, down to k."""

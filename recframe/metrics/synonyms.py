@@ -16,6 +16,7 @@ SYNONYMS = {
     "ndcg": ("normalizeddcg", "normalizeddiscountedcumulativegain"),
     "dcg": ("discountedcumulativegain",),
     "rbp": ("rankbiasedprecision",),
+    "err": ("expectedreciprocalrank",),
     "bpref": ("binarypreference",),
     "judged": ("judgedat", "judgedrate"),
     "all_relevant": ("allrecall", "allhits", "completerecall"),

@@ -53,6 +53,9 @@ def test_values_by_hand():
         "rbp(p=0.5)": 1 / 4 + 1 / 16 + 1 / 32,
         "rbp(p=0.5)@4": 1 / 4 + 1 / 16,
         "rbp(p=0)@4": 0.0,
+        "err(max=1)": (1 / 2) / 2 + (1 / 4) / 4 + (1 / 8) / 5,
+        "err(max=1)@4": (1 / 2) / 2 + (1 / 4) / 4,
+        "err(max=2)@2": (1 / 4) / 2,
         "fall_out@3": 2 / 3,
         "fall_out@1": 1 / 3,
         "all_relevant@4": 0.0,
@@ -84,6 +87,7 @@ def test_tied_by_hand(name, k):
         "dcg": discount,
         "dcg(offset=0.5)": (1 + 1 / math.log2(2.5)) / 2,
         "rbp(p=0.8)": (0.2 + 0.16) / 2,
+        "err(max=4)": (1 + 1 / 2) / 16 / 2,
         "fall_out": 1.0,
         "all_relevant": 1.0,
         "judged": 1.0,
@@ -106,7 +110,7 @@ def test_nothing_relevant(zero_division):
 @pytest.mark.parametrize(("relevant", "scores"), [([1, 1, 0, 0, 0], None), ([1, 1, 0], [5, 5, 1])])
 def test_perfect_rankings(relevant, scores):
     """A perfect ranking scores exactly 1, also where the relevant rows are tied."""
-    never = ("precision", "f1", "dcg", "rbp", "fall_out")  # of rows beyond R too, or sums
+    never = ("precision", "f1", "dcg", "rbp", "err", "fall_out")  # of rows beyond R too, or sums
     labels = [label for label in LABELS if strategies.name_of(label) not in never]
     of_whole = [label for label in labels if label in OF_WHOLE]
 
@@ -136,6 +140,7 @@ def test_metrics_without_a_cut_off_are_never_short():
     for short in strategies.SHORT:
         found = values(one_user([1]), OF_WHOLE, short=short, zero_division=0.0)
         expected = dict.fromkeys(OF_WHOLE, 1.0) | {"auc": 0.0, "rbp(p=0.8)": 1 - 0.8}
+        expected["err(max=4)"] = 1 / 16
         assert expected == found
 
 
