@@ -66,6 +66,24 @@ if TYPE_CHECKING:
         def __call__(self) -> Made:
             """Return the table of the metric."""
 
+    class WithOffset(Protocol[Made]):
+        """The method of a metric that discounts positions."""
+
+        def __call__(self, k: int | None = None, *, offset: float = 1) -> Made:
+            """Return the table of the metric."""
+
+    class WithMax(Protocol[Made]):
+        """The method of a metric of grades up to a highest one."""
+
+        def __call__(self, k: int | None = None, *, max: float) -> Made:
+            """Return the table of the metric."""
+
+    class WithP(Protocol[Made]):
+        """The method of a metric of a persistence."""
+
+        def __call__(self, k: int | None = None, *, p: float) -> Made:
+            """Return the table of the metric."""
+
 
 def as_it_is(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table."""
@@ -819,14 +837,21 @@ class RankingMethods(ABC, Generic[Table]):
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.
+        all_relevant: At[Table]
         auc: OfAll[Table]
         average_precision: Optionally[Table]
+        bpref: OfAll[Table]
         capped_recall: At[Table]
+        dcg: WithOffset[Table]
+        err: WithMax[Table]
         f1: At[Table]
+        fall_out: At[Table]
         hit_rate: At[Table]
-        ndcg: Optionally[Table]
+        judged: At[Table]
+        ndcg: WithOffset[Table]
         precision: At[Table]
         r_precision: OfAll[Table]
+        rbp: WithP[Table]
         recall: At[Table]
         reciprocal_rank: Optionally[Table]
 
@@ -862,16 +887,19 @@ def make_method(name: str, definition: Definition) -> Callable[..., Any]:
     """Return the method of a metric, with the signature and docstring that its definition means."""
     make = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
     arguments, lines = [make("self")], []
-    for own in definition.parameters:
-        default = inspect.Parameter.empty if own.default is None else own.default
-        arguments.append(make(own.name, default=default, annotation=float))
-        shown = "" if own.default is None else f", default {own.default:g}"
-        lines.append(f"{own.name} : float{shown}\n    In [{own.low:g}, {own.high:g}).")
     k = DEFAULT_K.get(definition.cut_off)
     if definition.cut_off in DEFAULT_K:
         arguments.append(make("k", default=k, annotation=int if k else int | None))
         end = "" if k else "; None: the whole ranking"
         lines.append(f"k : int, default {k}\n    The cut-off, 1 or more{end}.")
+    for own in definition.parameters:  # by name only, so that no cut-off is taken for one
+        default = inspect.Parameter.empty if own.default is None else own.default
+        kind = inspect.Parameter.KEYWORD_ONLY
+        arguments.append(make(own.name, kind=kind, default=default, annotation=float))
+        shown = "" if own.default is None else f", default {own.default:g}"
+        lines.append(
+            f"{own.name} : float{shown}\n    {own.meaning}, in [{own.low:g}, {own.high:g})."
+        )
     signature = inspect.Signature(arguments, return_annotation=Table)
 
     def method(*args: Any, **kwargs: Any) -> Any:

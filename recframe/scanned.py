@@ -17,7 +17,7 @@ from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files
 from recframe.files.per_user import make_each
 from recframe.frames.catalogue import Catalogue
-from recframe.frames.interactions import read_interactions
+from recframe.frames.reading import read_interactions
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.options import Options
 

@@ -191,6 +191,7 @@ def list_doors(path):
             method = getattr(accessor, name)
             base = {"judge": {"truth": TRUTH}, "inspect": {"user": 1}, "top": {"score": "a_score"}}
             base["catalogue"] = {"k": 1}
+            base |= {"rbp": {"p": 0.5}, "err": {"max": 4}}
             call = lambda a=accessor, n=name, **arguments: call_method(a, n, **arguments)  # noqa: E731
             doors[f"{kind}.{name}"] = call, method, base.get(name, {})
     for name in recframe.metrics.__all__:

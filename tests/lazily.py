@@ -6,9 +6,8 @@ import pandas as pd
 
 import dask
 import strategies
-from recframe.metrics.names import make_metric
 
-METRICS = [make_metric(*asked).label for asked in strategies.every_metric(2)]
+METRICS = [strategies.label(*asked) for asked in strategies.every_metric(2)]
 USERS = {
     "int": lambda number: number,
     "str": lambda number: number.map("user {}".format).astype("str"),

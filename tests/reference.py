@@ -7,6 +7,7 @@ be fast, and nothing comes from recframe.
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import chain, combinations, groupby, pairwise, permutations, product
 
 
@@ -28,7 +29,10 @@ def evaluate(
     gain="linear",
     ascending=None,
 ):
-    """Return a metric of each user, by its name and its cut-off or None, as a dictionary."""
+    """Return a metric of each user, by its name and its cut-off or None, as a dictionary.
+
+    The name holds the parameters, as in "rbp(p=0.8)".
+    """
     lists = {}
     for user, score, relevance, *item in complete_rows(rows, missing):
         if ascending and score is not None:
@@ -36,7 +40,9 @@ def evaluate(
         ranked = score is not None and (min_score is None or score >= min_score)
         relevant = is_relevant(relevance, min_relevance)
         gained = gain_of(relevance, min_relevance, gain) if relevant else 0
-        lists.setdefault(user, []).append((score if ranked else None, relevant, gained, *item))
+        grade = gain_of(relevance, min_relevance, "linear") if relevant else 0
+        row = (score if ranked else None, relevant, gained, grade, *item)
+        lists.setdefault(user, []).append(row)
     options = {"ties": ties, "short": short, "zero_division": zero_division}
     return {user: float(value(rows, metric, k, **options)) for user, rows in lists.items()}
 
@@ -109,12 +115,14 @@ def gain_of(relevance, min_relevance, gain):
 
 
 def value(rows, metric, k, *, ties, short, zero_division):
-    """Return one user's metric from (score, relevant, gain, item) rows; None: unranked.
+    """Return one user's metric from rows (score, relevant, gain, grade, item); None is unranked.
 
-    It is exact, but for the logarithms of DCG.
+    A grade that is the gain may be left out, and so may items unless ties go by them. None as
+    relevance is a row that is not judged, which is not relevant. The value is exact, but for the
+    logarithms of DCG.
     """
     ranked = [row for row in rows if row[0] is not None]
-    n_relevant = sum(row[1] for row in rows)
+    n_relevant = sum(bool(row[1]) for row in rows)
     if k is not None and len(ranked) < k and short == "raise":
         raise Refused("fewer ranked rows than k")
     if k is not None and len(ranked) < k and short == "nan":
@@ -124,8 +132,26 @@ def value(rows, metric, k, *, ties, short, zero_division):
         return divide(hits(ranked, k, ties), depth, zero_division)
     if metric == "auc":
         return auc(ranked, ties, zero_division)
+    if metric == "judged":
+        flags = [(row[0], row[1] is not None, *row[2:]) for row in ranked]
+        return divide(hits(flags, k, ties), depth, zero_division)
+    metric, parameters = read_name(metric)
+    if metric == "fall_out":
+        n_others = len(ranked) - sum(row[1] for row in ranked)
+        others = min(k, len(ranked)) - Fraction(hits(ranked, k, ties))
+        return divide(others, n_others, zero_division)
+    if metric == "err":
+        return err(ranked, k, ties, **parameters)
+    if metric == "dcg":
+        weight = partial(discount, **parameters)
+        return math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
+    if metric == "rbp":
+        weight = partial(persistence, **parameters)
+        return math.fsum(term for _, term in places(ranked, k, ties, weight))
     if n_relevant == 0:
         return zero_division
+    if metric == "bpref":
+        return bpref([row for row in rows if row[1] is not None], n_relevant, ties)
     if metric == "r_precision":
         return Fraction(hits(ranked, n_relevant, ties)) / n_relevant
     if metric == "recall":
@@ -135,23 +161,50 @@ def value(rows, metric, k, *, ties, short, zero_division):
     if metric == "f1":
         return Fraction(2 * hits(ranked, k, ties)) / (depth + n_relevant)
     if metric == "ndcg":
-        ideal = math.fsum(gain * discount(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
-        return divide(dcg(ranked, k, ties), ideal, zero_division)
+        weight = partial(discount, **parameters)
+        ideal = math.fsum(gain * weight(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
+        gained = math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
+        return divide(gained, ideal, zero_division)
     definition = {
         "hit_rate": hit_rate,
+        "all_relevant": all_relevant,
         "reciprocal_rank": reciprocal_rank,
         "average_precision": average_precision,
     }[metric]
     if ties == "expected":
         lists = flag_lists(ranked)
     else:
-        lists = [[ranked[i][1] for i in order(ranked, ties)]]
+        lists = [[bool(ranked[i][1]) for i in order(ranked, ties)]]
     return Fraction(sum(definition(flags[:k], n_relevant) for flags in lists), len(lists))
 
 
 def hit_rate(flags, n_relevant):
     """Return whether any row of a list is relevant."""
     return int(any(flags))
+
+
+def bpref(rows, n_relevant, ties):
+    """Return the mean over relevant items of what is left by others above them, of R or of N.
+
+    Above a row that is tied with d others there are 0 to d of them, each as often.
+    """
+    n_others = sum(not row[1] for row in rows)
+    ranked = [row for row in rows if row[0] is not None]
+    if ties != "expected":
+        ranked = [(-place, *ranked[i][1:]) for place, i in enumerate(order(ranked, ties))]
+    left = Fraction(0)
+    for row in ranked:
+        above = sum(other[0] > row[0] for other in ranked if not other[1])
+        tied = sum(other[0] == row[0] for other in ranked if not other[1])
+        if row[1]:
+            lost = sum(Fraction(min(above + x, n_relevant), tied + 1) for x in range(tied + 1))
+            left += 1 - (lost / min(n_others, n_relevant) if n_others else 0)
+    return left / n_relevant
+
+
+def all_relevant(flags, n_relevant):
+    """Return whether every relevant row is in a list."""
+    return int(sum(flags) == n_relevant)
 
 
 def reciprocal_rank(flags, n_relevant):
@@ -175,9 +228,21 @@ def auc(ranked, ties, zero_division):
     return divide(won, len(relevant) * len(others), zero_division)
 
 
-def discount(position):
+def read_name(written):
+    """Return the name and the parameters of a metric that is written as "rbp(p=0.8)"."""
+    name, _, given = written.rstrip(")").partition("(")
+    pairs = [part.split("=") for part in given.split(",") if part]
+    return name, {key.strip(): float(number) for key, number in pairs}
+
+
+def discount(position, offset=1):
     """Return what DCG multiplies the gain at a position with."""
-    return 1 / math.log2(1 + position)
+    return 1 / max(1, math.log2(offset + position))
+
+
+def persistence(position, p):
+    """Return what RBP adds for a relevant row at a position."""
+    return (1 - p) * p ** (position - 1)
 
 
 def best_gains(rows):
@@ -185,17 +250,47 @@ def best_gains(rows):
     return sorted((row[2] for row in rows if row[1]), reverse=True)
 
 
-def dcg(ranked, k, ties):
-    """Return the gain times discount of all rows; a tied row is at each of its places as often."""
+def err(ranked, k, ties, max):
+    """Return the sum of the probability to stop at a place over the place.
+
+    Of a tie one gets past j rows with the mean over all choices of j of its rows, of which the
+    product of 1 - stop is multiplied out.
+    """
+    if ties == "expected":
+        by_score = sorted(ranked, key=lambda row: -row[0])
+        steps = [list(rows) for _, rows in groupby(by_score, key=lambda row: row[0])]
+    else:
+        steps = [[ranked[i]] for i in order(ranked, ties)]
+    total, reached, above = Fraction(0), Fraction(1), 0
+    for rows in steps:
+        sums = [Fraction(1)]  # of the products over the choices of 0, 1, 2, … rows
+        for row in rows:
+            passed = 1 - Fraction(2 ** row[2:4][-1] - 1 if row[1] else 0) / 2 ** int(max)
+            longer = [*sums, Fraction(0)]
+            sums = [a + passed * b for a, b in zip(longer, [Fraction(0), *sums], strict=True)]
+        passed = [each / math.comb(len(rows), j) for j, each in enumerate(sums)]
+        for place, (before, after) in enumerate(pairwise(passed), above + 1):
+            if k is None or place <= k:
+                total += reached * (before - after) / place
+        reached *= passed[-1]
+        above += len(rows)
+    return total
+
+
+def places(ranked, k, ties, weight):
+    """Return (gain, weight of a place) of relevant rows; a tied row is at each of its places.
+
+    There it is as often as at any other, which its weights are divided by.
+    """
     terms = []
-    places = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
+    at = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
     for i, (score, relevant, gain, *_) in enumerate(ranked):
         above = sum(row[0] > score for row in ranked)
         tied = sum(row[0] == score for row in ranked)
-        own = places.get(i, range(above + 1, above + tied + 1))
-        found = [discount(place) for place in own if k is None or place <= k]
-        terms += [gain * term / len(own) for term in found if relevant]
-    return math.fsum(terms)
+        own = at.get(i, range(above + 1, above + tied + 1))
+        found = [weight(place) for place in own if k is None or place <= k]
+        terms += [(gain, term / len(own)) for term in found if relevant]
+    return terms
 
 
 def flag_lists(ranked):
@@ -203,7 +298,7 @@ def flag_lists(ranked):
     by_score = sorted(ranked, key=lambda row: -row[0])
     choices = []
     for _, rows in groupby(by_score, key=lambda row: row[0]):
-        flags = [row[1] for row in rows]
+        flags = [bool(row[1]) for row in rows]
         places = combinations(range(len(flags)), sum(flags))
         choices.append([[i in chosen for i in range(len(flags))] for chosen in places])
     return [[flag for part in parts for flag in part] for parts in product(*choices)]

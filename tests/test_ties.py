@@ -18,10 +18,9 @@ from recframe import MissingColumnError, RecframeError
 from recframe.cli import main
 from recframe.kernel.counting import find_tied
 from recframe.kernel.rankings import Rankings
-from recframe.metrics.names import make_metric
 
 ASKED = strategies.every_metric(2)
-LABELS = [make_metric(*asked).label for asked in ASKED]
+LABELS = [strategies.label(*asked) for asked in ASKED]
 # Each in the order that trec_eval ranks them in where all scores are equal.
 ORDERS = {
     "int": [9, 80, 8, 10, 1, 0, -5, -10],
@@ -105,7 +104,7 @@ def test_frames_equal_the_reference(rows, options, random):
     ranks = reference.ranks(shown, "item", options["ascending"])
     try:
         expected = {
-            make_metric(name, k).label: reference.evaluate(read, name, k, **options)
+            strategies.label(name, k): reference.evaluate(read, name, k, **options)
             for name, k in ASKED
         }
     except reference.Refused:

@@ -19,7 +19,8 @@ from recframe.analysis.description import (
     Description,
 )
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.interactions import Interactions
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import policy_of
 from recframe.frames.truth import Judge
 from recframe.frames.user_groups import find_nulls, has_nulls

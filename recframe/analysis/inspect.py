@@ -12,9 +12,10 @@ from recframe.analysis.judged import judged_frame
 from recframe.analysis.ranks import rank_table
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.columns import find_columns, get_column
-from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
+from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.keys import check_dtype
 from recframe.frames.labels import is_same
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import mean_table, measure_table
 from recframe.frames.truth import open_candidates
 from recframe.kernel.threads import Array

@@ -6,8 +6,8 @@ import pandas as pd
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import append
-from recframe.frames.interactions import read_interactions
 from recframe.frames.labels import is_same
+from recframe.frames.reading import read_interactions
 from recframe.frames.truth import (
     Judge,
     Judgments,

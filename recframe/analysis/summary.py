@@ -13,7 +13,14 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
 from recframe.frames.user_groups import sort_users
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import Metric, check_k, list_given, parse_metric
+from recframe.metrics.names import (
+    Metric,
+    check_k,
+    list_given,
+    parse_metric,
+    parse_name,
+    required_parameters,
+)
 from recframe.metrics.synonyms import find_meant
 from recframe.options import Options
 
@@ -23,20 +30,18 @@ LAST_K = 50  # of a curve, where no cut-off is given
 def curve_metrics(name: object, k: object) -> list[Metric]:
     """Return a metric at every cut-off, or raise where one is not valid."""
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
-    in_brackets = isinstance(name, str) and name.partition("(")[0] in names and name.endswith(")")
-    plain = [one for one in names if not DEFINITIONS[one].of_column]
-    if not in_brackets and (not isinstance(name, str) or name not in plain):
-        shown = [f"{one}(COLUMN)" if DEFINITIONS[one].of_column else one for one in names]
-        listed = " or ".join([", ".join(map(repr, shown[:-1])), repr(shown[-1])])
+    if parse_name(name) not in names:
+        shown = [repr(f"{known}{required_parameters(known)}") for known in names]
+        listed = f"{', '.join(shown[:-1])} or {shown[-1]}"
         meant = find_meant(name) if isinstance(name, str) else None
-        hint = f"; did you mean {meant.name!r}?" if meant and meant.name in names else ""
+        hint = ""
+        if meant is not None and meant.name in names:
+            hint = f"; did you mean '{meant.name}{required_parameters(meant.name)}'?"
         raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
         k = range(1, (LAST_K if k is None else check_k(k)) + 1)
     given = list_given("k", "a number or several cut-offs, such as range(1, 51)", k)
-    first = parse_metric(f"{name}@1")
-    label = first.label.removesuffix("1")
-    metrics = [first._replace(label=f"{label}{check_k(k)}", k=check_k(k)) for k in given]
+    metrics = [parse_metric(f"{name}@{check_k(cut_off)}") for cut_off in given]
     if not metrics:
         raise RecframeError("k must hold at least one cut-off, found none")
     if len(set(metrics)) < len(metrics):

@@ -22,8 +22,8 @@ from recframe.dask.lazy import (
 from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
-from recframe.frames.interactions import read_interactions
 from recframe.frames.labels import is_same, other_labels
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_count
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options

@@ -13,7 +13,7 @@ from recframe.files.budget import Limits, Progress, showing
 from recframe.files.footers import Files
 from recframe.files.repeated import advise_on_files
 from recframe.files.user_ids import read_user_dtype, restore_users
-from recframe.frames.interactions import read_interactions
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import measure_table
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.metrics.names import Metric

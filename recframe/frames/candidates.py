@@ -13,8 +13,8 @@ from recframe.errors import RecframeError
 from recframe.frames.beside import load_frame, naming
 from recframe.frames.columns import Columns, find_pair_columns, get_column
 from recframe.frames.ids import Coded, encode, find_all_rows, match
-from recframe.frames.interactions import complete_rows, find_groups
 from recframe.frames.overlap import Items, Overlap, find_items
+from recframe.frames.reading import complete_rows, find_groups
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.threads import Array
 from recframe.options import Options

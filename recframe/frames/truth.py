@@ -15,11 +15,12 @@ from recframe.frames.candidates import Candidates, Pairs, read_excluded
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
 from recframe.frames.ids import Coded, append, encode, find_rows, match
-from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_infer
 from recframe.frames.overlap import Items, Overlap, are_listed, find_items
+from recframe.frames.reading import read_interactions
 from recframe.frames.user_groups import UserGroups
-from recframe.kernel.rankings import Gains, group_gains
+from recframe.kernel.rankings import Gains, Judged, group_gains
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -221,6 +222,16 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     judged = interactions._replace(relevant=relevant, n_unlisted=n_unlisted, is_judged=True)
     if (repeats := interactions.repeats) is not None:
         relevant[repeats.rows] = relevant[repeats.first]
+
+    def match_judged() -> Judged:
+        is_judged = np.zeros(n_rows, bool)
+        is_judged[matches.row[matches.row >= 0]] = True
+        if repeats is not None:
+            is_judged[repeats.rows] = is_judged[repeats.first]
+        others = ~judgments.relevant & (matches.row < 0) & (matches.user >= 0)
+        return Judged(is_judged, np.bincount(matches.user[others], minlength=n_users))
+
+    judged = judged._replace(find_judged=match_judged)
     find_gains = judgments.find_gains
     if find_gains is None:
         return judged

@@ -57,7 +57,7 @@ def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
 def _read_gains(
     grades: Array, relevant: Array, label: Hashable, groups: UserGroups, gain: str
 ) -> Gains:
-    """Return the gains of rows, or raise where a relevant one has a grade that nDCG cannot count.
+    """Return the gains of rows, or raise where a relevant one has a grade that cannot be counted.
 
     The grades are those of rows as they stand; of rows that are not relevant they mean nothing.
     """
@@ -77,7 +77,7 @@ def _read_gains(
 def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> None:
     """Raise where the grade of a relevant row is negative or above the limit."""
     low, high = float(grades.min(initial=0)), float(grades.max(initial=0))
-    required = f"relevant={quote(label)}: nDCG needs relevance of"
+    required = f"relevant={quote(label)}: metrics of grades need relevance of"
     if low < 0:
         raise RecframeError(
             f"{required} 0 or more, found {low:g} in a relevant row; "

@@ -34,6 +34,8 @@ class Counts(NamedTuple):
     above, tied : ndarray of shape (n_rows,), int
         Rows of that user that are ranked above it, and those that share its score, itself
         included; 1 where a rule orders them.
+    n_ranked_relevant : ndarray of shape (n_users,), int
+        Relevant rows in the user's ranking, those left out below included.
     """
 
     n_ranked: Array
@@ -41,6 +43,7 @@ class Counts(NamedTuple):
     user: Array
     above: Array
     tied: Array
+    n_ranked_relevant: Array
 
 
 class Depth(NamedTuple):
@@ -65,17 +68,17 @@ def count(rankings: Rankings, rule: TieRule, depth: Depth | None = None) -> Coun
         depths = np.minimum(sizes, np.maximum(n_relevant * depth.at_n_relevant, depth.k))
     depths = np.where(n_ranked_relevant == 0, 0, depths)  # nothing to find, nothing to rank
     if not depths.any():
-        return Counts(sizes, n_relevant, *np.empty((3, 0), np.int64))
+        none = np.empty(0, np.int64)
+        return Counts(sizes, n_relevant, none, none, none, n_ranked_relevant)
     if n_ranked_relevant.max(initial=0) <= 1:
-        rows = _count_single(rankings, sizes, rule)
+        user, above, tied = _count_single(rankings, sizes, rule)
     else:
         blocks = count_blocks(sorted_blocks(rankings, rule, depths), rule)
-        rows = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+        user, above, tied = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     if depth is not None:
-        user, above, _ = rows
         inside = np.flatnonzero(above < depths[user])
-        rows = [column[inside] for column in rows]
-    return Counts(sizes, n_relevant, *rows)
+        user, above, tied = user[inside], above[inside], tied[inside]
+    return Counts(sizes, n_relevant, user, above, tied, n_ranked_relevant)
 
 
 def _count_single(rankings: Rankings, sizes: Array, rule: TieRule) -> list[Array]:

@@ -10,6 +10,7 @@ from recframe.kernel.counting import Counts, Depth
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.ideal import Grades
+from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.names import Metric
 from recframe.metrics.registry import Policy
 from recframe.metrics.statistics import RankStatistics, Sum
@@ -26,6 +27,8 @@ class Plan(NamedTuple):
         How far down the rankings they look; None: to the end.
     needs_gains : bool
         Whether one of them counts grades of relevance.
+    needs_judged : bool
+        Whether one of them counts rows that truth holds.
     sum_cut_offs : tuple of int
         The cut-offs of those that are of a column, each once, in increasing order.
     """
@@ -34,6 +37,7 @@ class Plan(NamedTuple):
     cut_offs: tuple[int, ...]
     depth: Depth | None
     needs_gains: bool
+    needs_judged: bool
     sum_cut_offs: tuple[int, ...] = ()
 
     @property
@@ -49,7 +53,8 @@ def make_plan(metrics: Sequence[Metric]) -> Plan:
     summed = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     open_ended = [DEFINITIONS[metric.name] for metric in metrics if metric.k is None]
     needs_gains = any(DEFINITIONS[metric.name].needs_gains for metric in metrics)
-    plan = Plan(tuple(metrics), cut_offs, None, needs_gains, _cut_offs(summed))
+    needs_judged = any(DEFINITIONS[metric.name].needs_judged for metric in metrics)
+    plan = Plan(tuple(metrics), cut_offs, None, needs_gains, needs_judged, _cut_offs(summed))
     if not all(definition.at_n_relevant for definition in open_ended):
         return plan
     deepest = max(_cut_offs(counted), default=0)
@@ -67,9 +72,10 @@ def measure_all(
     policy: Policy,
     grades: Grades | None = None,
     sums: Mapping[tuple[str, int], Sum] = MappingProxyType({}),
+    judged: JudgedRows | None = None,
 ) -> Iterator[Array]:
     """Yield metrics one after the other, a float array of shape (n_users,) each."""
-    statistics = RankStatistics(counts, plan.cut_offs, grades, sums)
+    statistics = RankStatistics(counts, plan.cut_offs, grades, sums, judged)
     for metric in plan.metrics:
         yield measure_one(metric, statistics, policy)
 

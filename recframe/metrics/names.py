@@ -80,12 +80,7 @@ def parse_metric(label: object) -> Metric:
         raise RecframeError(
             f"{quote(label)}: write it as {_shown(name)}, found {quote(k)} after {name!r}"
         )
-    parameters: dict[str, object] = {}
-    if DEFINITIONS[name].of_column:
-        given = (given or "").strip()
-        parameters = {"column": parse_column(label, name, given)}
-    elif given is not None:
-        parameters = _parse_parameters(label, given)
+    parameters = _parse_parameters(label, name, given)
     written = name if given is None else shorten(f"{name}({given})")
     cut_off = DEFINITIONS[name].cut_off
     if at and cut_off == "none":
@@ -102,6 +97,12 @@ def parse_metric(label: object) -> Metric:
         raise RecframeError(f"{quote(label)}: k must be at most 2**53, as no ranking is longer")
     metric = make_metric(name, int(k), **parameters)
     return metric._replace(label=f"{name}({given})@{k}") if "column" in parameters else metric
+
+
+def parse_name(label: object) -> str:
+    """Return the name that a label without a cut-off begins with, "" where it has one."""
+    name, _, at, k = _parts(label)
+    return "" if at or k else name
 
 
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
@@ -151,13 +152,15 @@ def describe_metrics() -> str:
 def _parts(label: object) -> tuple[str, str | None, str, str]:
     """Return the name, the parameters, the @ and the cut-off of a label, as they are written."""
     ((name, brackets, at, k),) = LABEL.findall(label if isinstance(label, str) else "")
-    return name, brackets[1:-1] if brackets else None, at, k
+    return name, brackets[1:-1].strip() if brackets else None, at, k
 
 
-def _parse_parameters(label: object, given: str) -> dict[str, object]:
-    """Return the parameters written in brackets, as numbers where they are."""
+def _parse_parameters(label: object, name: str, given: str | None) -> dict[str, object]:
+    """Return what is written in brackets: a column, or parameters, as numbers where they are."""
+    if DEFINITIONS[name].of_column:
+        return {"column": parse_column(label, name, given or "")}
     parameters: dict[str, object] = {}
-    for part in given.split(","):
+    for part in [] if given is None else given.split(","):
         key, _, text = map(str.strip, part.partition("="))
         if key in parameters:
             raise RecframeError(f"{quote(label)}: {key} must be given once, found {quote(given)}")
@@ -184,12 +187,12 @@ def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str
     if DEFINITIONS[name].of_column:
         return tuple(given.items())
     parameters = DEFINITIONS[name].parameters
-    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, _ in parameters}
+    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, *_ in parameters}
     for key in sorted(given.keys() - ranges):
         taken = " and ".join(ranges.values()) or "no parameters"
         raise RecframeError(f"{_shown(name)} takes {taken}, found {quote(key)}")
     checked = []
-    for key, low, high, default in parameters:
+    for key, low, high, _, default in parameters:
         value: Any = given.get(key)
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if is_number and low <= value < high:
@@ -206,12 +209,17 @@ def _metric_names() -> str:
 
 
 def _shown(name: str) -> str:
-    """Return a metric's name with its parameters and cut-off, in brackets if it can do without."""
-    _, cut_off, parameters, *_ = DEFINITIONS[name]
-    keys = ", ".join(f"{parameter.name}=…" for parameter in parameters)
-    keys = "COLUMN" if DEFINITIONS[name].of_column else keys
-    at = {"needed": "@k", "optional": "[@k]", "none": ""}[cut_off]
-    return f"{name}({keys}){at}" if keys else f"{name}{at}"
+    """Return a metric's name with what must be given, and its cut-off, in brackets if it may be."""
+    at = {"needed": "@k", "optional": "[@k]", "none": ""}[DEFINITIONS[name].cut_off]
+    return f"{name}{required_parameters(name)}{at}"
+
+
+def required_parameters(name: str) -> str:
+    """Return what a metric must be given in brackets, with these, or nothing."""
+    if DEFINITIONS[name].of_column:
+        return "(COLUMN)"
+    keys = [f"{one.name}=…" for one in DEFINITIONS[name].parameters if one.default is None]
+    return f"({', '.join(keys)})" if keys else ""
 
 
 def _suggestion(label: object) -> str:
@@ -224,8 +232,8 @@ def _suggestion(label: object) -> str:
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off
-    has_brackets = DEFINITIONS[near[0]].parameters or DEFINITIONS[near[0]].of_column
-    brackets = f"({given})" if given and has_brackets else ""
+    takes_given = given and (DEFINITIONS[near[0]].parameters or DEFINITIONS[near[0]].of_column)
+    brackets = f"({given})" if takes_given else required_parameters(near[0])
     is_given = k.isdigit() and cut_off != "none"
     ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
     return f", did you mean '{shorten(near[0] + brackets + ending)}'?"

@@ -15,7 +15,6 @@ import reference
 import strategies
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.metrics.names import make_metric
 
 LABELS = ["precision@2", "recall@2", "r_precision"]
 
@@ -417,7 +416,8 @@ def expected_values(lists, truth, metric, k, options):
         short = options["short"] if user in have_list else "pad"
         own = [row for row in rows if row[0] == user]
         found |= reference.evaluate(own, metric, k, **options | {"short": short})
-        if metric == "auc" and user not in have_list and any(flag for _, _, flag in own):
+        is_relevant = any(flag for _, _, flag in own)
+        if metric in ("auc", "fall_out") and user not in have_list and is_relevant:
             found[user] = 0.0  # nothing is compared, but an empty list scores 0
     return found
 
@@ -428,7 +428,7 @@ def test_truth_equals_the_reference(options, data):
     options["min_relevance"] = data.draw(st.sampled_from([None, 1]))
     frames = data.draw(listed_and_true(highest=1 if options["min_relevance"] is None else 3))
     metric, k = data.draw(strategies.metrics())
-    label = make_metric(metric, k).label
+    label = strategies.label(metric, k)
     recs, truth = make_frames(*frames)
     try:
         expected = expected_values(*frames, metric, k, options)
