@@ -19,7 +19,7 @@ from recframe.frames.duplicates import (
 from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls
 from recframe.frames.values import read_relevance, read_scores
 from recframe.kernel.grouping import group_offsets, sum_by_user
-from recframe.kernel.rankings import Gains, Rankings
+from recframe.kernel.rankings import Gains, Judged, Rankings
 from recframe.kernel.repeats import Repeats
 from recframe.kernel.threads import Array
 from recframe.options import Options
@@ -56,6 +56,8 @@ class Interactions(NamedTuple):
         Those rows, in grouped order, where truth must know of them.
     unfolded : Unfolded, default None
         The rows before those of one pair became one, where they did.
+    find_judged : callable, default None
+        Returns which rows, in grouped order, truth holds; None: every one.
     """
 
     frame: pd.DataFrame
@@ -70,19 +72,29 @@ class Interactions(NamedTuple):
     n_repeated: int = 0
     repeats: Repeats | None = None
     unfolded: Unfolded | None = None
+    find_judged: Callable[[], Judged] | None = None
 
-    def rankings(self, score: Hashable, gains: Gains | None = None) -> Rankings:
+    def judged(self) -> Judged:
+        """Return what truth holds; without truth that is every row."""
+        if self.find_judged is not None:
+            return self.find_judged()
+        return Judged(None, np.zeros(len(self.groups.users), np.int64))
+
+    def rankings(
+        self, score: Hashable, gains: Gains | None = None, judged: Judged | None = None
+    ) -> Rankings:
         """Return the ranked rows of every user by one score column, with these gains."""
         values, is_ranked = self.scores[score]
         offsets = self.groups.offsets
         if is_ranked is None:
-            return Rankings(values, self.relevant, offsets, self.n_unlisted, gains)
+            return Rankings(values, self.relevant, offsets, self.n_unlisted, gains, judged)
         return Rankings(
             values[is_ranked],
             self.relevant[is_ranked],
             group_offsets(sum_by_user(is_ranked, offsets)),
             sum_by_user(self.relevant & ~is_ranked, offsets) + self.n_unlisted,
             None if gains is None else gains.rank(is_ranked, self.relevant, offsets),
+            None if judged is None else judged.rank(is_ranked, self.relevant, offsets),
         )
 
     def find_rows(self) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import group_rows
+from recframe.kernel.grouping import group_rows, sum_by_user
 from recframe.kernel.threads import Array, user_bounds
 
 
@@ -71,6 +71,33 @@ class Gains(NamedTuple):
         return gains._replace(gain=self.gain[is_ranked])
 
 
+class Judged(NamedTuple):
+    """Which rows, grouped by user, truth holds, relevant or not.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows,), bool, or None
+        Whether truth holds a row; None: every one.
+    n_others : ndarray of shape (n_users,), int
+        Items that truth holds, that are not relevant and not among these rows.
+    """
+
+    rows: Array | None
+    n_others: Array
+
+    def part(self, rows: slice, first: int, stop: int) -> Judged:
+        """Return what is judged of a run of users, whose rows are these."""
+        return Judged(None if self.rows is None else self.rows[rows], self.n_others[first:stop])
+
+    def rank(self, is_ranked: Array, relevant: Array, offsets: Array) -> Judged:
+        """Return what is judged where only some rows are ranked; offsets bound the users' rows."""
+        lost = ~is_ranked & ~relevant
+        if self.rows is None:
+            return Judged(None, self.n_others + sum_by_user(lost, offsets))
+        n_others = self.n_others + sum_by_user(lost & self.rows, offsets)
+        return Judged(self.rows[is_ranked], n_others)
+
+
 class Rankings(NamedTuple):
     """Rows of many users, grouped by user.
 
@@ -86,6 +113,8 @@ class Rankings(NamedTuple):
         Relevant items of the user that are not among these rows.
     gains : Gains, default None
         What the rows and those items add to nDCG; None: 1 where relevant.
+    judged : Judged, default None
+        What truth holds; None where nobody asks.
     """
 
     scores: Array
@@ -93,6 +122,7 @@ class Rankings(NamedTuple):
     offsets: Array
     n_unranked: Array
     gains: Gains | None = None
+    judged: Judged | None = None
 
 
 def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
@@ -110,6 +140,7 @@ def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
             offsets[first : stop + 1] - offsets[first],
             rankings.n_unranked[first:stop],
             None if rankings.gains is None else rankings.gains.part(rows, first, stop),
+            None if rankings.judged is None else rankings.judged.part(rows, first, stop),
         )
 
     return [(run(first, stop), slice(first, stop)) for first, stop in pairwise(bounds)]
