@@ -68,7 +68,7 @@ def _take(grades: pd.Series, pair: Array) -> pd.Series:
     """Return the grades of pairs in their own dtype, or what it is with nulls; null for -1."""
     if isinstance(grades.dtype, np.dtype) and grades.dtype.kind in "iub":
         grades = grades.astype(pd.array(np.empty(0, grades.dtype)).dtype)
-    return pd.Series(pd.api.extensions.take(grades.array, pair, allow_fill=True))
+    return grades.reset_index(drop=True).reindex(pair).reset_index(drop=True)
 
 
 def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Array:
