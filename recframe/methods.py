@@ -466,7 +466,9 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         Inspection
             ``tables`` has a DataFrame for each score column: the rows with their position (NaN
-            where not ranked) and relevance. ``metrics`` is a DataFrame, ``to_html()`` the HTML.
+            where not ranked) and relevance; where truth has a column of relevance, with this as
+            their grade, null for rows that truth does not hold. ``metrics`` is a DataFrame,
+            ``to_html()`` the HTML.
 
         Raises
         ------
@@ -525,9 +527,11 @@ class RankingMethods(ABC, Generic[Table]):
             Index: the figures, what metrics are made of first and faults in the rows last. Columns:
             the score columns, counts as integers. Duplicate pairs are rows whose user and
             item a row before them has. Truth items not in the frame, shown with `truth`, are the
-            relevant ones that no user's list has. Between the precisions, with the relevant rows of
-            every tie last and first, lies all that ties can change; "raise" divides them as "pad"
-            does.
+            relevant ones that no user's list has. Where truth holds others than relevant ones, its
+            pairs are the judged rows, and judged@k is the expected share of the first k ranked rows
+            (of all, where there are fewer) that are. Between the precisions, with the relevant
+            rows of every tie last and first, lies all that ties can change; "raise" divides them
+            as "pad" does.
 
         Raises
         ------

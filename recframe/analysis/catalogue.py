@@ -14,8 +14,8 @@ from recframe.frames.catalogue import Catalogue
 from recframe.frames.columns import Columns, find_columns, find_label
 from recframe.frames.ids import Coded
 from recframe.frames.interactions import Interactions
+from recframe.frames.judgments import read_items
 from recframe.frames.tables import check_lengths
-from recframe.frames.truth import read_items
 from recframe.kernel.first_rows import FirstRows, find_first_rows
 from recframe.kernel.grouping import argsort
 from recframe.kernel.rankings import Rankings, TieRule, split_users

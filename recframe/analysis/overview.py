@@ -10,9 +10,9 @@ import pandas as pd
 from recframe.errors import RecframeError, quote
 from recframe.frames.candidates import check_pair_columns
 from recframe.frames.columns import find_columns, find_remedy
+from recframe.frames.judgments import check_truth_columns
 from recframe.frames.likely import list_changed, spell_arguments
 from recframe.frames.roles import Roles, find_roles, find_truth_roles
-from recframe.frames.truth import check_truth_columns
 from recframe.options import Options, TruthLike
 
 WIDTH = 80

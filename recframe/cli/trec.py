@@ -17,9 +17,10 @@ from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.output import mean_of_tables, write_each
 from recframe.files.trec import QRELS, RUN, read_lines
 from recframe.frames.columns import Columns
+from recframe.frames.judgments import read_judgments
 from recframe.frames.reading import read_interactions
 from recframe.frames.tables import measure_table, tidy_table
-from recframe.frames.truth import Judge, read_judgments
+from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import Options
 

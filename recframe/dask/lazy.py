@@ -11,7 +11,7 @@ from recframe.dask import tasks
 from recframe.errors import RecframeError, quote
 from recframe.frames.candidates import check_pair_columns
 from recframe.frames.columns import Columns
-from recframe.frames.truth import check_truth_columns
+from recframe.frames.judgments import check_truth_columns
 from recframe.options import Options
 
 

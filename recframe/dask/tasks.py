@@ -18,10 +18,11 @@ from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.candidates import Candidates, read_excluded
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import advise_blindly
+from recframe.frames.judgments import read_judgments
 from recframe.frames.overlap import find_items
 from recframe.frames.reading import read_interactions
 from recframe.frames.tables import sort_table
-from recframe.frames.truth import Judge, read_judgments
+from recframe.frames.truth import Judge
 from recframe.methods import Make, MakeTable
 from recframe.options import Options
 

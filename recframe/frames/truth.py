@@ -2,54 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, RepeatedPairError, quote
-from recframe.frames.beside import load_frame, naming
-from recframe.frames.candidates import Candidates, Pairs, read_excluded
-from recframe.frames.columns import Columns, find_truth_columns, get_column
-from recframe.frames.grades import check_no_grades
-from recframe.frames.ids import Coded, append, encode, find_rows, match
+from recframe.frames.beside import naming
+from recframe.frames.candidates import Candidates, read_excluded
+from recframe.frames.columns import Columns
+from recframe.frames.ids import append, find_rows, match
 from recframe.frames.interactions import Interactions
-from recframe.frames.labels import is_infer
+from recframe.frames.judgments import Judgments, get_items, read_items, read_judgments
 from recframe.frames.overlap import Items, Overlap, are_listed, find_items
 from recframe.frames.reading import read_interactions
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, Judged, group_gains
 from recframe.kernel.threads import Array
 from recframe.options import Options
-
-
-class Judgments(NamedTuple):
-    """What truth says: distinct pairs of a user and an item.
-
-    Parameters
-    ----------
-    users : Index
-        The distinct users.
-    user : ndarray of shape (n_pairs,), int
-        The user of each pair, as a position in `users`.
-    item, relevant : Coded of length n_pairs, ndarray of shape (n_pairs,), bool
-        The item of each pair, and whether it is relevant.
-    find_gains : callable, default None
-        Returns what relevant items add to nDCG; None: 1 each.
-    """
-
-    users: pd.Index[Any]
-    user: Array
-    item: Coded
-    relevant: Array
-    find_gains: Callable[[], Gains] | None = None
-
-    @property
-    def pairs(self) -> Pairs:
-        """The pairs alone."""
-        return Pairs(self.users, self.user, self.item)
 
 
 class Matches(NamedTuple):
@@ -75,6 +46,11 @@ class Judge:
         self._overlap = Overlap(self.judgments.users, self.judgments.item)
         self.n_found = 0  # pairs of truth that were in a frame
 
+    @property
+    def has_others(self) -> bool:
+        """Whether truth also holds items that are not relevant."""
+        return not self.judgments.relevant.all()
+
     def judge(self, interactions: Interactions, *, is_all: bool = False) -> Interactions:
         """Return the arrays of a frame with the relevance that truth gives its rows.
 
@@ -99,7 +75,7 @@ class Judge:
             # As a rule some pair is found, and items need not be looked at by themselves.
             items = Items(True)
             if not (matches.row >= 0).any():
-                items = find_items(_get_items(interactions), overlap.other_items)
+                items = find_items(get_items(interactions), overlap.other_items)
             overlap.note_items([items])
         if is_all:
             self._check()
@@ -111,7 +87,7 @@ class Judge:
         ids = item._replace(codes=item.codes[relevant]).distinct()
         if interactions is None:
             return np.zeros(len(ids), bool)
-        return are_listed(ids, _get_items(interactions))
+        return are_listed(ids, get_items(interactions))
 
     def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
         """Take note of users that have been judged elsewhere, and of the items of these parts."""
@@ -165,41 +141,6 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
     return interactions if judge is None else judge.judge(interactions, is_all=True)
 
 
-def check_truth_columns(columns: Columns, options: Options) -> None:
-    """Raise where truth is a frame without the columns that it needs."""
-    if isinstance(options.truth, pd.DataFrame):
-        with naming("truth"):
-            find_truth_columns(options.truth, columns, options)
-
-
-def read_judgments(columns: Columns, options: Options) -> Judgments:
-    """Return what truth says, or raise where its rows are not distinct pairs of ids."""
-    truth = load_frame("truth", options.truth)
-    with naming("truth"):
-        columns = find_truth_columns(truth, columns, options)
-        if columns.relevant is None and is_infer(options.relevant):
-            check_no_grades(truth, columns)
-        if columns.relevant is None and options.min_relevance is not None:
-            raise RecframeError(
-                "min_relevance needs a column of relevance, found none; pass relevant= its label"
-            )
-        try:
-            rows = read_interactions(truth, columns, replace(options, duplicates="raise"))
-        except RepeatedPairError as error:
-            labels = [label for label in (columns.user, columns.item) if label is not None]
-            one = f"drop_duplicates({quote(labels)})"
-            if columns.relevant is not None:
-                one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"
-            raise RecframeError(f"{error.found}; make them one, with truth.{one}") from None
-        users, offsets = rows.groups.users, rows.groups.offsets
-        if offsets[-1] == 0:
-            raise RecframeError("there are no rows, so no item is relevant to anyone")
-        item = read_items(rows)
-    user = np.repeat(np.arange(len(users)), np.diff(offsets))
-    relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)
-    return Judgments(users, user, item, relevant, rows.find_gains)
-
-
 def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
     """Return where the pairs are; raise for ids that never match, and for pairs there twice."""
     groups = interactions.groups
@@ -246,14 +187,3 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         return group_gains(user, of_pairs[unlisted], n_users)._replace(gain=of_rows)
 
     return judged._replace(find_gains=match_gains)
-
-
-def read_items(interactions: Interactions) -> Coded:
-    """Return the items of the rows kept, in grouped order."""
-    item = encode(_get_items(interactions), "item")
-    return item._replace(codes=interactions.groups.in_order(item.codes))
-
-
-def _get_items(interactions: Interactions) -> pd.Series:
-    """Return the column of items, of the rows kept."""
-    return get_column(interactions.frame, interactions.columns.item, interactions.rows)

@@ -126,10 +126,9 @@ class Rankings(NamedTuple):
     n_unranked : ndarray of shape (n_users,), int
         Relevant items of the user that are not among these rows.
     gains : Gains, default None
-        What the rows and those items add to nDCG; None: 1 where relevant.
+        What the rows and those items add to DCG; None: 1 where relevant.
     values : tuple of ndarray of shape (n_rows,), float, default none
         Other columns of the rows.
-        What the rows and those items add to DCG; None: 1 where relevant.
     judged : Judged, default None
         What truth holds; None where nobody asks.
     """
