@@ -28,6 +28,10 @@ ORDERS = {
     "float": [9.0, 10.0, 1.5, 1.0, 0.0, -5.0, -10.0],
     "text": ["～", "é", "aa", "a", "Z", "9", "10", ""],  # noqa: RUF001
     "beyond 16 bits": ["😀", "～"],  # noqa: RUF001 - UTF-16 has them the other way round
+    "short of one beginning": pd.array(
+        ["doc-é", "doc-b\0", "doc-b", "doc-10", "doc-1", "doc-\0", "doc-"], "string[pyarrow]"
+    ),
+    "seven bytes": pd.array(["x7654321", "x765432", "x1234567", "x"], "string[pyarrow]"),
     "longer than a word": ["document_10b", "document_10", "document_1", "document"],
     "objects": pd.Series(["b", "a", "B"], dtype=object),
     "no UTF-8": pd.Series(["\ud800", "b", "a"], dtype=object),

@@ -14,8 +14,8 @@ from recframe.cli.commands import outputs
 from recframe.cli.results import Result, as_text, result_of_means, write_result
 from recframe.console import check_shown, show, tell
 from recframe.errors import RecframeError, shorten, show_path
+from recframe.files.lines import QRELS, RUN, read_lines
 from recframe.files.output import mean_of_tables, write_each
-from recframe.files.trec import QRELS, RUN, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import read_judgments
 from recframe.frames.reading import read_interactions

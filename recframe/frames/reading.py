@@ -17,11 +17,10 @@ from recframe.frames.duplicates import (
     repeated_error,
 )
 from recframe.frames.interactions import ALL_USERS, Interactions
-from recframe.frames.texts import rank_as_text
+from recframe.frames.texts import order_by_text
 from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls
 from recframe.frames.values import read_relevance, read_scores, read_values
 from recframe.kernel.counting import find_tied
-from recframe.kernel.grouping import argsort
 from recframe.kernel.rankings import Gains, split_users
 from recframe.kernel.repeats import Repeats
 from recframe.kernel.threads import Array, in_threads
@@ -167,10 +166,10 @@ def _order_ties(interactions: Interactions) -> Interactions:
         return interactions
     # They change places among themselves; where one is tied in another score only, it is no matter.
     own = tied if groups.order is None else groups.order[tied]
-    last_first = -rank_as_text(get_column(frame, columns.item, own if rows is None else rows[own]))
+    item = get_column(frame, columns.item, own if rows is None else rows[own])
     user = np.searchsorted(groups.offsets, tied, side="right") - 1
     order = np.arange(len(is_tied))
-    order[tied] = tied[argsort(user * (1 - last_first.min()) + last_first)]
+    order[tied] = tied[order_by_text(user, item)]
     ordered = _take_rows(interactions, order)
     if (unfolded := interactions.unfolded) is None:
         return ordered
