@@ -31,11 +31,14 @@ class RankStatistics:
         cut_offs: Sequence[int] = (),
         grades: Grades | None = None,
         judged: JudgedRows | None = None,
+        *,
+        stops_at_end: bool = False,
     ) -> None:
         self.counts = counts
         self._cut_offs = cut_offs
         self._grades = grades
         self._judged = judged
+        self._stops_at_end = stops_at_end
         self._hits: dict[int, Hits] = {}
         self._made: dict[tuple[Callable[..., Any], int | None, Any], Any] = {}
 
@@ -119,6 +122,8 @@ class RankStatistics:
                     f"grade {found:g}; pass max={found:g} or more"
                 )
             stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
+        # Where the whole ranking is asked for, its stops serve every cut-off.
+        k = None if self._stops_at_end else k
         return self._make(stop_positions, k, stop, key=highest)
 
     def ideal(self, k: int | None, offset: float) -> Array:
