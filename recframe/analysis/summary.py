@@ -75,7 +75,8 @@ def measure_curve(
 def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
     """Return means as a row for each cut-off that all rankings reach, a column for each score."""
     ks = pd.Index([metric.k for metric in metrics], name="k")
-    curve = means.T.set_axis(ks).rename_axis(columns=f"{metrics[0].label.rpartition('@')[0]}@k")
+    written = metrics[0].label.rpartition("@")[0]
+    curve = means.T.set_axis(ks).rename_axis(columns=f"{written}@k")
     return CurveTable(curve[~np.isinf(curve).any(axis=1)])
 
 

@@ -60,8 +60,9 @@ def measure_table(
         sums = sum_columns(run, options.tie_rule, plan.sum_cut_offs, columns)
         own = None if run.judged is None else JudgedRows(run, options.tie_rule, plan.cut_offs)
         measured = measure_all(counts, plan, policy_of(options), grades, sums, own)
+        cells_of_users = position[users]
         for row, values in zip(of_score, measured, strict=True):
-            row[position[users]] = values
+            row[cells_of_users] = values
 
     runs = []
     for score, of_score in zip(interactions.scores, cells, strict=True):

@@ -164,15 +164,7 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     if (repeats := interactions.repeats) is not None:
         relevant[repeats.rows] = relevant[repeats.first]
 
-    def match_judged() -> Judged:
-        is_judged = np.zeros(n_rows, bool)
-        is_judged[matches.row[matches.row >= 0]] = True
-        if repeats is not None:
-            is_judged[repeats.rows] = is_judged[repeats.first]
-        others = ~judgments.relevant & (matches.row < 0) & (matches.user >= 0)
-        return Judged(is_judged, np.bincount(matches.user[others], minlength=n_users))
-
-    judged = judged._replace(find_judged=match_judged)
+    judged = judged._replace(find_judged=lambda: _match_judged(judged, judgments, matches))
     find_gains = judgments.find_gains
     if find_gains is None:
         return judged
@@ -187,3 +179,13 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         return group_gains(user, of_pairs[unlisted], n_users)._replace(gain=of_rows)
 
     return judged._replace(find_gains=match_gains)
+
+
+def _match_judged(interactions: Interactions, judgments: Judgments, matches: Matches) -> Judged:
+    """Return which rows truth holds, and how many items that are neither rows nor relevant."""
+    held = np.zeros(len(interactions.relevant), bool)
+    held[matches.row[matches.row >= 0]] = True
+    if (repeats := interactions.repeats) is not None:
+        held[repeats.rows] = held[repeats.first]
+    others = matches.user[~judgments.relevant & (matches.row < 0) & (matches.user >= 0)]
+    return Judged(held, np.bincount(others, minlength=len(interactions.groups.users)))

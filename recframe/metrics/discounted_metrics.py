@@ -81,7 +81,9 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
 def _gained(statistics: RankStatistics, k: int | None, offset: float) -> Array:
     """Return the discounted gain of relevant rows up to k."""
     found = statistics.positions(k)
-    return found.sum(found.gain * statistics.discounts(k, offset)[found.position], k)
+    return found.sum_once(
+        ("gained", offset), lambda: found.gain * statistics.discounts(k, offset)[found.position], k
+    )
 
 
 def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) -> Array:
@@ -113,7 +115,9 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     1           0.625
     """
     found = statistics.positions(k)
-    return found.sum(found.probability * statistics.powers(k, p)[found.position], k)
+    return found.sum_once(
+        ("rbp", p), lambda: found.probability * statistics.powers(k, p)[found.position], k
+    )
 
 
 def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float) -> Array:
@@ -146,7 +150,7 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     1               0.5
     """
     found = statistics.stops(k, max, is_exponential=policy.gain == "exponential")
-    return found.sum(found.probability / found.position, k)
+    return found.sum_once("err", lambda: found.probability / found.position, k)
 
 
 HIGHEST = Parameter("max", 1, 100, "The highest grade that there can be")

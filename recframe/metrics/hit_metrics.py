@@ -163,7 +163,7 @@ def capped_recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
-    Return fall_out@k = rows among the first k that are not relevant / all such ranked rows.
+    Return fall_out@k = rows up to k that are not relevant / all such ranked rows of every user.
 
     The lower the better. In [0, 1]; NaN (or `zero_division`) where all ranked rows are relevant.
     Where R = 0 it is min(k, n) / n, and for a user of truth without a row 0, as nothing wrong is

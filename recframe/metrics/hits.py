@@ -72,20 +72,20 @@ def expected_hits_at(counts: Counts, cut_off: Array) -> Hits:
     return hits * sizes + added, sizes
 
 
-def probability_of_all(counts: Counts, cut_off: int) -> Array:
-    """Return the probability that all relevant items of a user are among the first so many rows.
+def probability_of_all(counts: Counts, cut_off: int, hits: Hits) -> Array:
+    """Return the probability that all relevant items are among the first rows, given hits there.
 
     It is 1 or 0, but where a tie across the cut holds the last m of them. Of the orders of its t
     rows C(t - m, r - m) of C(t, r) have all m among the r above the cut: the product of
     (r - i) / (t - i) over i < m.
     """
     _, n_relevant, user, above, tied, _ = counts
-    n_users = len(n_relevant)
-    n_found = np.bincount(user[above + tied <= cut_off], minlength=n_users)
-    probability = np.where(n_found == n_relevant, 1.0, 0.0)
-    across = np.flatnonzero((above < cut_off) & (above + tied > cut_off))
-    if len(across) == 0:
+    n_users, (n_found, sizes) = len(n_relevant), hits
+    probability = np.where(n_found == n_relevant * sizes, 1.0, 0.0)
+    if sizes.max(initial=1) == 1:
         return probability
+    n_found = np.bincount(user[above + tied <= cut_off], minlength=n_users)
+    across = np.flatnonzero((above < cut_off) & (above + tied > cut_off))
     first = across[run_starts(user[across])]  # of each user there is but one such tie
     n_in_tie = np.bincount(user[across], minlength=n_users)[user[first]]
     room = cut_off - above[first]

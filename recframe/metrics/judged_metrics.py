@@ -42,22 +42,37 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     1        0.5
     """
     counts, n_others = statistics.among_judged
-    user, above, tied = counts.user, counts.above, counts.tied
-    # The first relevant row of each row's tie: how many stand there and before it.
-    ties = run_starts(user, above)
-    n_in_tie = np.diff(ties, append=len(user))
-    tie = np.repeat(np.arange(len(ties)), n_in_tie)
-    of_user = run_starts(user)
-    before = ties - np.repeat(of_user, np.diff(of_user, append=len(user)))[ties]
-    # Below this many others, and as many more as the tie has, each as probably.
-    fewest = (above[ties] - before)[tie]
-    more = (tied[ties] - n_in_tie)[tie]
-    most = counts.n_relevant[user]
-    n_below = np.clip(most - fewest, 0, more + 1)  # so many of those numbers are less than R
-    total = n_below * fewest + n_below * (n_below - 1) // 2 + (more + 1 - n_below) * most
-    whole = (more + 1) * np.maximum(np.minimum(most, n_others[user]), 1)
-    summed = sum_by(user, (whole - total) / whole, len(counts.n_ranked))
-    return ratio(summed, counts.n_relevant, policy)
+    _, n_relevant, user, above, tied, _ = counts
+    n_users, first = len(n_relevant), run_starts(user)
+    n_before = np.arange(len(user)) - np.repeat(first, np.diff(first, append=len(user)))
+    n_above, n_tied = above - n_before, None
+    if tied.max(initial=1) > 1:
+        # All of a tie are below as many others as its first one is, and stand among the same.
+        ties = run_starts(user, above)
+        n_in_tie = np.diff(ties, append=len(user))
+        n_above = np.repeat(n_above[ties], n_in_tie)
+        n_tied = tied - np.repeat(n_in_tie, n_in_tie)
+    most = n_relevant[user]
+    # Whole numbers, of rows that stand among no others; then each tie divides by its own.
+    lost = sum_by(user, np.minimum(n_above, most), n_users)
+    of_all = np.maximum(np.minimum(n_relevant, n_others), 1)
+    if n_tied is not None and len(among := np.flatnonzero(n_tied)):
+        own = user[among]
+        extra = _mean_above(n_above[among], n_tied[among], most[among])
+        lost += sum_by(own, extra, n_users)
+    kept = np.maximum(counts.n_ranked_relevant * of_all - lost, 0)
+    return ratio(kept / of_all, n_relevant, policy)
+
+
+def _mean_above(fewest: Array, n_tied: Array, most: Array) -> Array:
+    """Return what others tied with rows add to the mean of how many are above them, `most` at most.
+
+    There are from none to all of them above, each number as probably.
+    """
+    n_below = np.clip(most - fewest, 0, n_tied + 1)  # so many of these numbers are less than most
+    total = n_below * fewest + n_below * (n_below - 1) // 2 + (n_tied + 1 - n_below) * most
+    added: Array = (total - (n_tied + 1) * np.minimum(fewest, most)) / (n_tied + 1)
+    return added
 
 
 def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:

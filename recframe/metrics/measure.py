@@ -75,7 +75,10 @@ def measure_all(
     judged: JudgedRows | None = None,
 ) -> Iterator[Array]:
     """Yield metrics one after the other, a float array of shape (n_users,) each."""
-    statistics = RankStatistics(counts, plan.cut_offs, grades, sums, judged)
+    stops_at_end = any(metric.name == "err" and metric.k is None for metric in plan.metrics)
+    statistics = RankStatistics(
+        counts, plan.cut_offs, grades, sums, judged, stops_at_end=stops_at_end
+    )
     for metric in plan.metrics:
         yield measure_one(metric, statistics, policy)
 

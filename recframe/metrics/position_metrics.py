@@ -68,7 +68,8 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     1                 0.0
     2                 1.0
     """
-    return defined(probability_of_all(statistics.counts, k), statistics, policy)
+    probability = probability_of_all(statistics.counts, k, statistics.hits(k))
+    return defined(probability, statistics, policy)
 
 
 def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
@@ -99,7 +100,8 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
     2                  1.0
     """
     found = statistics.first_positions(k)
-    return defined(found.sum(found.probability / found.position, k), statistics, policy)
+    total = found.sum_once("reciprocal_rank", lambda: found.probability / found.position, k)
+    return defined(total, statistics, policy)
 
 
 def average_precision(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
@@ -130,7 +132,9 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     2                    1.0
     """
     found = statistics.positions(k)
-    total = found.sum(found.probability * found.expected_hits / found.position, k)
+    total = found.sum_once(
+        "average_precision", lambda: found.probability * found.expected_hits / found.position, k
+    )
     return ratio(total, statistics.counts.n_relevant, policy)
 
 

@@ -35,12 +35,15 @@ class RankStatistics:
         grades: Grades | None = None,
         sums: Mapping[tuple[str, int], Sum] = MappingProxyType({}),
         judged: JudgedRows | None = None,
+        *,
+        stops_at_end: bool = False,
     ) -> None:
         self.counts = counts
         self.sums = sums
         self._cut_offs = cut_offs
         self._grades = grades
         self._judged = judged
+        self._stops_at_end = stops_at_end
         self._hits: dict[int, Hits] = {}
         self._made: dict[tuple[Callable[..., Any], int | None, Any], Any] = {}
 
@@ -124,6 +127,8 @@ class RankStatistics:
                     f"grade {found:g}; pass max={found:g} or more"
                 )
             stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
+        # Where the whole ranking is asked for, its stops serve every cut-off.
+        k = None if self._stops_at_end else k
         return self._make(stop_positions, k, stop, key=highest)
 
     def ideal(self, k: int | None, offset: float) -> Array:

@@ -25,21 +25,19 @@ def stop_positions(counts: Counts, last: int | None, stop: Array) -> Positions:
     if last is not None:
         inside = np.flatnonzero(above < last)
         user, above, tied, stop = user[inside], above[inside], tied[inside], stop[inside]
-    if tied.max(initial=1) > 1:
-        above, tied = _part_equal(user, above, tied, stop)
+    if tied.max(initial=1) == 1:
+        probability = _products_before(user, 1 - stop) * stop
+        return Positions(user, above + 1, probability, probability, probability, n_users)
+    above, tied = _part_equal(user, above, tied, stop)
     starts = run_starts(user, above)
-    passed = np.multiply.reduceat(1 - stop, starts) if len(starts) else stop
+    passed = np.multiply.reduceat(1 - stop, starts)
     user, above, size = user[starts], above[starts], tied[starts]
-    probability, position = _products_before(user, passed), above + 1
-    if len(starts) < len(stop) or size.max(initial=1) > 1:
-        depth = size if last is None else np.minimum(size, np.maximum(last - above, 1))
-        depth, within = _stops_within(size, depth, starts, stop)
-        tie, offset = number_members(depth)
-        user, position = user[tie], position[tie] + offset
-        probability = probability[tie] * within
-    else:
-        probability = probability * stop
-    return Positions(user, position, probability, np.ones(len(user)), probability, n_users)
+    reached = _products_before(user, passed)
+    depth = size if last is None else np.minimum(size, np.maximum(last - above, 1))
+    depth, within = _stops_within(size, depth, starts, stop)
+    tie, offset = number_members(depth)
+    user, position, probability = user[tie], above[tie] + offset + 1, reached[tie] * within
+    return Positions(user, position, probability, probability, probability, n_users)
 
 
 def _part_equal(user: Array, above: Array, tied: Array, stop: Array) -> tuple[Array, Array]:

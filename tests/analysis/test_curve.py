@@ -28,6 +28,7 @@ def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
         expected = [bound.mean(f"{metric}@{k}").loc["score", f"{metric}@{k}"] for k in cut_offs]
         curve = bound.curve(metric, k=cut_offs)
         np.testing.assert_array_equal(expected, curve["score"])
+        assert f"{metric}@k" == curve.columns.name
         assert cut_offs == curve.index.tolist()
 
 

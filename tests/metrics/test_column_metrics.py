@@ -122,6 +122,7 @@ def test_what_else_is_asked_changes_no_bit(monkeypatch):
         }
     )
     labels = ["mean(price)@3", "mean(seen)@7", "recall@3", "ndcg", "mean(price)@40", "auc"]
+    labels += ["rbp(p=0.8)@5", "err(max=1)@5", "dcg(offset=0)@9", "judged@6", "bpref"]
     rec = frame.rec(short="pad")
     whole = rec.evaluate(labels)
     for label in labels:

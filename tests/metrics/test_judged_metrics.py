@@ -8,7 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recframe
@@ -55,6 +55,29 @@ def test_the_reference(rows, unranked, unlisted, ties):
     assert list(map(float, expected)) == pytest.approx(evaluate(own, unlisted, ties=ties))
 
 
+@given(
+    ROWS,
+    UNRANKED,
+    st.sets(st.integers(0, 5)),
+    st.sampled_from(["nonrelevant", "drop"]),
+    st.sampled_from(strategies.TIES_OF_ITEMS),
+)
+def test_rows_that_leave(rows, unranked, excluded, unjudged, ties):
+    """Excluded rows are items without a row, in R and N; what is not judged is gone."""
+    own = list(enumerate([*rows, *unranked]))
+    assume(any(flag is not None for _, (_, flag) in own))  # else truth does not hold the user
+    found = [(None if i in excluded else score, flag, 0, 0, i) for i, (score, flag) in own]
+    left = [row for row in found if unjudged == "nonrelevant" or row[1] is not None]
+    expected = [
+        reference.value(left, name, k, ties=ties, **OPTIONS)
+        for name, k in [("bpref", None), ("judged", 2), ("judged", 4), ("all_relevant", 3)]
+    ]
+    pairs = pd.DataFrame({"user": "u", "item": sorted(excluded & {i for i, _ in own})})
+    options = {"unjudged": unjudged, "exclude": None if pairs.empty else pairs, "ties": ties}
+
+    assert list(map(float, expected)) == pytest.approx(evaluate([*rows, *unranked], **options))
+
+
 @pytest.mark.parametrize(("metric", "k"), [("bpref", None), ("judged", 2), ("all_relevant", 2)])
 @given(ranked=ROWS)
 def test_the_expectation_is_the_mean_over_orders(metric, k, ranked):
@@ -76,6 +99,21 @@ def test_by_hand():
     assert [1 / 2, 1 / 2] == evaluate(rows[2:], labels=["judged@2", "judged@4"])
     # With a relevant item that is not listed R is 3, and N is 2: min(1, 3) / 2 and min(2, 3) / 2.
     assert [(1 / 2 + 0) / 3] == evaluate(rows, [True], labels="bpref")
+
+
+def test_rows_that_leave_by_hand():
+    """Of x, b, a, d: a is relevant, b and d others, x not judged; c, relevant, is not listed."""
+    recs = pd.DataFrame({"user": 1, "item": list("xbad"), "score": [4, 3, 2, 1]})
+    truth = pd.DataFrame({"user": 1, "item": list("abcd"), "relevant": [True, False, True, False]})
+    exclude = pd.DataFrame({"user": [1], "item": ["b"]})
+    for options, expected in (
+        ({}, [(1 - 1 / 2) / 2, 1 / 2]),
+        ({"unjudged": "drop"}, [(1 - 1 / 2) / 2, 1.0]),
+        ({"exclude": exclude}, [1 / 2, 1 / 2]),  # N is 2 still
+        ({"exclude": exclude, "unjudged": "drop"}, [1 / 2, 1.0]),
+    ):
+        found = recs.rec(truth=truth, **options).evaluate(["bpref", "judged@2"])
+        assert expected == found["score"].loc[1].tolist()
 
 
 def test_tied_by_hand():
@@ -139,11 +177,13 @@ def make_frames(seed):
     return recs, truth.assign(relevant=rng.random(len(truth)) < 0.4)
 
 
-@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
-def test_every_door_gives_the_same(ties, tmp_path, monkeypatch):
+@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "item"])
+def test_every_door_gives_the_same(ties, unjudged, tmp_path, monkeypatch):
     """Rows in any order, files in any memory, Dask and threads: the same bits."""
     recs, truth = make_frames(0)
     options = {"truth": truth, "ties": ties, "missing": "unranked", "short": "pad"}
+    options |= {"unjudged": unjudged, "exclude": recs[["user", "item"]][::9]}
     expected = recframe.evaluate(recs, LABELS, **options)
     assert not expected.isna().all(axis=None)
     shuffled = recs.sample(frac=1, random_state=3)
