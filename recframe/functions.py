@@ -121,15 +121,16 @@ def evaluate(
         error; one row for the pair, in place of the first, with the best of its scores in each
         column and its highest relevance; the first row; every row counts by itself.
     zero_division : {nan, 0.0, 1.0}, default nan
-        The value where a denominator is 0: R = 0 in every metric but precision, which is 0 then;
-        n = 0 in precision under ``short="shrink"``; in AUC also that all or none of the ranked
-        rows are relevant, in nDCG that all gains are 0.
+        The value where a denominator is 0: R = 0 in every metric but precision, dcg, rbp and err,
+        which are 0 then, and fall_out, judged and means of a column, which do not ask for R; n = 0
+        in precision, judged and those means under ``short="shrink"``; in AUC also that all or none
+        of the ranked rows are relevant, in fall_out that all are, in nDCG that all gains are 0.
     min_relevance : float, default None
         Rows at or above it are relevant. Here and below a column of floats is compared with the
         nearest float of its own precision, so that 0.7 means float32's 0.7 to a float32 column,
         and whole numbers are compared exactly.
     gain : {"linear", "exponential"}, default "linear"
-        What a relevant row adds to nDCG where `min_relevance` is given: its relevance, or
+        What a relevant row adds to nDCG and dcg where `min_relevance` is given: its relevance, or
         2^relevance - 1. Without `min_relevance` it adds 1.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R. Not with
@@ -146,7 +147,8 @@ def evaluate(
         else looks for the names above. Ids are compared by value, whatever their dtypes.
     absent : {"zero", "drop"}, default "zero"
         A user of truth without a row, or without a score in a score column. "zero": an empty list,
-        whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision).
+        whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision,
+        dcg, rbp, err, judged and means of a column).
         "drop": without a row left out, without a score NaN.
     exclude : DataFrame or path, default None
         Pairs of user and item that are no candidates, as those seen in training, or a query's own
