@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, combinations, groupby, pairwise, permutations, product
 
+UNJUDGED = object()  # as relevance: that of a row that truth does not hold
+
 
 class Refused(Exception):  # noqa: N818 - it mirrors recframe's refusals, it is no error of the reference
     """The input is one for which recframe must raise instead of returning a number."""
@@ -99,7 +101,12 @@ def complete_rows(rows, missing):
 
 
 def is_relevant(relevant, min_relevance):
-    """Return whether a row is relevant; without a threshold its relevance must be 0 or 1."""
+    """Return whether a row is relevant, None where it is not judged.
+
+    Without a threshold its relevance must be 0 or 1.
+    """
+    if relevant is UNJUDGED:
+        return None
     if min_relevance is not None:
         return relevant >= min_relevance
     if relevant not in (0, 1):
@@ -121,8 +128,11 @@ def value(rows, metric, k, *, ties, short, zero_division):
     relevance is a row that is not judged, which is not relevant. The value is exact, but for the
     logarithms of DCG.
     """
+    held = [(score, flag is not None, *rest) for score, flag, *rest in rows if score is not None]
+    judged = [row for row in rows if row[1] is not None]
+    rows = [(score, bool(flag), *rest) for score, flag, *rest in rows]
     ranked = [row for row in rows if row[0] is not None]
-    n_relevant = sum(bool(row[1]) for row in rows)
+    n_relevant = sum(row[1] for row in rows)
     if k is not None and len(ranked) < k and short == "raise":
         raise Refused("fewer ranked rows than k")
     if k is not None and len(ranked) < k and short == "nan":
@@ -133,8 +143,7 @@ def value(rows, metric, k, *, ties, short, zero_division):
     if metric == "auc":
         return auc(ranked, ties, zero_division)
     if metric == "judged":
-        flags = [(row[0], row[1] is not None, *row[2:]) for row in ranked]
-        return divide(hits(flags, k, ties), depth, zero_division)
+        return divide(hits(held, k, ties), depth, zero_division)
     metric, parameters = read_name(metric)
     if metric == "fall_out":
         n_others = len(ranked) - sum(row[1] for row in ranked)
@@ -151,7 +160,7 @@ def value(rows, metric, k, *, ties, short, zero_division):
     if n_relevant == 0:
         return zero_division
     if metric == "bpref":
-        return bpref([row for row in rows if row[1] is not None], n_relevant, ties)
+        return bpref(judged, n_relevant, ties)
     if metric == "r_precision":
         return Fraction(hits(ranked, n_relevant, ties)) / n_relevant
     if metric == "recall":
