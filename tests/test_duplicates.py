@@ -71,6 +71,10 @@ def expected_table(rows, options):
     """Return the reference's values of every user, for each label; raise `Refused` as it does."""
     duplicates = options["duplicates"]
     rest = {name: value for name, value in options.items() if name != "duplicates"}
+    if duplicates == "first":  # what stands in the rows behind it is checked all the same
+        for row in rows:
+            if options["missing"] != "drop" or None not in row:
+                reference.is_relevant(row[-1], options["min_relevance"])
     folded = reference.fold(rows, duplicates, options["missing"])
     return {
         strategies.label(name, k): reference.evaluate(folded, name, k, **rest)
