@@ -1,6 +1,7 @@
 """Synonyms: what the field and other libraries call the metrics that are here. NumPy only."""
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from recframe.metrics.definitions import DEFINITIONS
@@ -46,7 +47,8 @@ def _plain_words(label: str) -> tuple[str, int]:
     return "".join(word for word in words if word not in NO_NAMES), k
 
 
-def _list_meanings() -> dict[str, str]:
+@cache  # when first a name is not known: it takes most of a millisecond
+def list_meanings() -> dict[str, str]:
     """Return the metric of each plain name; names here and of the field go before a library's."""
     of_users = {name: row for name, row in LIBRARIES.items() if name in DEFINITIONS}
     meant = {name.replace("_", ""): name for name in of_users}
@@ -57,16 +59,14 @@ def _list_meanings() -> dict[str, str]:
     return meant
 
 
-MEANT = _list_meanings()
-
-
 def find_meant(label: str) -> Meant | None:
     """Return the metric that a label means by a name of the field, None where none is known.
 
     The label is read as words, whatever parts them, as capitals within do; without its case, the
     words that do not tell, and a number at its end, which is the cut-off.
     """
+    meant = list_meanings()
     plain, k = _plain_words(label)
-    if not k and plain not in MEANT and (found := re.fullmatch(r"(.*\D)([0-9]+)", plain)):
+    if not k and plain not in meant and (found := re.fullmatch(r"(.*\D)([0-9]+)", plain)):
         plain, k = found[1], int(found[2])
-    return Meant(MEANT[plain], k) if plain in MEANT else None
+    return Meant(meant[plain], k) if plain in meant else None
