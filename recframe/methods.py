@@ -12,6 +12,7 @@ from typing import (
     Generic,
     Protocol,
     Self,
+    TypeAlias,
     TypeVar,
     Unpack,
     get_args,
@@ -26,6 +27,13 @@ from recframe.analysis.inspection import Inspection
 from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
+from recframe.analysis.segments import (
+    Grouping,
+    MakeWeighted,
+    find_grouping,
+    measure_with_own,
+    table_by_segment,
+)
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
 from recframe.calls import public, public_methods
 from recframe.errors import find_near
@@ -43,6 +51,7 @@ from recframe.spelling import spell_options
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 Make = Callable[[Interactions, Options], pd.DataFrame]
+By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 
 
 if TYPE_CHECKING:
@@ -95,6 +104,20 @@ def _measure(
 ) -> pd.DataFrame:
     """Return what is made of the metrics of every user of interactions."""
     return make_table(measure_table(interactions, metrics, options))
+
+
+def _measure_each(
+    interactions: Interactions, options: Options, metrics: list[Metric]
+) -> pd.DataFrame:
+    """Return the metrics of every user of interactions."""
+    return measure_table(interactions, metrics, options)
+
+
+def _of_means(
+    per_user: pd.DataFrame, weights: pd.Series | None, make_table: MakeTable
+) -> pd.DataFrame:
+    """Return what is made of the means of a per-user table."""
+    return make_table(mean_table(per_user, weights))
 
 
 def _count_shown(
@@ -262,6 +285,42 @@ class RankingMethods(ABC, Generic[Table]):
         make = partial(_measure, metrics=metrics, make_table=make_table)
         return self._map(make, columns, self._options)
 
+    def _means(
+        self,
+        metrics: list[Metric],
+        measure: Callable[..., pd.DataFrame],
+        make_table: MakeTable,
+        by: Any,
+        weights: Any,
+    ) -> Table:
+        """Return what is made of the table of means, of each segment where there are any."""
+        columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
+        grouping = find_grouping(self._sample, by, weights)
+        if grouping is None:
+            return self._mean(self._map(make, columns, self._options), make_table)
+        of_means = partial(_of_means, make_table=make_table)
+        return self._by_segment(grouping, columns, metrics, make, of_means)
+
+    def _by_segment(
+        self,
+        grouping: Grouping,
+        columns: Columns,
+        metrics: list[Metric],
+        measure: Make,
+        make_table: MakeWeighted,
+    ) -> Table:
+        """Return what is made of the per-user table of each segment."""
+        read = columns._replace(of_users=tuple(grouping.labels))
+        make = partial(measure_with_own, measure=measure, grouping=grouping)
+        finish = partial(
+            table_by_segment,
+            grouping=grouping,
+            make_table=make_table,
+            scores=columns.scores,
+            metrics=metrics,
+        )
+        return self._whole(self._map(make, read, self._options), finish)
+
     # The methods.
 
     def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
@@ -332,7 +391,12 @@ class RankingMethods(ABC, Generic[Table]):
         """
         return self._per_user(parse_metrics(metrics))
 
-    def mean(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
+    def mean(
+        self,
+        metrics: str | Iterable[str] = DEFAULT_METRICS,
+        by: By | None = None,
+        weights: Hashable | pd.Series | None = None,
+    ) -> Table:
         """
         Return the means of metrics over users, for each score column.
 
@@ -342,11 +406,18 @@ class RankingMethods(ABC, Generic[Table]):
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
             Names of metrics, as "precision@4", "recall@4", "r_precision".
+        by : label, Series or list of them, default None
+            What parts users into segments: a column that does not vary within a user's rows, or a
+            Series indexed by user. A null is a segment of its own, that of users without rows too.
+        weights : label or Series, default None
+            What each user counts, 0 or more: a column that does not vary within a user's rows, or
+            a Series indexed by user. None: all alike. `auc` weighted by the users' numbers of rows
+            is known as GAUC.
 
         Returns
         -------
         DataFrame
-            Index: the score columns. Columns: the metrics.
+            Index: the score columns, within segments if there are any. Columns: the metrics.
 
         Raises
         ------
@@ -365,8 +436,13 @@ class RankingMethods(ABC, Generic[Table]):
         metric  recall@1  r_precision
         score
         score        0.5          0.5
+        >>> df.assign(country=["NL", "NL", "FR"]).rec.mean("recall@1", by="country")
+        metric         recall@1
+        country score
+        FR      score       1.0
+        NL      score       0.0
         """
-        return self._mean(self.evaluate(metrics), as_it_is)
+        return self._means(parse_metrics(metrics), _measure_each, as_it_is, by, weights)
 
     def rank(self) -> Table:
         """
@@ -665,7 +741,13 @@ class RankingMethods(ABC, Generic[Table]):
         )
         return self._whole(self._map(count, columns, options), make_table)
 
-    def curve(self, metric: str = "recall", k: int | Iterable[int] | None = None) -> Table:
+    def curve(
+        self,
+        metric: str = "recall",
+        k: int | Iterable[int] | None = None,
+        by: By | None = None,
+        weights: Hashable | pd.Series | None = None,
+    ) -> Table:
         """
         Return the mean of a metric over users at every cut-off.
 
@@ -679,12 +761,16 @@ class RankingMethods(ABC, Generic[Table]):
         k : int or iterable of int, default None
             The cut-offs, each 1 or more; a number means all from 1 to it. None: from 1 to 50, but
             under ``short="raise"`` no further than the shortest ranking.
+        by : label, Series or list of them, default None
+            What parts users into segments, as in `mean`.
+        weights : label or Series, default None
+            What each user counts, as in `mean`.
 
         Returns
         -------
         DataFrame
-            Index: the cut-offs, named k. Columns: the score columns, ``columns.name`` the metric
-            as "recall@k". The values of `mean`.
+            Index: the cut-offs, named k, within segments if there are any. Columns: the score
+            columns, ``columns.name`` the metric as "recall@k". The values of `mean`.
 
         Raises
         ------
@@ -708,11 +794,8 @@ class RankingMethods(ABC, Generic[Table]):
         """
         metrics = curve_metrics(metric, k)
         make_table = partial(curve_table, metrics=metrics)
-        if k is not None:
-            return self._mean(self._per_user(metrics), make_table)
-        columns = find_columns(self._sample, self._options, metrics=metrics)
-        measure = partial(measure_curve, metrics=metrics)
-        return self._mean(self._map(measure, columns, self._options), make_table)
+        measure = measure_curve if k is None else _measure_each
+        return self._means(metrics, measure, make_table, by, weights)
 
     def summary(
         self,

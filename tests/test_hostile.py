@@ -28,6 +28,8 @@ TAKEN = {
     "absent": set(),
     "ascending": {"None", "True"},
     "baseline": NONE,
+    "by": NONE | {"Series"},
+    "weights": NONE,
     "confidence": SHARES,
     "correction": NONE,
     "k": K,
