@@ -39,7 +39,16 @@ ALLOWED = {
         *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
         "options",
     },
-    "functions": {"calls", "errors", "files", "frames", "metrics", "options", "spelling"},
+    "functions": {
+        "analysis",
+        "calls",
+        "errors",
+        "files",
+        "frames",
+        "metrics",
+        "options",
+        "spelling",
+    },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")

@@ -64,12 +64,12 @@ class Pairs(NamedTuple):
         return values
 
 
-def find_pairs(per_user: pd.DataFrame, baseline: Any, call: str = "compare") -> Pairs:
+def find_pairs(per_user: pd.DataFrame, baseline: Any) -> Pairs:
     """Return the pairs that a baseline means; raise where nothing can be compared."""
     scores = list[Hashable](per_user.columns.unique("score"))
     if len(scores) < 2:
         raise RecframeError(
-            f"{call} needs two score columns or more, found {quote(scores)}; pass score= a list "
+            f"compare needs two score columns or more, found {quote(scores)}; pass score= a list "
             "of them"
         )
     is_all = isinstance(baseline, str) and baseline == "all" and baseline not in scores

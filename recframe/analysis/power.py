@@ -1,6 +1,7 @@
 """Power: which difference so many users would show, and how many users a difference needs."""
 
 import math
+import sys
 from numbers import Real
 from typing import Any
 
@@ -39,13 +40,13 @@ def deviation_of(differences: Array) -> float:
 def check_plan(difference: Any, power: Any, alpha: Any) -> None:
     """Raise unless these numbers are in their ranges."""
     for name, number, low, high in (
-        ("difference", difference, 0, math.inf),
+        ("difference", difference, 0, sys.float_info.max),
         ("power", power, 0.5, 1),
         ("alpha", alpha, 0, 0.5),
     ):
         is_number = isinstance(number, Real) and not isinstance(number, bool)
         if not (is_number and low < number < high):
-            to = f"between {low} and {high}" if high < math.inf else "a number above 0"
+            to = f"between {low} and {high}" if high <= 1 else "a number above 0"
             raise RecframeError(f"{name} must be {to}, found {quote(number)}")
 
 
