@@ -349,7 +349,7 @@ def summary(
         The number of samples that "bootstrap" draws, from 1 to 1,000,000.
     seed : int, default 0
         The seed of its random numbers.
-    interval : {"auto", "wilson", "hall", "hall_t", "t", "bootstrap"}, default "auto"
+    interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.summary`; `recframe.uncertainty` explains them.
 
     Returns
@@ -416,7 +416,7 @@ def compare(
         The number of samples and of sign patterns drawn, from 1 to 1,000,000.
     seed : int, default 0
         The seed of the random numbers.
-    interval : {"auto", "hall", "hall_t", "t", "bootstrap"}, default "auto"
+    interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.compare`; `recframe.uncertainty` explains them.
 
     Returns

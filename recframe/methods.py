@@ -732,8 +732,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return the means of metrics over users with their confidence intervals.
 
-        `recframe.uncertainty` explains the intervals, and `recframe.summary` makes the table of
-        values of users that are there already.
+        `recframe.uncertainty` explains the intervals.
 
         Parameters
         ----------
@@ -745,11 +744,10 @@ class RankingMethods(ABC, Generic[Table]):
             The number of samples that "bootstrap" draws, from 1 to 1,000,000.
         seed : int, default 0
             The seed of its random numbers: the same seed, the same intervals.
-        interval : {"auto", "wilson", "hall", "hall_t", "t", "bootstrap"}, default "auto"
-            "wilson" is for values that are all 0 or 1, "hall" Student's t corrected for skewness,
-            "t" without, "hall_t" of both the bounds further out, "bootstrap" the percentile
-            bootstrap, which is too narrow for few users. "auto" takes "wilson" where it can, else
-            "hall", or "hall_t" where values are negative.
+        interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
+            "wilson" is for values that are all 0 or 1, "skewed" Student's t corrected for skewness,
+            "t" without, "bootstrap" the percentile bootstrap; the last two are too narrow for few
+            users. "auto" takes "wilson" where it can, else "skewed".
 
         Returns
         -------
@@ -769,6 +767,7 @@ class RankingMethods(ABC, Generic[Table]):
         See Also
         --------
         compare : The differences between models, which share their users.
+        recframe.summary : The same of values of users that are there.
 
         Examples
         --------
@@ -820,8 +819,8 @@ class RankingMethods(ABC, Generic[Table]):
             The number of samples and of sign patterns drawn, from 1 to 1,000,000.
         seed : int, default 0
             The seed of the random numbers: the same seed, the same table.
-        interval : {"auto", "hall", "hall_t", "t", "bootstrap"}, default "auto"
-            As in `summary`, of differences. "auto" is "hall_t".
+        interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
+            As in `summary`, of differences. "auto" is "skewed".
 
         Returns
         -------
@@ -847,6 +846,7 @@ class RankingMethods(ABC, Generic[Table]):
         See Also
         --------
         summary : The means and their intervals.
+        recframe.compare : The same of values of users that are there.
 
         Examples
         --------

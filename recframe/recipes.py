@@ -197,7 +197,7 @@ their orders, where trec_eval takes one, by document name.
     >>> df.rec.compare("recall@3")[["difference", "low", "high", "p_corrected"]]
     baseline: score_als  difference       low      high  p_corrected
     score     metric
-    score_bpr recall@3    -0.248611 -0.443569 -0.106075     0.003906
+    score_bpr recall@3    -0.248611 -0.455144 -0.106347     0.003906
 
 Nothing is decided, every column named `score_…` is a model, and the first one the baseline. Where
 the models list other items, the frames of both, merged with `how="outer"`, need

@@ -17,7 +17,8 @@ from recframe.dask import DaskRecAccessor
 
 COMMAND = (
     "pdoc -d numpy -o build/api "
-    "recframe recframe.methods recframe.metrics recframe.dask recframe.recipes"
+    "recframe recframe.methods recframe.metrics recframe.dask recframe.recipes "
+    "recframe.uncertainty"
 )
 
 

@@ -54,6 +54,7 @@ ALLOWED = {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
     "recipes": set(),
+    "uncertainty": set(),
     "scanned": {"analysis", "files", "frames", "options"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")

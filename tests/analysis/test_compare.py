@@ -248,7 +248,7 @@ def test_correction_is_over_the_table(models):
         ({"baseline": ["x"]}, r"baseline must be a score column, .*found 'x'"),
         ({"baseline": []}, r"baseline must name a score column at least, found \[\]"),
         ({"correction": "max_t", "test": "ttest"}, "correction='max_t' flips signs, .*'ttest'"),
-        ({"interval": "wilson"}, r"interval must be one of \('auto', 'hall', .*found 'wilson'"),
+        ({"interval": "wilson"}, r"interval must be one of \('auto', 'skewed', .*found 'wilson'"),
         ({"confidence": 2}, "confidence must be between 0 and 1, found 2"),
         ({"metrics": "recall@9"}, "k=9 is more than the ranked rows"),
     ],
@@ -290,7 +290,7 @@ def test_relative_effect_and_detectable_by_hand(models):
 
     assert [1.0, 1.0] == pytest.approx(row[["relative", "effect"]].tolist())
     assert n_errors * 0.25 / np.sqrt(3) == pytest.approx(row["detectable"])
-    assert ["hall_t", "exact"] == row[["interval", "test"]].tolist()
+    assert ["skewed", "exact"] == row[["interval", "test"]].tolist()
 
 
 def test_what_is_not_known_of_equal_users(frame):

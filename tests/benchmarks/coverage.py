@@ -235,7 +235,7 @@ def main():
             print(f"\n{what}")
             measure_intervals(
                 DIFFERENCES if are_differences else MEANS,
-                options.names or ["auto", "hall", "t"],
+                options.names or ["auto", "t"],
                 options.repeat,
                 options.confidence,
                 are_differences=are_differences,
