@@ -50,9 +50,10 @@ equally good.
   2023, arXiv 2305.02461.) Do not use it to decide on a mean.
 
 Many metrics and models are many chances of a p-value below 0.05. `p_corrected` allows for that,
-over all rows of a table. `holm` does for any rows, and finds no less than `bonferroni`. `max_t` does for rows that say much the same, as
-recall@5 and recall@10, and finds more there. (P. H. Westfall and S. S. Young, 1993.) `fdr_bh`
-allows 5 % of what is found to be false, for long lists of candidates.
+over all rows of a table. `holm` does for any rows, and finds no less than `bonferroni`. `max_t`
+does for rows that say much the same, as recall@5 and recall@10, and finds more there. (P. H.
+Westfall and S. S. Young, 1993.) `fdr_bh` allows 5 % of what is found to be false, for long lists of
+candidates.
 
 ## What not to conclude
 
