@@ -40,6 +40,7 @@ ALLOWED = {
     "accessor": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
     "scanned": {"analysis", "files", "frames", "options"},
     "dask": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
+    "spark": {*("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options")},
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),
         *("scanned", "startup"),

@@ -82,6 +82,14 @@ class Judge:
             return self._add_absent(interactions, matches)
         return judge_rows(interactions, self.judgments, matches)
 
+    def judge_apart(self, interactions: Interactions) -> tuple[Interactions, Overlap]:
+        """Return the arrays of a part judged by a truth that is of its users only.
+
+        Users of truth who have no row in it are added. What the part has in common with truth is
+        for all parts together to be checked by.
+        """
+        return self._add_absent(interactions, self.find(interactions)), self._overlap
+
     def find(self, interactions: Interactions, *, is_all: bool = False) -> Matches:
         """Return where the pairs of truth are in a frame.
 
@@ -156,7 +164,7 @@ def check_truth_columns(columns: Columns, options: Options) -> None:
 
 def read_judgments(columns: Columns, options: Options) -> Judgments:
     """Return what truth says, or raise where its rows are not distinct pairs of ids."""
-    truth = _load_truth(options.truth)
+    truth = load_truth(options.truth)
     with _naming_truth():
         columns = find_truth_columns(truth, columns, options)
         if columns.relevant is None and is_infer(options.relevant):
@@ -182,7 +190,7 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
     return Judgments(users, user, item, relevant, rows.find_gains)
 
 
-def _load_truth(truth: Any) -> pd.DataFrame:
+def load_truth(truth: Any) -> pd.DataFrame:
     """Return truth as a frame, or raise where its file cannot be read."""
     if isinstance(truth, pd.DataFrame):
         return truth

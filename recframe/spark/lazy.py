@@ -1,0 +1,284 @@
+"""Spark DataFrames: their columns, rows of frame and truth brought together, and results."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
+from pyspark.sql import types as kinds
+
+from recframe.errors import RecframeError, quote, shorten
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.labels import is_infer, other_labels
+from recframe.frames.truth import check_truth_columns, load_truth, read_judgments
+from recframe.options import Options
+from recframe.spark import tasks
+from recframe.spark.tidy import as_frame, as_series, type_of
+from recframe.spark.truth import drop_nulls, find_roles
+
+# What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
+SIMPLE = {
+    kinds.BooleanType: pa.bool_(),
+    kinds.ByteType: pa.int8(),
+    kinds.ShortType: pa.int16(),
+    kinds.IntegerType: pa.int32(),
+    kinds.LongType: pa.int64(),
+    kinds.FloatType: pa.float32(),
+    kinds.DoubleType: pa.float64(),
+    kinds.DecimalType: pa.decimal128(38),
+    kinds.StringType: pa.string(),
+    kinds.BinaryType: pa.binary(),
+    kinds.DateType: pa.date32(),
+    kinds.TimestampType: pa.timestamp("us", "UTC"),
+    kinds.TimestampNTZType: pa.timestamp("us"),
+}
+INTEGERS = (kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType)
+CELLS = {tasks.PART: kinds.IntegerType(), tasks.CELL: kinds.BinaryType()}
+N_EXAMPLES = 3  # rows that a refusal names ids of
+OF_RESULTS = {
+    pa.string(): kinds.StringType(),
+    pa.int64(): kinds.LongType(),
+    pa.float64(): kinds.DoubleType(),
+}
+
+
+class Result(NamedTuple):
+    """The columns of a result: Spark's schema by names of their own, and the labels they get."""
+
+    schema: Any
+    labels: list[str]
+    user: str
+
+
+class Parts(NamedTuple):
+    """Rows of which those of a user are in one partition, what their columns are, and the users'.
+
+    The users are in one column, or in one of the frame and one of truth.
+    """
+
+    rows: Any
+    layout: tasks.Layout
+    users: list[str]
+
+    def make_result(
+        self, made: pd.DataFrame, own: list[str], columns: Columns, *, reads_all: bool
+    ) -> Result:
+        """Return the columns of what is made, given it for no row and the columns of the frame."""
+        types, string, double = self.rows.schema, kinds.StringType(), kinds.DoubleType()
+        place = 0
+        if reads_all:
+            added = ["ranked_by", "rank"] if len(columns.scores) > 1 else ["rank"]
+            given = [types[name].dataType for name in self.layout.frame]
+            given += [string, double] if len(added) > 1 else [double]
+            place = list(self.layout.frame).index(self.users[0]) if self.users else 0
+        else:
+            own = ["user" if columns.user is None else str(columns.user)]
+            added = ["score", *made.columns.unique("metric")]
+            ids = [types[name].dataType for name in self.users] or [string]
+            user = max(ids, key=_width) if all(map(_width, ids)) else ids[0]
+            given = [user, string, *[double] * (len(added) - 1)]
+        _check_labels(own, added)
+        labels = [*own, *added]
+        names = [f"r{at}" for at in range(len(labels))]
+        fields = map(kinds.StructField, names, given)
+        return Result(kinds.StructType(list(fields)), labels, names[place])
+
+
+def _width(kind: Any) -> int:
+    """Return how wide a type of integers is, 0 of another."""
+    return 1 + INTEGERS.index(type(kind)) if type(kind) in INTEGERS else 0
+
+
+def _check_labels(own: list[str], added: list[str]) -> None:
+    """Raise where a column has the name of one that is added, as Spark compares names."""
+    names = {label.casefold() for label in added}
+    for label in own:
+        if label.casefold() in names:
+            raise RecframeError(
+                f"the column {quote(label)} has the name of one of the result; rename it"
+            )
+
+
+def make_sample(frame: Any) -> pd.DataFrame:
+    """Return a DataFrame without rows that has the columns of a Spark DataFrame."""
+    columns = []
+    for field in frame.schema:
+        kind = SIMPLE.get(type(field.dataType))
+        empty = pd.Series([], dtype=object)
+        columns.append(empty if kind is None else as_series(pa.chunked_array([], kind)))
+    return pd.DataFrame(dict(enumerate(columns))).set_axis(frame.columns, axis=1)
+
+
+def check_kinds(frame: Any, columns: Columns) -> None:
+    """Raise where a column in a role does not have one value in a cell."""
+    for label in columns.labels:
+        kind = next(field.dataType for field in frame.schema if field.name == label)
+        if type(kind) in SIMPLE:
+            continue
+        remedy = "take one field of it"
+        if isinstance(kind, kinds.ArrayType):
+            remedy = "make a row of each member, with F.explode or F.inline"
+        raise RecframeError(
+            f"the column {quote(label)} must have one value in a cell, found Spark's "
+            f"{shorten(kind.simpleString())}; {remedy}"
+        )
+
+
+def open_truth(truth: Any, frame: Any, columns: Columns, options: Options) -> tuple[Any, Options]:
+    """Return truth as a Spark DataFrame, if any, and the options that go with it.
+
+    That of pandas, or of a file, is read and checked by the driver.
+    """
+    if not options.has_truth:
+        return None, options
+    if truth is None:
+        table = drop_nulls(load_truth(options.truth), columns, options)
+        options = replace(options, truth=table)
+        read_judgments(columns, options)
+        found = find_roles(columns, options)
+        labels = {"user": found.user, "item": found.item, "relevant": found.relevant}
+        given = {name: label for name, label in labels.items() if label is not None}
+        try:
+            arrays = {name: _as_array(get_column(table, given[name])) for name in given}
+            truth = frame.sparkSession.createDataFrame(pa.table(arrays))
+        except (TypeError, ValueError, pa.ArrowException) as error:  # and those of Spark
+            raise RecframeError(
+                f"truth: Spark cannot hold its columns ({shorten(str(error))}); convert them, or "
+                "pass a Spark DataFrame"
+            ) from error
+        relevant = None if found.relevant is None else "relevant"
+        options = replace(options, truth_user="user", truth_item="item", relevant=relevant)
+    options = replace(options, truth=make_sample(truth))
+    check_truth_columns(columns, options)
+    check_kinds(truth, find_roles(columns, options))
+    return truth, options
+
+
+def _as_array(column: pd.Series) -> pa.Array:
+    """Return a column of pandas in a type that Spark has."""
+    array = pa.array(column.array, from_pandas=True)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_unsigned_integer(array.type):
+        array = array.cast(pa.int64())
+    if pa.types.is_timestamp(array.type):
+        array = array.cast(pa.timestamp("us", array.type.tz))
+    return array
+
+
+def bring_together(
+    frame: Any,
+    truth: Any,
+    columns: Columns,
+    options: Options,
+    *,
+    reads_all: bool = False,
+    keeps: bool = False,
+) -> Parts:
+    """Return the rows of a frame and of truth, those of every user in one partition.
+
+    Where it `keeps` its rows, they are so already, unless those of truth are to join them.
+    The columns are called by their places, whatever their labels are.
+    """
+    labels = list(frame.columns)
+    others = other_labels(make_sample(frame), columns.labels)
+    own = {f"f{at}": one for at, one in enumerate(labels) if reads_all or one in columns.labels}
+    names = {label: name for name, label in own.items()}
+    rows = frame.toDF(*(f"f{at}" for at in range(len(labels)))).select(*own)
+    users = [] if columns.user is None else [names[columns.user]]
+    judged: dict[str, Hashable] = {}
+    if truth is not None:
+        found = find_roles(columns, options)
+        types = {field.name: field.dataType for field in truth.schema}
+        own_types = {field.name: field.dataType for field in frame.schema}
+        used = found.labels
+        if found.relevant is None and is_infer(options.relevant):  # any other may hold grades
+            used += [one for one in types if one not in used and type(types[one]) in SIMPLE]
+        same = {found.user: columns.user, found.item: columns.item}
+        for at, label in enumerate(used):
+            match = same.get(label)
+            is_shared = match is not None and own_types[match] == types[label]
+            judged[names[match] if is_shared else f"t{at}"] = label
+        places = [truth.columns.index(label) for label in used]
+        truth = truth.toDF(*(f"c{at}" for at in range(len(truth.columns))))
+        picked = [F.col(f"c{at}").alias(name) for at, name in zip(places, judged, strict=True)]
+        rows = rows.withColumn(tasks.IS_TRUTH, F.lit(False)).unionByName(
+            truth.select(*picked).withColumn(tasks.IS_TRUTH, F.lit(True)),
+            allowMissingColumns=True,
+        )
+        users += [name for name, one in judged.items() if one == found.user and name not in users]
+    layout = tasks.Layout(own, judged, others)
+    if columns.user is None:
+        return Parts(rows.repartition(1), layout, [])
+    if truth is not None or not keeps:
+        rows = rows.repartition(_key(rows, users))
+    return Parts(rows, layout, users)
+
+
+def _key(rows: Any, users: list[str]) -> Any:
+    """Return what equal ids of users have in common, whatever their types."""
+    types = [rows.schema[user].dataType for user in users]
+    common = "string"
+    if all(isinstance(kind, kinds.NumericType) for kind in types):
+        common = "long" if all(isinstance(kind, INTEGERS) for kind in types) else "double"
+    ids = [F.col(user).cast(common) if len(users) > 1 else F.col(user) for user in users]
+    return F.coalesce(*ids)
+
+
+def make_checked(rows: Any, run: Any, result: Result, task: tasks.Task) -> Any:
+    """Return what is made of every partition, checked when it is computed where that is needed."""
+    schema = result.schema
+    if not task.is_checked:
+        return rows.mapInArrow(run, schema).toDF(*result.labels)
+    beside = [kinds.StructField(name, kind) for name, kind in CELLS.items()]
+    wider = kinds.StructType([*schema.fields, *beside])
+    # A user's results meet, and so do all cells. Both branches below share what is here.
+    made = rows.mapInArrow(run, wider).repartition(F.col(result.user))
+    finish = partial(tasks.finish, names=schema.names, user=result.user)
+    done = made.mapInArrow(finish, schema)
+    if task.options.has_truth:
+        # In front, so that no first rows are shown of what is refused.
+        done = made.mapInArrow(tasks.check_truth, schema).union(done)
+    return done.toDF(*result.labels)
+
+
+def make_cells(frame: Any, read: Callable[[pa.Table], Any]) -> Any:
+    """Return what is read of every partition, in a cell for each."""
+    fields = [kinds.StructField(name, kind) for name, kind in CELLS.items()]
+    return frame.mapInArrow(partial(tasks.make_cell, make=read), kinds.StructType(fields))
+
+
+def make_of_parts(
+    per_user: Any,
+    read: Callable[..., Any],
+    make: Callable[[list[Any]], pd.DataFrame],
+    labels: list[str],
+    empty: pd.DataFrame,
+) -> Any:
+    """Return what is made, in one place, of what is read of every part of a per-user table."""
+    scores, metrics = (list(empty.columns.unique(level)) for level in ("score", "metric"))
+    cells = make_cells(per_user, partial(read, scores=scores, metrics=metrics))
+    always = [F.lit(None).cast(kind).alias(name) for name, kind in CELLS.items()]
+    cells = cells.union(per_user.sparkSession.range(1).select(*always))
+    fields = [kinds.StructField(label, OF_RESULTS[type_of(label)]) for label in labels]
+    make_one = partial(tasks.make_of_cells, make=make, labels=labels)
+    return cells.repartition(1).mapInArrow(make_one, kinds.StructType(fields))
+
+
+def pick(frame: Any, labels: list[Hashable]) -> Any:
+    """Return the columns of these labels, whatever signs they have."""
+    return frame.select(*("`{}`".format(str(label).replace("`", "``")) for label in labels))
+
+
+def find_user(frame: Any, user: Hashable, label: Hashable | None) -> pd.DataFrame:
+    """Return the rows of one user; a few others where there is none."""
+    labels = list(frame.columns)
+    plain = frame.toDF(*(f"c{at}" for at in range(len(labels))))
+    find = partial(tasks.find_rows, user=user, label=label, labels=labels)
+    found = plain.mapInArrow(find, plain.schema).toArrow()
+    return as_frame(found if len(found) else plain.limit(N_EXAMPLES).toArrow(), labels)
