@@ -105,7 +105,7 @@ def like(module, name, method):
     [
         (
             like("pyspark.sql.classic.dataframe", "DataFrame", "toPandas"),
-            "a pyspark DataFrame; pass frame.toPandas(), or use recframe.spark.rec(frame) after",
+            "a pyspark DataFrame; pass frame.toPandas(), or recframe.spark.rec(frame) after",
         ),
         (like("ibis.expr.types.relations", "Table", "to_pandas"), "an ibis Table; pass frame.to_p"),
         (like("cudf.core.dataframe", "DataFrame", "to_pandas"), "a cudf DataFrame; pass frame.to_"),

@@ -113,9 +113,15 @@ def make_sample(frame: Any) -> pd.DataFrame:
 
 
 def check_kinds(frame: Any, columns: Columns) -> None:
-    """Raise where a column in a role does not have one value in a cell."""
+    """Raise where a column in a role does not have one value in a cell, or decimals for floats."""
     for label in columns.labels:
         kind = next(field.dataType for field in frame.schema if field.name == label)
+        if label in (*columns.scores, columns.relevant) and isinstance(kind, kinds.DecimalType):
+            role = "relevant" if label == columns.relevant else "score"
+            raise RecframeError(
+                f"{role}={quote(label)}: must be integers or floats, found Spark's "
+                f"{kind.simpleString()}; convert it with F.col({quote(label)}).cast('double')"
+            )
         if type(kind) in SIMPLE:
             continue
         remedy = "take one field of it"
@@ -262,7 +268,8 @@ def make_of_parts(
 ) -> Any:
     """Return what is made, in one place, of what is read of every part of a per-user table."""
     scores, metrics = (list(empty.columns.unique(level)) for level in ("score", "metric"))
-    cells = make_cells(per_user, partial(read, scores=scores, metrics=metrics))
+    plain = per_user.toDF(*(f"r{at}" for at in range(2 + len(metrics))))
+    cells = make_cells(plain, partial(read, scores=scores, metrics=metrics))
     always = [F.lit(None).cast(kind).alias(name) for name, kind in CELLS.items()]
     cells = cells.union(per_user.sparkSession.range(1).select(*always))
     fields = [kinds.StructField(label, OF_RESULTS[type_of(label)]) for label in labels]

@@ -86,8 +86,8 @@ class Task(NamedTuple):
             said = str(error)
             if isinstance(error, RepeatedPairError) and error.found:
                 said = f"{error.found}; {advise_blindly(self.layout.others)}"
-            where = f"in a partition of {len(frame):,} rows: "
-            raise type(error)(f"{where}{said}") from error
+            n_rows = f"{len(frame):,} row{'s' * (len(frame) != 1)}"
+            raise type(error)(f"in a partition of {n_rows}: {said}") from error
 
     def give(self, columns: list[Any], common: Common | None) -> Iterator[pa.RecordBatch]:
         """Yield a result in batches."""
