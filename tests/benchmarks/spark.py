@@ -32,7 +32,8 @@ def main():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     warnings.filterwarnings("ignore")  # of Spark about pandas
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
-    spark = builder.config("spark.ui.enabled", False).getOrCreate()
+    quiet = {"spark.ui.enabled": False, "spark.ui.showConsoleProgress": False}
+    spark = builder.config(map=quiet).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     print(f"{'ids':>5} {'nothing, s':>11} {'recframe, s':>12} {'ratio':>6}")
     for ids in options.ids or ["int", "str"]:
