@@ -21,6 +21,7 @@ from recframe.spark.truth import drop_nulls, find_roles
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
 SIMPLE = {
+    kinds.NullType: pa.null(),
     kinds.BooleanType: pa.bool_(),
     kinds.ByteType: pa.int8(),
     kinds.ShortType: pa.int16(),
