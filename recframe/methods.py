@@ -211,6 +211,10 @@ class RankingMethods(ABC, Generic[Table]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         """Return rows among which are all of the user's, and whether they are all there is."""
 
+    def _options_for(self, user: Hashable, columns: Columns) -> Options:
+        """Return the options by which to inspect a user; of truth the user's rows are enough."""
+        return self._options
+
     def _find_columns(self, *, with_item: bool = False) -> Columns:
         """Return the label of each role."""
         return find_columns(self._sample, self._options, with_item=with_item, call=self._call)
@@ -432,7 +436,7 @@ class RankingMethods(ABC, Generic[Table]):
         columns = self._find_columns(with_item=True)
         check_user(user, columns.user)
         rows, is_all = self._rows_of(user, columns)
-        return inspect_user(rows, user, k, self._options, is_all=is_all)
+        return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
 
     def describe(self, k: int = 10) -> Table:
         """

@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe.spark
+from recframe.spark import accessor
 
 pytestmark = [
     pytest.mark.slow,
@@ -476,10 +477,10 @@ def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark)
 
 
 @pytest.mark.parametrize(
-    "name", ["rec", *(f"SparkRecAccessor{end}" for end in ("", ".__call__", ".rank", ".inspect"))]
+    "name", ["rec", *(f"SparkRecAccessor{end}" for end in ("", ".__call__", ".rank"))]
 )
 def test_docstrings_are_valid_numpydoc(name):
-    """Every check of numpydoc holds, but that rank and inspect need no example of their own."""
+    """Every check of numpydoc holds, but that rank needs no example of its own."""
     numpydoc = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed")
     errors = numpydoc.validate(f"recframe.spark.{name}")["errors"]
 
@@ -488,6 +489,7 @@ def test_docstrings_are_valid_numpydoc(name):
 
 def test_examples(spark):
     """The examples of docstrings print what they show."""
-    result = doctest.testmod(recframe.spark, optionflags=doctest.NORMALIZE_WHITESPACE)
+    flags = doctest.NORMALIZE_WHITESPACE
+    results = [doctest.testmod(module, optionflags=flags) for module in (recframe.spark, accessor)]
 
-    assert (0, True) == (result.failed, result.attempted > 5)
+    assert [(0, True)] * 2 == [(result.failed, result.attempted > 4) for result in results]

@@ -16,26 +16,10 @@ from recframe.frames.labels import is_infer, other_labels
 from recframe.frames.truth import check_truth_columns, load_truth, read_judgments
 from recframe.options import Options
 from recframe.spark import tasks
-from recframe.spark.tidy import as_frame, as_series, type_of
+from recframe.spark.columns import SIMPLE, check_kinds, make_sample
+from recframe.spark.tidy import as_frame, type_of
 from recframe.spark.truth import drop_nulls, find_roles
 
-# What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
-SIMPLE = {
-    kinds.NullType: pa.null(),
-    kinds.BooleanType: pa.bool_(),
-    kinds.ByteType: pa.int8(),
-    kinds.ShortType: pa.int16(),
-    kinds.IntegerType: pa.int32(),
-    kinds.LongType: pa.int64(),
-    kinds.FloatType: pa.float32(),
-    kinds.DoubleType: pa.float64(),
-    kinds.DecimalType: pa.decimal128(38),
-    kinds.StringType: pa.string(),
-    kinds.BinaryType: pa.binary(),
-    kinds.DateType: pa.date32(),
-    kinds.TimestampType: pa.timestamp("us", "UTC"),
-    kinds.TimestampNTZType: pa.timestamp("us"),
-}
 INTEGERS = (kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType)
 CELLS = {tasks.PART: kinds.IntegerType(), tasks.CELL: kinds.BinaryType()}
 N_EXAMPLES = 3  # rows that a refusal names ids of
@@ -101,37 +85,6 @@ def _check_labels(own: list[str], added: list[str]) -> None:
             raise RecframeError(
                 f"the column {quote(label)} has the name of one of the result; rename it"
             )
-
-
-def make_sample(frame: Any) -> pd.DataFrame:
-    """Return a DataFrame without rows that has the columns of a Spark DataFrame."""
-    columns = []
-    for field in frame.schema:
-        kind = SIMPLE.get(type(field.dataType))
-        empty = pd.Series([], dtype=object)
-        columns.append(empty if kind is None else as_series(pa.chunked_array([], kind)))
-    return pd.DataFrame(dict(enumerate(columns))).set_axis(frame.columns, axis=1)
-
-
-def check_kinds(frame: Any, columns: Columns) -> None:
-    """Raise where a column in a role does not have one value in a cell, or decimals for floats."""
-    for label in columns.labels:
-        kind = next(field.dataType for field in frame.schema if field.name == label)
-        if label in (*columns.scores, columns.relevant) and isinstance(kind, kinds.DecimalType):
-            role = "relevant" if label == columns.relevant else "score"
-            raise RecframeError(
-                f"{role}={quote(label)}: must be integers or floats, found Spark's "
-                f"{kind.simpleString()}; convert it with F.col({quote(label)}).cast('double')"
-            )
-        if type(kind) in SIMPLE:
-            continue
-        remedy = "take one field of it"
-        if isinstance(kind, kinds.ArrayType):
-            remedy = "make a row of each member, with F.explode or F.inline"
-        raise RecframeError(
-            f"the column {quote(label)} must have one value in a cell, found Spark's "
-            f"{shorten(kind.simpleString())}; {remedy}"
-        )
 
 
 def open_truth(truth: Any, frame: Any, columns: Columns, options: Options) -> tuple[Any, Options]:
