@@ -1,4 +1,8 @@
-"""recframe: ranking metrics of pandas DataFrames, as ``df.rec``."""
+"""recframe: ranking metrics of pandas DataFrames, as ``df.rec``.
+
+`recframe.recipes` has the call for what MovieLens, Surprise, Spark, LightFM, vector stores, logs,
+TREC and others give.
+"""
 
 from recframe.startup import Importing, is_command
 
@@ -10,6 +14,7 @@ with Importing(for_command=is_command()):
     from recframe import metrics
     from recframe.accessor import RecAccessor, rec
     from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
+    from recframe.files.trec import read_qrels, read_run
     from recframe.frames.lists import from_lists, from_topk
     from recframe.frames.matrices import from_matrix
     from recframe.frames.relevant_items import truth_from
@@ -29,6 +34,13 @@ __all__ = [
     "from_topk",
     "iter_evaluate",
     "metrics",
+    "read_qrels",
+    "read_run",
     "rec",
     "truth_from",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the names to complete: the public ones, and what every module has."""
+    return [*__all__, *(name for name in globals() if name[:2] == "__")]

@@ -11,9 +11,10 @@ from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
 from recframe.calls import public
 from recframe.frames.columns import Columns
-from recframe.frames.truth import open_judge, read_judged
+from recframe.frames.truth import open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import OptionArguments, Options, TruthLike, frame_error, spell_options
+from recframe.options import OptionArguments, Options, TruthLike, frame_error
+from recframe.spelling import spell_options
 
 
 class RecAccessor(RankingMethods[pd.DataFrame]):
@@ -109,8 +110,10 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         return make_table(per_user)
 
     def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
-        judge = open_judge(columns, self._options)
-        figures = count_figures(self._frame, columns, k, self._options, judge, is_all=True)
+        options = self._options
+        judge = open_judge(columns, options)
+        frame = open_candidates(columns, options, judge).among(self._frame, is_all=True)
+        figures = count_figures(frame, columns, k, options, judge, is_all=True)
         return describe_figures([figures], columns.scores, k)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:

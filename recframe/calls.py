@@ -138,6 +138,7 @@ def _spell(arguments: Mapping[str, Any]) -> str:
 def _list_taken(name: str, taken: list[str]) -> str:
     """Return what a function takes, as a remedy."""
     if not taken:
-        return "it takes nothing but options, by name" if name == "rec" else "it takes no argument"
+        options = "it takes nothing but options, by name, as truth=..."
+        return options if name == "rec" else "it takes no argument"
     more = f" and {len(taken) - MANY} more" if len(taken) > MANY else ""
     return f"it takes {', '.join(taken[:MANY])}{more}"

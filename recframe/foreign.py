@@ -56,7 +56,7 @@ def find_call(name: str, value: object) -> str:
     """Return the call that makes what is given in place of a frame one, "" if none is known."""
     if isinstance(value, str | os.PathLike):
         return find_reader(value, name)
-    is_truth = name == "truth"
+    is_truth = name in ("truth", "exclude")
     columns = ["user", "item"] if is_truth else ["user", "item", "score"]
     lists = f"recframe.{'truth_from' if is_truth else 'from_lists'}"
     if is_sparse(value):

@@ -27,11 +27,12 @@ from recframe.options import (
     Short,
     Ties,
     TruthLike,
+    Unjudged,
     frame_error,
     is_path,
     make_options,
-    spell_options,
 )
+from recframe.spelling import spell_options
 
 
 @public
@@ -56,6 +57,8 @@ def evaluate(
     truth_user: Hashable = INFER,
     truth_item: Hashable = INFER,
     absent: Absent = "zero",
+    exclude: TruthLike | None = None,
+    unjudged: Unjudged = "nonrelevant",
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
@@ -74,7 +77,8 @@ def evaluate(
         a folder, a glob pattern, or a list of them; or the folder of a Delta table. Names that
         begin with _ or . are left out. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-        Names of metrics, as "precision@4", "recall@4", "r_precision".
+        Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
+        mean of the column price over the first 10 rows (see Notes).
     user : label or None, default "infer"
         The column of user ids; index levels count as columns. None: the whole frame is one
         ranking, labelled "all". "infer" looks for user, query, customer, member, visitor,
@@ -101,9 +105,10 @@ def evaluate(
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
         ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
         bought or liked. None: every pair of `truth` is relevant.
-    ties : {"expected", "first", "last", "best", "worst"}, default "expected"
+    ties : {"expected", "first", "last", "best", "worst", "item"}, default "expected"
         Rows of equal score: the exact expectation over all their orders; row order; reverse row
-        order; relevant rows first; relevant rows last.
+        order; relevant rows first; relevant rows last; by item id as text, the last first, as
+        trec_eval has it ("9" before "10", "b" before "a").
     short : {"raise", "pad", "shrink", "nan"}, default "raise"
         A user with n < k ranked rows, for every metric with a cut-off: an error; as if more rows
         followed, none relevant; the same, but min(k, n) for k in the denominators of precision
@@ -116,15 +121,16 @@ def evaluate(
         error; one row for the pair, in place of the first, with the best of its scores in each
         column and its highest relevance; the first row; every row counts by itself.
     zero_division : {nan, 0.0, 1.0}, default nan
-        The value where a denominator is 0: R = 0 in every metric but precision, which is 0 then;
-        n = 0 in precision under ``short="shrink"``; in AUC also that all or none of the ranked
-        rows are relevant, in nDCG that all gains are 0.
+        The value where a denominator is 0: R = 0 in every metric but precision, dcg, rbp and err,
+        which are 0 then, and fall_out, judged and means of a column, which do not ask for R; n = 0
+        in precision, judged and those means under ``short="shrink"``; in AUC also that all or none
+        of the ranked rows are relevant, in fall_out that all are, in nDCG that all gains are 0.
     min_relevance : float, default None
         Rows at or above it are relevant. Here and below a column of floats is compared with the
         nearest float of its own precision, so that 0.7 means float32's 0.7 to a float32 column,
         and whole numbers are compared exactly.
     gain : {"linear", "exponential"}, default "linear"
-        What a relevant row adds to nDCG where `min_relevance` is given: its relevance, or
+        What a relevant row adds to nDCG and dcg where `min_relevance` is given: its relevance, or
         2^relevance - 1. Without `min_relevance` it adds 1.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R. Not with
@@ -141,12 +147,26 @@ def evaluate(
         else looks for the names above. Ids are compared by value, whatever their dtypes.
     absent : {"zero", "drop"}, default "zero"
         A user of truth without a row, or without a score in a score column. "zero": an empty list,
-        whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision).
+        whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision,
+        dcg, rbp, err, judged and means of a column).
         "drop": without a row left out, without a score NaN.
+    exclude : DataFrame or path, default None
+        Pairs of user and item that are no candidates, as those seen in training, or a query's own
+        document; or a parquet file of them, read whole. Their rows leave the frame before anything
+        is ranked or counted, also those of every pair that is there repeatedly; `truth` stays as it
+        is, so that R counts its items, excluded or not. The columns of ids are those named as the
+        frame's, else found by the names above; others are ignored. Ids are compared as those of
+        truth. A user all of whose rows are excluded has no row.
+    unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
+        A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and
+        not relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
+        condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user of truth of whom no
+        row is left is `absent`. It needs truth.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
-        the rows held at a time, beside the libraries, the result, truth and the rows of any one
-        user. A file that cannot be read in it, for one long id or its footer, is refused.
+        the rows held at a time, beside the libraries, the result, truth, exclude, a page of each
+        column and the rows of any one user. A file that cannot be read in it, for one long id or
+        its footer, is refused.
     tmp : path, default None
         The folder of the temporary file that rows are parted in by user where they neither fit
         `memory` nor come in order of users. None: the system's.
@@ -157,7 +177,7 @@ def evaluate(
     -------
     DataFrame
         Index: the users, sorted, named as the user column. Columns: a MultiIndex (score, metric).
-        Values in [0, 1], NaN where undefined.
+        Values in [0, 1], but of means of columns, NaN where undefined.
 
     Raises
     ------
@@ -170,7 +190,8 @@ def evaluate(
         nulls or holds what its role does not allow, a user has fewer than k ranked rows, or a file
         cannot be read. Ids of one column, or of the frame and truth, are of different kinds, as
         numbers and text, or are floats that may have been rounded. With truth: it has a pair of
-        user and item twice, or no user, or no item of several users' lists, is in both.
+        user and item twice, or no user, or no item of several users' lists, is in both;
+        the latter holds for exclude too.
 
     See Also
     --------
@@ -183,6 +204,14 @@ def evaluate(
     ``ties="expected"`` every metric is its expectation over the orders of tied rows (F. McSherry
     and M. Najork, "Computing information retrieval performance measures efficiently in the
     presence of tied scores", ECIR 2008); "best" and "worst" also put higher gains first and last.
+
+    ``mean(COLUMN)@k`` is the mean of a numeric column over the first k rows, in expectation under
+    ties; a boolean counts as 0 or 1. It needs no relevance. The name of the column is in single or
+    double quotes, with those inside doubled, where it has brackets, commas, quotes, @ or =. Rows
+    that are not there add 0; ``short="shrink"`` divides by the rows there are, and no row has no
+    mean. A user of truth without a row has 0, as in every metric. A null in the column is refused;
+    ``missing="drop"`` removes its row, "unranked" allows it where no score ranks the row. Rows that
+    ``duplicates="max"`` makes one must have one value.
 
     Examples
     --------
@@ -206,7 +235,7 @@ def evaluate(
         return per_user_table(frame, parsed, options)
     _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
     limits = check_limits(memory, tmp, progress)
-    files = open_files(find_files(frame, "frame"), options, limits.memory)
+    files = open_files(find_files(frame, "frame"), options, limits.memory, metrics=parsed)
     tables = list(iter_tables(files, parsed, options, limits))
     return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
@@ -273,7 +302,7 @@ def iter_evaluate(
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
     parsed, checked = parse_metrics(metrics), make_options(options)
-    files = open_files(find_files(path, "path"), checked, limits.memory)
+    files = open_files(find_files(path, "path"), checked, limits.memory, metrics=parsed)
     return public_each(iter_tables(files, parsed, checked, limits))
 
 

@@ -3,7 +3,7 @@
 import inspect
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial, update_wrapper
 from types import FunctionType
 from typing import (
@@ -19,6 +19,7 @@ from typing import (
 
 import pandas as pd
 
+from recframe.analysis.catalogue import catalogue_columns, catalogue_table, count_shown
 from recframe.analysis.compare import Correction, Test, check_comparison, compare_table
 from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
@@ -28,6 +29,7 @@ from recframe.analysis.resampling import make_resampling
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
 from recframe.calls import public, public_methods
 from recframe.errors import find_near
+from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.tables import mean_table, measure_table, single_table
@@ -35,7 +37,8 @@ from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS
 from recframe.metrics.names import Metric, check_k, make_metric, parse_metrics
 from recframe.metrics.registry import Definition
 from recframe.metrics.synonyms import find_meant
-from recframe.options import DEFAULTS, OptionArguments, Options, make_options, spell_options
+from recframe.options import DEFAULTS, OptionArguments, Options, make_options
+from recframe.spelling import spell_options
 
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
@@ -63,6 +66,24 @@ if TYPE_CHECKING:
         def __call__(self) -> Made:
             """Return the table of the metric."""
 
+    class WithOffset(Protocol[Made]):
+        """The method of a metric that discounts positions."""
+
+        def __call__(self, k: int | None = None, *, offset: float = 1) -> Made:
+            """Return the table of the metric."""
+
+    class WithMax(Protocol[Made]):
+        """The method of a metric of grades up to a highest one."""
+
+        def __call__(self, k: int | None = None, *, max: float) -> Made:
+            """Return the table of the metric."""
+
+    class WithP(Protocol[Made]):
+        """The method of a metric of a persistence."""
+
+        def __call__(self, k: int | None = None, *, p: float) -> Made:
+            """Return the table of the metric."""
+
 
 def as_it_is(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table."""
@@ -74,6 +95,19 @@ def _measure(
 ) -> pd.DataFrame:
     """Return what is made of the metrics of every user of interactions."""
     return make_table(measure_table(interactions, metrics, options))
+
+
+def _count_shown(
+    interactions: Interactions, options: Options, k: int, *, with_items: bool
+) -> pd.DataFrame:
+    """Return what the lists of interactions show, in one cell, as which it goes anywhere."""
+    shown = count_shown(interactions, options, k, with_items=with_items)
+    return pd.DataFrame({"cell": pd.Series([shown], dtype=object)})
+
+
+def _catalogue_of(shown: pd.DataFrame, **given: Any) -> pd.DataFrame:
+    """Return the table of what lists show, a cell for each part."""
+    return catalogue_table(shown["cell"].tolist(), **given)
 
 
 @public_methods(DEFAULTS)
@@ -98,10 +132,15 @@ class RankingMethods(ABC, Generic[Table]):
         bases = getattr(cls, "__orig_bases__", ())
         table = next((get_args(base)[0] for base in bases), None)
         for name, method in inspect.getmembers(RankingMethods, inspect.isfunction):
-            returned = cls if name == "__call__" else table
-            is_open = isinstance(inspect.signature(method).return_annotation, TypeVar)
-            if name not in vars(cls) and returned is not None and (is_open or returned is cls):
-                setattr(cls, name, _with_return(cls, method, returned))
+            is_call = name == "__call__"
+            is_private = name.startswith("_") and not is_call
+            returned = cls if is_call else table
+            if is_private or returned is None or name in vars(cls):
+                continue
+            signature = inspect.signature(method)
+            if is_call or isinstance(signature.return_annotation, TypeVar):
+                own = signature.replace(return_annotation=returned)
+                setattr(cls, name, _with_signature(cls, method, own))
 
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
@@ -199,6 +238,12 @@ class RankingMethods(ABC, Generic[Table]):
     def _whole(self, per_user: Table, make_table: MakeTable) -> Table:
         """Return what is made of the per-user table, in one piece and with its users sorted."""
 
+    def _add_up(
+        self, make: Make, columns: Columns, options: Options, make_table: MakeTable
+    ) -> Table:
+        """Return what is made of all parts together, of each of which a row is made."""
+        return self._whole(self._map(make, columns, options), make_table)
+
     def _mean(self, per_user: Table, make_table: MakeTable) -> Table:
         """Return what is made of the table of means."""
         return self._whole(per_user, lambda table: make_table(mean_table(table)))
@@ -215,13 +260,15 @@ class RankingMethods(ABC, Generic[Table]):
         """Return the options by which to inspect a user; of truth the user's rows are enough."""
         return self._options
 
-    def _find_columns(self, *, with_item: bool = False) -> Columns:
-        """Return the label of each role."""
-        return find_columns(self._sample, self._options, with_item=with_item, call=self._call)
+    def _find_columns(self, *, with_item: bool = False, metrics: Sequence[Metric] = ()) -> Columns:
+        """Return the label of each role, and of each column that a metric is of."""
+        return find_columns(
+            self._sample, self._options, with_item=with_item, call=self._call, metrics=metrics
+        )
 
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> Table:
         """Return what is made of the metrics of every user."""
-        columns = self._find_columns()
+        columns = self._find_columns(metrics=metrics)
         make = partial(_measure, metrics=metrics, make_table=make_table)
         return self._map(make, columns, self._options)
 
@@ -253,6 +300,29 @@ class RankingMethods(ABC, Generic[Table]):
         mean : The means over users.
         recframe.evaluate : The same as a function, with all options explained.
 
+        Notes
+        -----
+        ``mean(COLUMN)@k`` takes a column that a line of pandas makes. With `train`, the pairs of
+        users and items known before, ``counts = train["item"].value_counts()`` and
+        ``seen = df["item"].map(counts).fillna(0)``:
+
+        * popularity (ARP): ``seen``; its rank: ``df["item"].map(counts.rank(pct=True)).fillna(0)``
+          (H. Abdollahpouri, R. Burke and B. Mobasher, "Managing popularity bias in recommender
+          systems with personalized re-ranking", FLAIRS 2019);
+        * novelty: the self-information ``-np.log2(seen.clip(lower=1) / train["user"].nunique())``
+          (T. Zhou et al., "Solving the apparent diversity-accuracy dilemma of recommender
+          systems", PNAS 107, 2010; S. Vargas and P. Castells, "Rank and relevance in novelty and
+          diversity metrics for recommender systems", RecSys 2011);
+        * long tail (APLT): ``seen < counts.quantile(0.8)``, all but the best known 20 % of items
+          (Abdollahpouri et al. 2019);
+        * unseen: ``~pd.MultiIndex.from_frame(df[["user", "item"]]).isin(known)``, with
+          ``known = pd.MultiIndex.from_frame(train[["user", "item"]])`` (N. Hurley and M. Zhang,
+          "Novelty and diversity in top-N recommendation", ACM TOIT 10, 2011);
+        * unexpected: ``seen < counts.nlargest(10).min()``, none that a list for everyone has, and
+          serendipity: that and relevant (M. Ge, C. Delgado-Battenfeld and D. Jannach, "Beyond
+          accuracy: evaluating recommender systems by coverage and serendipity", RecSys 2010);
+        * revenue: ``df["price"] * df["relevant"]``, k times the mean for that of a list.
+
         Examples
         --------
         >>> import pandas as pd, recframe
@@ -263,6 +333,12 @@ class RankingMethods(ABC, Generic[Table]):
         user
         1           0.0         0.0
         2           1.0         1.0
+        >>> df.assign(price=[5, 9, 2]).rec.evaluate("mean(price)@1")
+        score          score
+        metric mean(price)@1
+        user
+        1                5.0
+        2                2.0
         """
         return self._per_user(parse_metrics(metrics))
 
@@ -400,7 +476,9 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         Inspection
             ``tables`` has a DataFrame for each score column: the rows with their position (NaN
-            where not ranked) and relevance. ``metrics`` is a DataFrame, ``to_html()`` the HTML.
+            where not ranked) and relevance; where truth has a column of relevance, with this as
+            their grade, null for rows that truth does not hold. ``metrics`` is a DataFrame,
+            ``to_html()`` the HTML.
 
         Raises
         ------
@@ -459,9 +537,11 @@ class RankingMethods(ABC, Generic[Table]):
             Index: the figures, what metrics are made of first and faults in the rows last. Columns:
             the score columns, counts as integers. Duplicate pairs are rows whose user and
             item a row before them has. Truth items not in the frame, shown with `truth`, are the
-            relevant ones that no user's list has. Between the precisions, with the relevant rows of
-            every tie last and first, lies all that ties can change; "raise" divides them as "pad"
-            does.
+            relevant ones that no user's list has. Where truth holds others than relevant ones, its
+            pairs are the judged rows, and judged@k is the expected share of the first k ranked rows
+            (of all, where there are fewer) that are. Between the precisions, with the relevant
+            rows of every tie last and first, lies all that ties can change; "raise" divides them
+            as "pad" does.
 
         Raises
         ------
@@ -505,6 +585,95 @@ class RankingMethods(ABC, Generic[Table]):
         """
         k = check_k(k)
         return self._describe(self._find_columns(with_item=True), k)
+
+    def catalogue(self, k: int = 10, items: Any = None) -> Table:
+        """
+        Return what the lists of all users together show of the catalogue, for each score column.
+
+        A list is a user's first k rows; relevance is not needed. A figure that no single user has:
+        how many of the items are shown to anyone, how evenly, and how much lists differ.
+
+        Parameters
+        ----------
+        k : int, default 10
+            The length of the lists, 1 or more.
+        items : array_like, DataFrame or int, default None
+            The catalogue: its ids, repeated or not, a frame with a column of them, or how many it
+            has. None: the items of the frame's rows, listed or not.
+
+        Returns
+        -------
+        DataFrame
+            Index: the score columns. Columns:
+
+            * ``coverage@k``: the share of the catalogue's items that are in anyone's list;
+            * ``gini@k``: the Gini index of the items' shares of all lists, those never shown
+              included: 0 where all have the same, 1 where one has all;
+            * ``entropy@k``: Shannon's entropy of these shares in bits, from 0 to log2 of the number
+              of items, by which it may be divided;
+            * ``personalization@k``: 1 - the mean overlap of two users' lists, the items they share
+              / k: 0 where all have one list, 1 where no item is in two.
+
+            Where nothing is shown, of a single item or a single list, what has no value is NaN, or
+            what `zero_division` says.
+
+        Raises
+        ------
+        RecframeError
+            An item is recommended that the catalogue has not, there is no item column, an argument
+            is out of its range, `duplicates` is "keep", or the frame is refused as in
+            `recframe.evaluate`.
+
+        See Also
+        --------
+        evaluate : What each user has; novelty and popularity are means of a column there.
+
+        Notes
+        -----
+        Under ties coverage and personalization are exact expectations: an item is in a user's list
+        with a probability p, so that some list has it with 1 - Π (1 - p), and two lists share
+        Σ p p'. Gini and entropy are those of the expected shares Σ p, not expected ones.
+
+        A user without a ranked row has no list. One with fewer than k is refused, unless `short`
+        says that the list is what there is: "pad" divides items shared by k all the same, "shrink"
+        by √(n n'), of lists of n and n' rows. "nan" leaves the user out.
+
+        Beside `memory`, files and Dask hold a count for each item, and under ties for each chance
+        that it has. The bits depend on neither the order of rows nor how they are parted.
+
+        Coverage is that of M. Ge, C. Delgado-Battenfeld and D. Jannach, "Beyond accuracy:
+        evaluating recommender systems by coverage and serendipity", RecSys 2010; Gini, divided by
+        items - 1, and entropy those of P. Castells, N. Hurley and S. Vargas, "Novelty and diversity
+        in recommender systems", Recommender Systems Handbook, 2022; personalization that of T. Zhou
+        et al., "Solving the apparent diversity-accuracy dilemma of recommender systems", PNAS 107,
+        2010.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> df = pd.DataFrame({"user": [1, 1, 2, 2], "item": list("abac"), "score": [3, 2, 3, 2]})
+        >>> df.rec.catalogue(k=1, items=4)
+        metric  coverage@1  gini@1  entropy@1  personalization@1
+        score
+        score         0.25     1.0        0.0                0.0
+        >>> df.rec.catalogue(k=2, items=["a", "b", "c", "d"])
+        metric  coverage@2    gini@2  entropy@2  personalization@2
+        score
+        score         0.75  0.5           1.5                0.5
+        """
+        k = check_k(k)
+        options = rank_options(self._options)
+        columns = catalogue_columns(self._sample, options, self._call)
+        known = read_catalogue(items, columns)
+        count = partial(_count_shown, k=k, with_items=known is None)
+        make_table = partial(
+            _catalogue_of,
+            scores=columns.scores,
+            k=k,
+            catalogue=known,
+            zero_division=float(options.zero_division),
+        )
+        return self._add_up(count, columns, options, make_table)
 
     def curve(self, metric: str = "recall", k: int | Iterable[int] | None = None) -> Table:
         """
@@ -551,7 +720,7 @@ class RankingMethods(ABC, Generic[Table]):
         make_table = partial(curve_table, metrics=metrics)
         if k is not None:
             return self._mean(self._per_user(metrics), make_table)
-        columns = find_columns(self._sample, self._options)
+        columns = find_columns(self._sample, self._options, metrics=metrics)
         measure = partial(measure_curve, metrics=metrics)
         return self._mean(self._map(measure, columns, self._options), make_table)
 
@@ -682,14 +851,21 @@ class RankingMethods(ABC, Generic[Table]):
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.
+        all_relevant: At[Table]
         auc: OfAll[Table]
         average_precision: Optionally[Table]
+        bpref: OfAll[Table]
         capped_recall: At[Table]
+        dcg: WithOffset[Table]
+        err: WithMax[Table]
         f1: At[Table]
+        fall_out: At[Table]
         hit_rate: At[Table]
-        ndcg: Optionally[Table]
+        judged: At[Table]
+        ndcg: WithOffset[Table]
         precision: At[Table]
         r_precision: OfAll[Table]
+        rbp: WithP[Table]
         recall: At[Table]
         reciprocal_rank: Optionally[Table]
 
@@ -708,14 +884,14 @@ class RankingMethods(ABC, Generic[Table]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 
-def _with_return(owner: type, method: FunctionType, returned: Any) -> Any:
-    """Return a copy of a method for a class, whose signature has another type that it returns."""
+def _with_signature(owner: type, method: FunctionType, signature: inspect.Signature) -> Any:
+    """Return a copy of a method for a class, with a signature of its own."""
     code, closure = method.__code__, method.__closure__
     copy: Any = FunctionType(code, method.__globals__, method.__name__, None, closure)
     update_wrapper(copy, method)
     copy.__module__, copy.__qualname__ = owner.__module__, f"{owner.__qualname__}.{method.__name__}"
     copy.__defaults__, copy.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
-    copy.__signature__ = inspect.signature(method).replace(return_annotation=returned)
+    copy.__signature__ = signature
     return copy
 
 
@@ -726,16 +902,19 @@ def make_method(name: str, definition: Definition) -> Callable[..., Any]:
     """Return the method of a metric, with the signature and docstring that its definition means."""
     make = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
     arguments, lines = [make("self")], []
-    for own in definition.parameters:
-        default = inspect.Parameter.empty if own.default is None else own.default
-        arguments.append(make(own.name, default=default, annotation=float))
-        shown = "" if own.default is None else f", default {own.default:g}"
-        lines.append(f"{own.name} : float{shown}\n    In [{own.low:g}, {own.high:g}).")
     k = DEFAULT_K.get(definition.cut_off)
     if definition.cut_off in DEFAULT_K:
         arguments.append(make("k", default=k, annotation=int if k else int | None))
         end = "" if k else "; None: the whole ranking"
         lines.append(f"k : int, default {k}\n    The cut-off, 1 or more{end}.")
+    for own in definition.parameters:  # by name only, so that no cut-off is taken for one
+        default = inspect.Parameter.empty if own.default is None else own.default
+        kind = inspect.Parameter.KEYWORD_ONLY
+        arguments.append(make(own.name, kind=kind, default=default, annotation=float))
+        shown = "" if own.default is None else f", default {own.default:g}"
+        lines.append(
+            f"{own.name} : float{shown}\n    {own.meaning}, in [{own.low:g}, {own.high:g})."
+        )
     signature = inspect.Signature(arguments, return_annotation=Table)
 
     def method(*args: Any, **kwargs: Any) -> Any:
@@ -769,4 +948,6 @@ def _describe(formula: str, parameters: list[str]) -> str:
 
 
 for _name, _definition in DEFINITIONS.items():
+    if _definition.of_column:  # it is asked for by its name
+        continue
     setattr(RankingMethods, _name, public(make_method(_name, _definition), DEFAULTS))

@@ -1,15 +1,11 @@
 """Options: the column roles and the edge-case policies, with defaults, choices and meanings."""
 
-import inspect
 import math
 import os
-import re
-import textwrap
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from numbers import Real
-from typing import Any, Literal, TypedDict, TypeVar, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 import pandas as pd
 
@@ -17,14 +13,14 @@ from recframe.errors import RecframeError, find_near, quote
 from recframe.foreign import find_call, find_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
-Ties = Literal["expected", "first", "last", "best", "worst"]
+Ties = Literal["expected", "first", "last", "best", "worst", "item"]
 Short = Literal["raise", "pad", "shrink", "nan"]
 Missing = Literal["raise", "unranked", "drop"]
 Duplicates = Literal["raise", "max", "first", "keep"]
 Absent = Literal["zero", "drop"]
+Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential"]
 TruthLike = pd.DataFrame | str | os.PathLike[str]
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 INFER = "infer"
 
@@ -56,7 +52,7 @@ class Options:
         "expected",
         Ties,
         "rows of equal score: exact expectation over all orders, row order, reverse row order, "
-        "relevant rows first, relevant rows last",
+        "relevant rows first, relevant rows last, by item id as text, last first",
     )
     short: Short = _option(
         "raise",
@@ -97,6 +93,17 @@ class Options:
     truth_user: Hashable = _option(INFER, "label", "column of users in truth")
     truth_item: Hashable = _option(INFER, "label", "column of items in truth")
     absent: Absent = _option("zero", Absent, "users of truth without a row: score 0, leave out")
+    exclude: TruthLike | None = _option(
+        None,
+        "DataFrame or path",
+        "pairs of user and item that are no candidates, as those seen in training: their rows "
+        "leave the frame before anything is ranked; truth stays as it is",
+    )
+    unjudged: Unjudged = _option(
+        "nonrelevant",
+        Unjudged,
+        "rows whose pair truth does not hold: not relevant, left out before anything is ranked",
+    )
 
     def __post_init__(self) -> None:
         """Raise `RecframeError` for a value that an option does not take."""
@@ -104,8 +111,13 @@ class Options:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in choices:
                 raise RecframeError(
-                    f"{name} must be one of {_listed(choices)}, found {quote(value)}"
+                    f"{name} must be one of {list_names(choices)}, found {quote(value)}"
                 )
+        if self.tie_rule.by_item and self.duplicates == "keep":
+            raise RecframeError(
+                "ties='item' with duplicates='keep' gives rows of one user, item and score no "
+                "order; pass duplicates='max' to make them one row"
+            )
         for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
             _check_label(name, getattr(self, name))
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
@@ -127,15 +139,31 @@ class Options:
             number = getattr(self, name)
             if number is not None and not (_is_number(number) and number == number):  # not NaN
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
-        truth = self.truth
-        if truth is not None and not isinstance(truth, pd.DataFrame) and not is_path(truth):
-            required = "a pandas DataFrame or the path of a parquet file"
-            raise frame_error("truth", required, truth)
+        for name in ("truth", "exclude"):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, pd.DataFrame) and not is_path(given):
+                required = "a pandas DataFrame or the path of a parquet file"
+                raise frame_error(name, required, given)
+        if self.unjudged == "drop" and self.truth is None:
+            raise RecframeError(
+                "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
+                "pass truth="
+            )
 
     @property
     def has_truth(self) -> bool:
         """Whether relevance comes from another frame."""
         return self.truth is not None
+
+    @property
+    def needs_item(self) -> bool:
+        """Whether rows are looked up by user and item."""
+        return self.has_truth or self.exclude is not None
+
+    @property
+    def is_condensed(self) -> bool:
+        """Whether only rows that truth holds are ranked."""
+        return self.unjudged == "drop"
 
     @property
     def tie_rule(self) -> TieRule:
@@ -163,6 +191,8 @@ class OptionArguments(TypedDict, total=False):
     truth_user: Hashable
     truth_item: Hashable
     absent: Absent
+    exclude: TruthLike | None
+    unjudged: Unjudged
 
 
 ELSEWHERE = {  # what is taken for an option
@@ -187,37 +217,6 @@ def make_options(given: Mapping[str, Any]) -> Options:
             hint += f"; options are {', '.join(DEFAULTS)}"
             raise RecframeError(f"unknown option {quote(name)}{ELSEWHERE.get(name, hint)}")
     return Options(**given)
-
-
-def spell_options(function: Function) -> Function:
-    """Return a function with its ``**options`` spelled out, in its signature and its docstring.
-
-    Static readers see the types of `OptionArguments`; this is for those who ask at run time.
-    """
-    signature = inspect.signature(function)
-    own = [part for part in signature.parameters.values() if part.kind is not part.VAR_KEYWORD]
-    by_name = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
-    options = [
-        by_name(option.name, default=option.default, annotation=option.type)
-        for option in fields(Options)
-    ]
-    function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]  # every function takes one
-    if function.__doc__:  # there is none under python -OO
-        function.__doc__ = re.sub(r"( *)\*\*options\n.*\n", _describe_options, function.__doc__)
-    return function
-
-
-def _describe_options(found: re.Match[str]) -> str:
-    """Return the numpydoc lines of all options, indented as what was found."""
-    lines = []
-    for option in fields(Options):
-        takes, meaning = option.metadata["takes"], option.metadata["meaning"]
-        if choices := CHOICES.get(option.name):
-            takes = f"{{{_listed(choices)}}}".replace("'", '"')
-        default = f'"{option.default}"' if isinstance(option.default, str) else option.default
-        lines.append(f"{option.name} : {takes}, default {default}")
-        lines.append(textwrap.indent(textwrap.fill(f"{meaning[0].upper()}{meaning[1:]}."), "    "))
-    return textwrap.indent("\n".join(lines), found[1]) + "\n"
 
 
 def is_key(value: object) -> bool:
@@ -255,6 +254,6 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def list_names(names: tuple[str, ...]) -> str:
     """Return names quoted, as a sentence part."""
     return ", ".join(map(repr, names))

@@ -131,7 +131,7 @@ FRAME = pd.DataFrame(
 )
 TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
 LISTS = pd.DataFrame({"user": [1, 2], "items": [[1, 2], [3]]})
-OF_TRUTH = ("truth_user", "truth_item", "absent")
+OF_TRUTH = ("truth_user", "truth_item", "absent", "unjudged")
 
 
 def public_methods(accessor):
@@ -166,6 +166,8 @@ def list_doors(path):
         "from_lists": (recframe.from_lists, recframe.from_lists, {"lists": LISTS}),
         "from_matrix": (recframe.from_matrix, recframe.from_matrix, {"scores": [[1, 2]]}),
         "truth_from": (recframe.truth_from, recframe.truth_from, {"truth": csr_array([[1, 2]])}),
+        "read_run": (recframe.read_run, recframe.read_run, {}),
+        "read_qrels": (recframe.read_qrels, recframe.read_qrels, {}),
         "rec": (
             lambda frame, **options: recframe.rec(frame, **options).recall(1),
             recframe.rec,
@@ -188,6 +190,8 @@ def list_doors(path):
         for name in public_methods(accessor):
             method = getattr(accessor, name)
             base = {"judge": {"truth": TRUTH}, "inspect": {"user": 1}, "top": {"score": "a_score"}}
+            base["catalogue"] = {"k": 1}
+            base |= {"rbp": {"p": 0.5}, "err": {"max": 4}}
             call = lambda a=accessor, n=name, **arguments: call_method(a, n, **arguments)  # noqa: E731
             doors[f"{kind}.{name}"] = call, method, base.get(name, {})
     for name in recframe.metrics.__all__:

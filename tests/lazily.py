@@ -6,9 +6,8 @@ import pandas as pd
 
 import dask
 import strategies
-from recframe.metrics.names import make_metric
 
-METRICS = [make_metric(*asked).label for asked in strategies.every_metric(2)]
+METRICS = [strategies.label(*asked) for asked in strategies.every_metric(2)]
 USERS = {
     "int": lambda number: number,
     "str": lambda number: number.map("user {}".format).astype("str"),
@@ -18,6 +17,7 @@ USERS = {
 
 IN_ONE = {  # tables of one partition, rows in order
     "describe": lambda rec: rec.describe(k=3),
+    "mean of columns": lambda rec: rec.summary("mean(other_score)@2", n_resamples=99),
     "summary": lambda rec: rec.summary(METRICS, n_resamples=99),
     "compare": lambda rec: rec.compare(METRICS, baseline="other_score", n_resamples=99),
 }

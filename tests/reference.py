@@ -1,12 +1,16 @@
 """The definitions, slow and obvious, that every number of recframe is compared with.
 
-Rows are tuples ``(user, score, relevant)`` in row order; None is a null. Nothing here is meant to
+Rows are tuples ``(user, score, relevant)`` in row order, or ``(user, score, relevant, item)`` where
+ties go by item; None is a null. Nothing here is meant to
 be fast, and nothing comes from recframe.
 """
 
 import math
 from fractions import Fraction
-from itertools import combinations, groupby, pairwise, permutations, product
+from functools import partial
+from itertools import chain, combinations, groupby, pairwise, permutations, product
+
+UNJUDGED = object()  # as relevance: that of a row that truth does not hold
 
 
 class Refused(Exception):  # noqa: N818 - it mirrors recframe's refusals, it is no error of the reference
@@ -27,21 +31,26 @@ def evaluate(
     gain="linear",
     ascending=None,
 ):
-    """Return a metric of each user, by its name and its cut-off or None, as a dictionary."""
+    """Return a metric of each user, by its name and its cut-off or None, as a dictionary.
+
+    The name holds the parameters, as in "rbp(p=0.8)".
+    """
     lists = {}
-    for user, score, relevance in complete_rows(rows, missing):
+    for user, score, relevance, *item in complete_rows(rows, missing):
         if ascending and score is not None:
             score = -score
         ranked = score is not None and (min_score is None or score >= min_score)
         relevant = is_relevant(relevance, min_relevance)
         gained = gain_of(relevance, min_relevance, gain) if relevant else 0
-        lists.setdefault(user, []).append((score if ranked else None, relevant, gained))
+        grade = gain_of(relevance, min_relevance, "linear") if relevant else 0
+        row = (score if ranked else None, relevant, gained, grade, *item)
+        lists.setdefault(user, []).append(row)
     options = {"ties": ties, "short": short, "zero_division": zero_division}
     return {user: float(value(rows, metric, k, **options)) for user, rows in lists.items()}
 
 
 def fold(rows, duplicates, missing):
-    """Return rows (user, score, relevant) of rows (user, item, score, relevant).
+    """Return rows (user, score, relevant, item) of rows (user, item, score, relevant).
 
     What several rows of one user and item become, `duplicates` says.
     """
@@ -56,23 +65,34 @@ def fold(rows, duplicates, missing):
         pairs.setdefault((user, item), []).append((score, relevant))
     if duplicates == "raise" and len(pairs) < len(rows):
         raise Refused("a pair is there twice")
-    if duplicates == "first":
-        return [(user, *values[0]) for (user, _), values in pairs.items()]
     found = []
-    for (user, _), values in pairs.items():
+    for (user, item), values in pairs.items():
         scores, flags = zip(*values, strict=True)
         if None in flags or (missing == "raise" and None in scores):
             raise Refused("null score or relevance")
+        if duplicates == "first":
+            found.append((user, *values[0], item))
+            continue
         scores = [score for score in scores if score is not None]
-        found.append((user, max(scores, default=None), max(flags)))
+        found.append((user, max(scores, default=None), max(flags), item))
     return found
+
+
+def leave_out(rows, exclude):
+    """Return rows (user, item, ...) without those whose pair is excluded."""
+    if not {row[0] for row in rows} & {user for user, _ in exclude}:
+        raise Refused("no user is in both")
+    is_one = 1 in (len({row[0] for row in rows}), len({user for user, _ in exclude}))
+    if not is_one and not {row[1] for row in rows} & {item for _, item in exclude}:
+        raise Refused("no item is in both")
+    return [row for row in rows if row[:2] not in exclude]
 
 
 def complete_rows(rows, missing):
     """Return the rows to judge; "drop" leaves out rows that hold a null, else most are refused."""
     if missing == "drop":
         return [row for row in rows if None not in row]
-    for user, score, relevant in rows:
+    for user, score, relevant, *_ in rows:
         if user is None or relevant is None:
             raise Refused("null user or relevance")
         if score is None and missing == "raise":
@@ -81,7 +101,12 @@ def complete_rows(rows, missing):
 
 
 def is_relevant(relevant, min_relevance):
-    """Return whether a row is relevant; without a threshold its relevance must be 0 or 1."""
+    """Return whether a row is relevant, None where it is not judged.
+
+    Without a threshold its relevance must be 0 or 1.
+    """
+    if relevant is UNJUDGED:
+        return None
     if min_relevance is not None:
         return relevant >= min_relevance
     if relevant not in (0, 1):
@@ -97,10 +122,15 @@ def gain_of(relevance, min_relevance, gain):
 
 
 def value(rows, metric, k, *, ties, short, zero_division):
-    """Return one user's metric from (score, relevant, gain) rows; None as score is unranked.
+    """Return one user's metric from rows (score, relevant, gain, grade, item); None is unranked.
 
-    It is exact, but for the logarithms of DCG.
+    A grade that is the gain may be left out, and so may items unless ties go by them. None as
+    relevance is a row that is not judged, which is not relevant. The value is exact, but for the
+    logarithms of DCG.
     """
+    held = [(score, flag is not None, *rest) for score, flag, *rest in rows if score is not None]
+    judged = [row for row in rows if row[1] is not None]
+    rows = [(score, bool(flag), *rest) for score, flag, *rest in rows]
     ranked = [row for row in rows if row[0] is not None]
     n_relevant = sum(row[1] for row in rows)
     if k is not None and len(ranked) < k and short == "raise":
@@ -112,8 +142,25 @@ def value(rows, metric, k, *, ties, short, zero_division):
         return divide(hits(ranked, k, ties), depth, zero_division)
     if metric == "auc":
         return auc(ranked, ties, zero_division)
+    if metric == "judged":
+        return divide(hits(held, k, ties), depth, zero_division)
+    metric, parameters = read_name(metric)
+    if metric == "fall_out":
+        n_others = len(ranked) - sum(row[1] for row in ranked)
+        others = min(k, len(ranked)) - Fraction(hits(ranked, k, ties))
+        return divide(others, n_others, zero_division)
+    if metric == "err":
+        return err(ranked, k, ties, **parameters)
+    if metric == "dcg":
+        weight = partial(discount, **parameters)
+        return math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
+    if metric == "rbp":
+        weight = partial(persistence, **parameters)
+        return math.fsum(term for _, term in places(ranked, k, ties, weight))
     if n_relevant == 0:
         return zero_division
+    if metric == "bpref":
+        return bpref(judged, n_relevant, ties)
     if metric == "r_precision":
         return Fraction(hits(ranked, n_relevant, ties)) / n_relevant
     if metric == "recall":
@@ -123,23 +170,50 @@ def value(rows, metric, k, *, ties, short, zero_division):
     if metric == "f1":
         return Fraction(2 * hits(ranked, k, ties)) / (depth + n_relevant)
     if metric == "ndcg":
-        ideal = math.fsum(gain * discount(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
-        return divide(dcg(ranked, k, ties), ideal, zero_division)
+        weight = partial(discount, **parameters)
+        ideal = math.fsum(gain * weight(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
+        gained = math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
+        return divide(gained, ideal, zero_division)
     definition = {
         "hit_rate": hit_rate,
+        "all_relevant": all_relevant,
         "reciprocal_rank": reciprocal_rank,
         "average_precision": average_precision,
     }[metric]
     if ties == "expected":
         lists = flag_lists(ranked)
     else:
-        lists = [[ranked[i][1] for i in order(ranked, ties)]]
+        lists = [[bool(ranked[i][1]) for i in order(ranked, ties)]]
     return Fraction(sum(definition(flags[:k], n_relevant) for flags in lists), len(lists))
 
 
 def hit_rate(flags, n_relevant):
     """Return whether any row of a list is relevant."""
     return int(any(flags))
+
+
+def bpref(rows, n_relevant, ties):
+    """Return the mean over relevant items of what is left by others above them, of R or of N.
+
+    Above a row that is tied with d others there are 0 to d of them, each as often.
+    """
+    n_others = sum(not row[1] for row in rows)
+    ranked = [row for row in rows if row[0] is not None]
+    if ties != "expected":
+        ranked = [(-place, *ranked[i][1:]) for place, i in enumerate(order(ranked, ties))]
+    left = Fraction(0)
+    for row in ranked:
+        above = sum(other[0] > row[0] for other in ranked if not other[1])
+        tied = sum(other[0] == row[0] for other in ranked if not other[1])
+        if row[1]:
+            lost = sum(Fraction(min(above + x, n_relevant), tied + 1) for x in range(tied + 1))
+            left += 1 - (lost / min(n_others, n_relevant) if n_others else 0)
+    return left / n_relevant
+
+
+def all_relevant(flags, n_relevant):
+    """Return whether every relevant row is in a list."""
+    return int(sum(flags) == n_relevant)
 
 
 def reciprocal_rank(flags, n_relevant):
@@ -163,9 +237,21 @@ def auc(ranked, ties, zero_division):
     return divide(won, len(relevant) * len(others), zero_division)
 
 
-def discount(position):
+def read_name(written):
+    """Return the name and the parameters of a metric that is written as "rbp(p=0.8)"."""
+    name, _, given = written.rstrip(")").partition("(")
+    pairs = [part.split("=") for part in given.split(",") if part]
+    return name, {key.strip(): float(number) for key, number in pairs}
+
+
+def discount(position, offset=1):
     """Return what DCG multiplies the gain at a position with."""
-    return 1 / math.log2(1 + position)
+    return 1 / max(1, math.log2(offset + position))
+
+
+def persistence(position, p):
+    """Return what RBP adds for a relevant row at a position."""
+    return (1 - p) * p ** (position - 1)
 
 
 def best_gains(rows):
@@ -173,17 +259,47 @@ def best_gains(rows):
     return sorted((row[2] for row in rows if row[1]), reverse=True)
 
 
-def dcg(ranked, k, ties):
-    """Return the gain times discount of all rows; a tied row is at each of its places as often."""
+def err(ranked, k, ties, max):
+    """Return the sum of the probability to stop at a place over the place.
+
+    Of a tie one gets past j rows with the mean over all choices of j of its rows, of which the
+    product of 1 - stop is multiplied out.
+    """
+    if ties == "expected":
+        by_score = sorted(ranked, key=lambda row: -row[0])
+        steps = [list(rows) for _, rows in groupby(by_score, key=lambda row: row[0])]
+    else:
+        steps = [[ranked[i]] for i in order(ranked, ties)]
+    total, reached, above = Fraction(0), Fraction(1), 0
+    for rows in steps:
+        sums = [Fraction(1)]  # of the products over the choices of 0, 1, 2, … rows
+        for row in rows:
+            passed = 1 - Fraction(2 ** row[2:4][-1] - 1 if row[1] else 0) / 2 ** int(max)
+            longer = [*sums, Fraction(0)]
+            sums = [a + passed * b for a, b in zip(longer, [Fraction(0), *sums], strict=True)]
+        passed = [each / math.comb(len(rows), j) for j, each in enumerate(sums)]
+        for place, (before, after) in enumerate(pairwise(passed), above + 1):
+            if k is None or place <= k:
+                total += reached * (before - after) / place
+        reached *= passed[-1]
+        above += len(rows)
+    return total
+
+
+def places(ranked, k, ties, weight):
+    """Return (gain, weight of a place) of relevant rows; a tied row is at each of its places.
+
+    There it is as often as at any other, which its weights are divided by.
+    """
     terms = []
-    places = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
-    for i, (score, relevant, gain) in enumerate(ranked):
+    at = {} if ties == "expected" else {i: [n] for n, i in enumerate(order(ranked, ties), 1)}
+    for i, (score, relevant, gain, *_) in enumerate(ranked):
         above = sum(row[0] > score for row in ranked)
         tied = sum(row[0] == score for row in ranked)
-        own = places.get(i, range(above + 1, above + tied + 1))
-        found = [discount(place) for place in own if k is None or place <= k]
-        terms += [gain * term / len(own) for term in found if relevant]
-    return math.fsum(terms)
+        own = at.get(i, range(above + 1, above + tied + 1))
+        found = [weight(place) for place in own if k is None or place <= k]
+        terms += [(gain, term / len(own)) for term in found if relevant]
+    return terms
 
 
 def flag_lists(ranked):
@@ -191,7 +307,7 @@ def flag_lists(ranked):
     by_score = sorted(ranked, key=lambda row: -row[0])
     choices = []
     for _, rows in groupby(by_score, key=lambda row: row[0]):
-        flags = [row[1] for row in rows]
+        flags = [bool(row[1]) for row in rows]
         places = combinations(range(len(flags)), sum(flags))
         choices.append([[i in chosen for i in range(len(flags))] for chosen in places])
     return [[flag for part in parts for flag in part] for parts in product(*choices)]
@@ -244,10 +360,83 @@ def order(ranked, ties):
     among_tied = {
         "first": lambda i: i,
         "last": lambda i: -i,
-        "best": lambda i: (not ranked[i][1], [-gain for gain in ranked[i][2:]]),
-        "worst": lambda i: (bool(ranked[i][1]), ranked[i][2:]),
+        "best": lambda i: (not ranked[i][1], [-gain for gain in ranked[i][2:3]]),
+        "worst": lambda i: (bool(ranked[i][1]), ranked[i][2:3]),
+        "item": lambda i: last_first.index(i),
     }[ties]
+    last_first = range(len(ranked))
+    if ties == "item":
+        last_first = sorted(last_first, key=lambda i: written(ranked[i][-1]), reverse=True)
     return sorted(range(len(ranked)), key=lambda i: (-ranked[i][0], among_tied(i)))
+
+
+def written(item):
+    """Return an item as text, of which Python compares the code points; 1.0 is written as 1."""
+    return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
+
+
+def inclusions(ranked, k, ties):
+    """Return of each (score, relevant) row the chance to be among the first k.
+
+    Rows that the tie rule leaves equal are as likely.
+    """
+    heights = [
+        (score, {"first": -i, "last": i, "best": flag, "worst": not flag}.get(ties, 0))
+        for i, (score, flag) in enumerate(ranked)
+    ]
+    chances = []
+    for height in heights:
+        above = sum(other > height for other in heights)
+        room = Fraction(k - above, heights.count(height))
+        chances.append(min(max(room, Fraction(0)), Fraction(1)))
+    return chances
+
+
+def column_mean(rows, k, *, ties, short, zero_division):
+    """Return one user's mean of a column over the first k of its (score, relevant, value) rows."""
+    ranked = [row for row in rows if row[0] is not None]
+    if len(ranked) < k and short == "raise":
+        raise Refused("fewer ranked rows than k")
+    if len(ranked) < k and short == "nan":
+        return math.nan
+    chances = inclusions([row[:2] for row in ranked], k, ties)
+    total = sum(
+        chance * Fraction(value) for chance, (*_, value) in zip(chances, ranked, strict=True)
+    )
+    return divide(total, min(k, len(ranked)) if short == "shrink" else k, zero_division)
+
+
+def catalogue(lists, k, n_items):
+    """Return (coverage, shares of items, personalization) expected of independent lists.
+
+    The lists of each user are those that are as likely as each other, each a list of items; the
+    overlap of two is divided by k.
+    """
+    lists = [user for user in lists if any(user)]
+    worlds = list(product(*lists))
+    covered = [Fraction(len(set().union(*map(set, world))), n_items) for world in worlds]
+    shown = Fraction(1, len(worlds))
+    shares = {}
+    for world in worlds:
+        for item in chain.from_iterable(world):
+            shares[item] = shares.get(item, 0) + shown
+    apart = [
+        1 - Fraction(len(set(one) & set(other)), k)
+        for world in worlds
+        for one, other in combinations(world, 2)
+    ]
+    return (
+        sum(covered) / len(worlds),
+        sorted(shares.values()),
+        sum(apart) / len(apart) if apart else math.nan,
+    )
+
+
+def gini(shares, n_items):
+    """Return the Gini index of shares, items without one included: mean difference of two."""
+    shares = [Fraction(0)] * (n_items - len(shares)) + list(shares)
+    differences = sum(abs(a - b) for a in shares for b in shares)
+    return differences / (2 * (n_items - 1) * sum(shares)) if n_items > 1 else math.nan
 
 
 def ranks(rows, ties, ascending=None):
@@ -256,13 +445,13 @@ def ranks(rows, ties, ascending=None):
     Relevance, which "best" and "worst" read, must be 0 or 1.
     """
     if ascending:
-        rows = [(user, None if score is None else -score, flag) for user, score, flag in rows]
+        rows = [(row[0], None if row[1] is None else -row[1], *row[2:]) for row in rows]
     result = [None] * len(rows)
     for user in {row[0] for row in rows}:
         places = [i for i, row in enumerate(rows) if row[0] == user and row[1] is not None]
         ranked = [rows[i][1:] for i in places]
         if ties == "expected":
-            positions = [average_position(score, ranked) for score, _ in ranked]
+            positions = [average_position(row[0], ranked) for row in ranked]
         else:
             positions = [order(ranked, ties).index(i) + 1 for i in range(len(ranked))]
         for place, position in zip(places, positions, strict=True):
@@ -272,6 +461,6 @@ def ranks(rows, ties, ascending=None):
 
 def average_position(score, ranked):
     """Return the mean position of the rows tied at `score`, as a Fraction."""
-    above = sum(other > score for other, _ in ranked)
-    tied = sum(other == score for other, _ in ranked)
+    above = sum(row[0] > score for row in ranked)
+    tied = sum(row[0] == score for row in ranked)
     return above + Fraction(tied + 1, 2)

@@ -68,13 +68,30 @@ RELEVANCE = {
 }
 
 TIES = ("expected", "first", "last", "best", "worst")
+TIES_OF_ITEMS = (*TIES, "item")  # of frames that have items
 SHORT = ("raise", "pad", "shrink", "nan")
 MISSING = ("raise", "unranked", "drop")
-# name: whether it takes a cut-off. test_reference holds this to be the table of recframe.
-# Name of each metric: how it takes a cut-off.
-METRICS = {name: definition.cut_off for name, definition in DEFINITIONS.items()}
+# How metrics are written that take parameters.
+PARAMETERS = {
+    "ndcg": ["", "(offset=0)"],
+    "dcg": ["", "(offset=0.5)"],
+    "err": ["(max=4)"],
+    "rbp": ["(p=0.8)"],
+}
+# Name of each metric, with its parameters as they are written: how it takes a cut-off.
+METRICS = {
+    f"{name}{parameters}": definition.cut_off
+    for name, definition in DEFINITIONS.items()
+    if not definition.of_column  # these have tests of their own, as they need a column
+    for parameters in PARAMETERS.get(name, [""])
+}
 # These are ratios of whole numbers, divided once; the others are sums of floats.
-EXACT = (*HIT_METRICS, "auc")
+EXACT = (*HIT_METRICS, "auc", "judged")
+# Of rows that are there, so that they are 0 where none is relevant.
+SUMS = ("precision", "dcg", "rbp", "err")
+# Whose best value is the lowest; which may exceed 1.
+LOW_IS_BEST = ("fall_out",)
+UNBOUNDED = ("dcg",)
 
 
 def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=0, max_rows=16):
@@ -121,10 +138,10 @@ def kinds():
     )
 
 
-def options(**fixed):
+def options(*, has_items=False, **fixed):
     """Return a strategy of the options of one evaluation; keyword arguments fix some of them."""
     choices = {
-        "ties": st.sampled_from(TIES),
+        "ties": st.sampled_from(TIES_OF_ITEMS if has_items else TIES),
         "short": st.sampled_from(SHORT),
         "missing": st.sampled_from(MISSING),
         "zero_division": st.sampled_from([math.nan, 0.0, 1.0]),
@@ -145,6 +162,30 @@ def metrics():
     return cut_offs | st.tuples(st.sampled_from(whole), st.none())
 
 
+def label(name, k=None):
+    """Return the label of a metric at a cut-off, if it has one."""
+    return name if k is None else f"{name}@{k}"
+
+
+def name_of(label):
+    """Return the name of a metric without its parameters and cut-off."""
+    return label.partition("@")[0].partition("(")[0]
+
+
+def call_method(accessor, name, k):
+    """Return what the method of a metric returns, called with its parameters and cut-off."""
+    name, _, given = name.rstrip(")").partition("(")
+    parameters = dict(part.split("=") for part in given.split(", ") if part)
+    given = {key: float(number) for key, number in parameters.items()}
+    return getattr(accessor, name)(**given, **({} if k is None else {"k": k}))
+
+
+def of_no_relevant(metric, zero_division, fall_out):
+    """Return the value of a metric where nothing is relevant; of fall-out it is given."""
+    name = name_of(metric)
+    return {"fall_out": fall_out, "judged": 1.0}.get(name, 0.0 if name in SUMS else zero_division)
+
+
 def every_metric(k):
     """Return every (metric, k), and the metrics of whole rankings with None."""
     asked = [(name, k) for name, cut_off in METRICS.items() if cut_off != "none"]
@@ -153,7 +194,7 @@ def every_metric(k):
 
 def assert_value(expected, actual, metric):
     """Assert that a value is the nearest float, or near where a metric sums floats."""
-    if metric in EXACT:
+    if name_of(metric) in EXACT:
         assert repr(float(expected)) == repr(float(actual))
     else:
         assert pytest.approx(expected, rel=1e-12, abs=1e-300, nan_ok=True) == actual

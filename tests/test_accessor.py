@@ -19,8 +19,10 @@ METHODS = [
 # What a method needs beside its defaults, where it needs anything.
 ARGUMENTS = {
     "compare": {"n_resamples": 9},
+    "err": {"max": 4},
     "inspect": {"user": "ann"},
     "judge": {"truth": pd.DataFrame({"user": ["ann"], "item": [1]})},
+    "rbp": {"p": 0.5},
     "summary": {"n_resamples": 9},
     "top": {"score": "other score"},
 }

@@ -22,6 +22,7 @@ ALLOWED = {
     "kernel": set(),
     "metrics": {"calls", "errors", "kernel"},
     "options": {"errors", "foreign", "kernel"},
+    "spelling": {"options"},
     "lakehouse": {"errors"},
     "frames": {
         "calls",
@@ -34,19 +35,30 @@ ALLOWED = {
         "options",
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
-    "files": {"disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics", "options"},
-    "functions": {"calls", "errors", "files", "frames", "metrics", "options"},
-    "methods": {"analysis", "calls", "errors", "frames", "metrics", "options"},
-    "accessor": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
+    "files": {
+        *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
+        "options",
+    },
+    "functions": {"calls", "errors", "files", "frames", "metrics", "options", "spelling"},
+    "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
+    "accessor": {
+        *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+    },
+    "recipes": set(),
     "scanned": {"analysis", "files", "frames", "options"},
-    "dask": {"analysis", "calls", "errors", "frames", "methods", "metrics", "options"},
-    "spark": {*("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options")},
+    "dask": {
+        *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+    },
+    "spark": {
+        *("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options"),
+        "spelling",
+    },
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),
         *("scanned", "startup"),
     },
     "__main__": {"cli", "startup"},
-    "__init__": {"accessor", "errors", "frames", "functions", "metrics", "startup"},
+    "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},
 }
 OPTIONAL = (
     *("dask", "deltalake", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch"),
@@ -127,3 +139,9 @@ def test_package_is_typed():
 def test_public_names_exist():
     """Every public name is there."""
     assert all(hasattr(recframe, name) for name in recframe.__all__)
+
+
+def test_completion_offers_public_names():
+    """What follows `recframe.` in a notebook are the public names, and none of its modules."""
+    assert set(recframe.__all__) == {name for name in dir(recframe) if name[:2] != "__"}
+    assert "__version__" in dir(recframe)

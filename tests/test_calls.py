@@ -66,12 +66,13 @@ REC = ROWS.rec
         ),
         (
             lambda: REC("user"),
-            "rec() got too many positional arguments; it takes nothing but options, by name",
+            "rec() got too many positional arguments; "
+            "it takes nothing but options, by name, as truth=...",
         ),
         (
             lambda: recframe.evaluate(),
             "evaluate() missing a required argument: 'frame'; it takes frame, metrics, user, item, "
-            "score, ascending, relevant, ties, short, missing, duplicates, zero_division and 10 "
+            "score, ascending, relevant, ties, short, missing, duplicates, zero_division and 12 "
             "more",
         ),
         (

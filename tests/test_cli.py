@@ -16,6 +16,7 @@ import pytest
 
 import recframe
 from recframe.cli import main
+from recframe.cli.spelling import spell_flags
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.options import MEANINGS
 
@@ -886,3 +887,74 @@ def test_memory_in_bytes(capsys):
     """A number alone is one of bytes."""
     assert 0 == main([*OUT, "--memory", "1000000"])
     assert (GOLDEN / "table.txt").read_text("utf-8") == capsys.readouterr().out
+
+
+SPELLED = {
+    "no option": ("no such file", "no such file"),
+    "one": ("x; pass user='session_id'", "x; pass --user session_id"),
+    "a call": (
+        "score='a'; pass score=['a b', 'c'], ascending=[True, False], truth=truth",
+        "score='a'; pass --score 'a b' --score c --ascending --no-ascending --truth FILE",
+    ),
+    "several": (
+        "x; pass short='pad' to divide, short='shrink' or short='nan'",
+        "x; pass --short pad to divide, --short shrink or --short nan",
+    ),
+    "none": ("pass relevant=None; pass relevant=None", "pass relevant=None; pass --no-relevant"),
+    "numbers": (
+        "x; pass min_relevance=3.5, zero_division=nan",
+        "x; pass --min-relevance 3.5 --zero-division nan",
+    ),
+    "what to fill in": (
+        "x; else pass user=..., with it, or truth= a frame",
+        "x; else pass --user ..., with it, or --truth with a frame",
+    ),
+    "a call after a colon": (
+        "x: pass user='s' to rank; else pass duplicates='max'",
+        "x: pass --user s to rank; else pass --duplicates max",
+    ),
+    "in quotes": ("x; pass score='user=x'", "x; pass --score user=x"),
+    "a reader": (
+        "x; pass truth=pd.read_csv('a.csv', sep='\\t')",
+        "x; pass it as a parquet file",
+    ),
+    "a function": ("x; pass truth=frame.head()", "x; pass truth=frame.head()"),
+}
+
+
+@pytest.mark.parametrize("name", SPELLED)
+def test_remedies_are_spelled_as_flags(name):
+    """What a message says to pass can be pasted behind the command."""
+    message, expected = SPELLED[name]
+
+    assert expected == spell_flags(message)
+
+
+def test_remedy_of_a_refusal(tmp_path, capsys):
+    """A refusal of the data says which flag to pass, and that flag is taken."""
+    path = str(tmp_path / "runs.parquet")
+    pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]}).to_parquet(path)
+
+    assert 1 == main(["evaluate", path])
+    assert "pass --short pad to divide by k all the same, --short" in capsys.readouterr().err
+    assert 0 == main(["evaluate", path, "--short", "pad"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["runs.parquet"], "'runs.parquet' is no command; did you mean recframe evaluate runs.p"),
+        (
+            ["evaluate", "x", "--shrt", "pad"],
+            "unrecognized arguments: --shrt; did you mean --s",
+        ),
+        (["evaluate", "x", "--min_relevance=4"], "--min_relevance; did you mean --min-relevance?"),
+        (["describe", "x", "--qqqq"], "unrecognized arguments: --qqqq"),
+        (["evaluate", "x", "-k", "5"], "the cut-off is a part of the metric: --metric recall@5"),
+    ],
+)
+def test_usage_that_is_nearly_right(words, message, capsys):
+    """The nearest flag is named, and the command that a path alone may mean."""
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert message in capsys.readouterr().err

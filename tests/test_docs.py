@@ -67,3 +67,16 @@ def test_example_is_what_its_script_makes(tmp_path):
     saved = pd.read_parquet(ROOT / "examples" / "example.parquet")
 
     pd.testing.assert_frame_equal(saved, script["make_example"]())
+
+
+def test_picture_of_inspect():
+    """The README links the picture, which is small; its script still makes the page drawn."""
+    path = ROOT / "examples" / "draw_inspect.py"
+    script = {"__name__": "draw_inspect", "__file__": str(path)}
+    exec(compile(path.read_text("utf-8"), path.name, "exec"), script)
+    text = re.sub("<[^>]*>", " ", script["make_page"]())
+
+    assert "](examples/inspect.png)" in README
+    assert (ROOT / "examples" / "inspect.png").stat().st_size < 150_000
+    assert "object 4: 30 rows, 13 relevant" in text
+    assert ["50.00%", "100.00%"] == re.findall(r"precision@4 – (\S+%)", text)

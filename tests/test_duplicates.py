@@ -6,7 +6,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dask
@@ -16,7 +16,7 @@ import reference
 import strategies
 from recframe import RecframeError, RepeatedPairError
 from recframe.cli import main
-from recframe.metrics.names import make_metric
+from recframe.metrics.definitions import DEFINITIONS
 
 DUPLICATES = ("raise", "max", "first", "keep")
 ITEMS = {
@@ -28,7 +28,9 @@ ITEMS = {
     "category": (["a", "b"], "category", "category"),
     "date": (pd.to_datetime(["2026-01-01", "2026-01-02"]).tolist(), "datetime64[us]", None),
 }
-LABELS = [make_metric(*asked).label for asked in strategies.every_metric(2)]
+LABELS = [strategies.label(*asked) for asked in strategies.every_metric(2)]
+# Those of what is relevant, whether or not it is known that the rest is not.
+OF_RELEVANT = [label for label in LABELS if not DEFINITIONS[strategies.name_of(label)].needs_judged]
 IN_BLOCKS = {"memory": 2_000}  # some ten rows at a time
 
 
@@ -60,13 +62,22 @@ def make_frame(kind, rows):
     )
 
 
+def has_no_order(options):
+    """Return whether these options go by item where rows of one item are kept."""
+    return options["ties"] == "item" and options["duplicates"] == "keep"
+
+
 def expected_table(rows, options):
     """Return the reference's values of every user, for each label; raise `Refused` as it does."""
     duplicates = options["duplicates"]
     rest = {name: value for name, value in options.items() if name != "duplicates"}
+    if duplicates == "first":  # what stands in the rows behind it is checked all the same
+        for row in rows:
+            if options["missing"] != "drop" or None not in row:
+                reference.is_relevant(row[-1], options["min_relevance"])
     folded = reference.fold(rows, duplicates, options["missing"])
     return {
-        make_metric(name, k).label: reference.evaluate(folded, name, k, **rest)
+        strategies.label(name, k): reference.evaluate(folded, name, k, **rest)
         for name, k in strategies.every_metric(2)
     }
 
@@ -97,13 +108,14 @@ def ask_every_door(frame, folder, options, truth=None):
 
 @given(
     repeated_rows(relevance="graded", nulls=("item", "score")),
-    strategies.options(),
+    strategies.options(has_items=True),
     st.sampled_from(DUPLICATES),
 )
 def test_frames_equal_the_reference(kind_and_rows, options, duplicates):
     """Every value is that of the reference, or both refuse, under every option."""
     kind, rows = kind_and_rows
     options["duplicates"] = duplicates
+    assume(not has_no_order(options))
     frame = make_frame(kind, rows)
     try:
         expected = expected_table(rows, options)
@@ -117,13 +129,14 @@ def test_frames_equal_the_reference(kind_and_rows, options, duplicates):
 @settings(max_examples=30)
 @given(
     repeated_rows(nulls=()),
-    strategies.options(short="pad", missing="raise", min_relevance=None),
+    strategies.options(has_items=True, short="pad", missing="raise", min_relevance=None),
     st.sampled_from(DUPLICATES),
 )
 def test_every_door_is_that_of_frames(tmp_path_factory, kind_and_rows, options, duplicates):
     """Files and Dask give what the frame gives, bit for bit, or refuse what it refuses."""
     kind, rows = kind_and_rows
     options["duplicates"] = duplicates
+    assume(not has_no_order(options))
     frame = make_frame(kind, rows or [(0, ITEMS[kind][0][0], 1.0, 1)])
     doors = ask_every_door(frame, tmp_path_factory.mktemp("door"), options)
     try:
@@ -140,7 +153,9 @@ def test_every_door_is_that_of_frames(tmp_path_factory, kind_and_rows, options, 
 @settings(max_examples=12)  # of many users, for what a file and a graph cost
 @given(
     repeated_rows(nulls=(), users=(0, 3, 5, -1, 2**53, 2**53 + 1), least=8),
-    strategies.options(short="pad", missing="raise", zero_division=0.0, min_score=None),
+    strategies.options(
+        has_items=True, short="pad", missing="raise", zero_division=0.0, min_score=None
+    ),
     st.sampled_from(DUPLICATES),
     st.lists(st.integers(0, 19), max_size=8),
     st.booleans(),
@@ -150,6 +165,7 @@ def test_truth_with_repeated_rows(tmp_path_factory, kind_and_rows, options, dupl
     kind, rows = kind_and_rows
     rows = rows or [(0, ITEMS[kind][0][0], 1.0, 1)]
     options["min_relevance"] = 1
+    assume(not has_no_order({**options, "duplicates": duplicates}))
     pairs = {row[:2]: 1.0 + number % 3 for number, row in enumerate(rows) if number in own}
     pairs.setdefault(rows[0][:2], 2.0)
     listed = [(*row[:3], pairs.get(row[:2], 0.0)) for row in rows]
@@ -160,15 +176,16 @@ def test_truth_with_repeated_rows(tmp_path_factory, kind_and_rows, options, dupl
     truth = truth.drop(columns="score")
     options |= {"duplicates": duplicates, "absent": "drop" if drop else "zero"}
     try:
-        expected = recframe.evaluate(frame, LABELS, **options | {"absent": "zero"})
+        expected = recframe.evaluate(frame, OF_RELEVANT, **options | {"absent": "zero"})
     except RepeatedPairError:
         with pytest.raises(RepeatedPairError):
             recframe.evaluate(frame, LABELS, truth=truth, **options)
         return
     recs = frame.drop(columns="relevant")
-    pd.testing.assert_frame_equal(expected, recframe.evaluate(recs, LABELS, truth=truth, **options))
+    found = recframe.evaluate(recs, LABELS, truth=truth, **options)
+    pd.testing.assert_frame_equal(expected, found.loc[:, (slice(None), OF_RELEVANT)])
     for table in ask_every_door(recs, tmp_path_factory.mktemp("door"), options, truth):
-        pd.testing.assert_frame_equal(expected, table, check_exact=True)
+        pd.testing.assert_frame_equal(found, table, check_exact=True)
 
 
 @pytest.fixture
@@ -230,7 +247,9 @@ def test_a_judged_frame_evaluates_alike(passages, duplicates):
     judged = recs.rec(**options).judge(truth)
 
     assert {"max": 9, "keep": 9, "first": 6}[duplicates] == len(judged)
-    labels = [label for label in LABELS if label != "auc"]  # 0 for an empty list, else undefined
+    # These are 0 for an empty list, else undefined.
+    undefined = ("auc", "fall_out")
+    labels = [label for label in OF_RELEVANT if strategies.name_of(label) not in undefined]
     pd.testing.assert_frame_equal(
         recs.rec(truth=truth, **options).evaluate(labels), judged.rec(**options).evaluate(labels)
     )
@@ -471,3 +490,20 @@ def test_users_and_items_in_folders(tmp_path):
     pd.DataFrame(rows).to_parquet(folder / "0.parquet")
     with pytest.raises(RepeatedPairError, match=r"item 'a'\); the column 'day' tells them apart"):
         recframe.evaluate(tmp_path, ["recall@1"])
+
+
+@pytest.mark.parametrize(
+    ("label", "advice"),
+    [
+        ("session_id", "pass user='session_id' to rank each by itself; else pass duplicates="),
+        ("passage", "pass item='passage' where it is what is ranked; else pass duplicates='max'"),
+        ("model", "evaluate each of its values by itself, or make score columns"),
+    ],
+)
+def test_what_tells_repeats_apart_may_be_a_role(label, advice):
+    """A column of lists or of finer items is named as that, any other as of models."""
+    frame = pd.DataFrame({"user_id": 1, "doc": [7, 7], "score": [0.5, 0.4], "relevant": 1})
+    frame[label] = ["a", "b"]
+
+    with pytest.raises(RepeatedPairError, match=rf"{label}' tells them apart .*: {advice}"):
+        frame.rec(user="user_id", item="doc").recall(k=1)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import recframe
 import reference
 import strategies
-from recframe.metrics.names import make_metric
 
 # The reference of the others tries all orders of tied rows, too many for long rankings.
 CHEAP = [("precision", 3), ("recall", 7), ("r_precision", None), ("f1", 3), ("ndcg", 7)]
@@ -21,8 +20,7 @@ COLUMNS = st.sets(st.sampled_from(["user", "score", "relevant"]))
 def expected_table(rows, asked, options):
     """Return the reference's values: {label: {user: value}}."""
     return {
-        make_metric(name, k).label: reference.evaluate(rows, name, k, **options)
-        for name, k in asked
+        strategies.label(name, k): reference.evaluate(rows, name, k, **options) for name, k in asked
     }
 
 
@@ -34,7 +32,7 @@ def test_evaluate_equals_the_reference(data):
     options = data.draw(strategies.options())
     asked = data.draw(st.lists(strategies.metrics(), min_size=1, max_size=3, unique=True))
     frame = strategies.frame(rows, **kinds)
-    labels = [make_metric(name, k).label for name, k in asked]
+    labels = [strategies.label(name, k) for name, k in asked]
     try:
         expected = expected_table(rows, asked, options)
     except reference.Refused:
@@ -64,7 +62,7 @@ def test_one_relevant_row_a_user_equals_the_reference(data):
         seen |= {user} if relevant else set()
     asked = strategies.every_metric(data.draw(st.integers(1, 3)))
     frame = strategies.frame(rows, **kinds)
-    table = frame.rec(**options).evaluate([make_metric(name, k).label for name, k in asked])
+    table = frame.rec(**options).evaluate([strategies.label(name, k) for name, k in asked])
     for label, values in expected_table(rows, asked, options).items():
         for user, value in table["score", label].items():
             strategies.assert_value(values[user], value, label.partition("@")[0])
@@ -115,7 +113,7 @@ def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
         }
     )
     asked = list(dict.fromkeys([*strategies.every_metric(3), *strategies.every_metric(7)]))
-    labels = [make_metric(name, k).label for name, k in asked]
+    labels = [strategies.label(name, k) for name, k in asked]
     whole = frame.rec(ties=ties, short="pad").evaluate(labels)
     ranks = frame.rec(ties=ties).rank()
     monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_CHUNK", 500)
@@ -129,5 +127,5 @@ def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
         expected = reference.evaluate(
             rows, name, k, ties=ties, min_relevance=None, min_score=None, **options
         )
-        for user, value in whole["score", make_metric(name, k).label].items():
+        for user, value in whole["score", strategies.label(name, k)].items():
             strategies.assert_value(expected[user], value, name)

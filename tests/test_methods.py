@@ -10,7 +10,7 @@ import pytest
 import recframe
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.dask import DaskRecAccessor
-from recframe.frames.interactions import read_interactions
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import sort_table
 from recframe.methods import RankingMethods, make_method
 from recframe.metrics.definitions import DEFINITIONS
@@ -47,7 +47,9 @@ METHODS = [
     for name, _ in inspect.getmembers(ListRec, inspect.isfunction)
     if not name.startswith("_") and name != "inspect"
 ]
-ARGUMENTS = {"compare": {"n_resamples": 9}, "summary": {"n_resamples": 9}}
+ARGUMENTS = {"compare": {"n_resamples": 9}, "summary": {"n_resamples": 9}, "rbp": {"p": 0.5}}
+ARGUMENTS |= {"err": {"max": 4}}
+WITH_METHODS = [name for name, definition in DEFINITIONS.items() if not definition.of_column]
 
 
 @pytest.fixture
@@ -114,29 +116,45 @@ def test_methods_tell_what_they_return():
 
 
 def test_editors_see_every_metric():
-    """What is declared for type checkers is a line for each definition, with its cut-off."""
+    """What is declared for type checkers is a line for each definition, with what it takes."""
     source = inspect.getsource(RankingMethods)
-    declared = dict(re.findall(r"^        (\w+): (OfAll|Optionally|At)\[Table\]$", source, re.M))
-    kinds = {"needed": "At", "optional": "Optionally", "none": "OfAll"}
+    declared = dict(re.findall(r"^        (\w+): (\w+)\[Table\]$", source, re.M))
+    protocols = dict(
+        re.findall(
+            r"^    class (\w+)\(Protocol.*?def __call__(\(self.*?\)) -> Made:$",
+            inspect.getsource(recframe.methods),
+            re.M | re.S,
+        )
+    )
 
-    assert {name: kinds[one.cut_off] for name, one in DEFINITIONS.items()} == declared
+    def taken(name):
+        signature = str(inspect.signature(getattr(RankingMethods, name)))
+        return signature.partition(" -> ")[0].replace(" = 1.0", " = 1")
+
+    assert {name: taken(name) for name in WITH_METHODS} == {
+        name: protocols[kind] for name, kind in declared.items()
+    }
 
 
-@pytest.mark.parametrize("name", DEFINITIONS)
+@pytest.mark.parametrize("name", WITH_METHODS)
 def test_every_metric_has_a_method(name, frame):
-    """Its method takes the cut-off that its definition asks for, and nothing else."""
+    """Its method takes the cut-off that its definition asks for, and then its parameters."""
     method = getattr(recframe.RecAccessor, name)
     defaults = {"needed": [10], "optional": [None], "none": []}[DEFINITIONS[name].cut_off]
+    defaults += [
+        inspect.Parameter.empty if own.default is None else own.default
+        for own in DEFINITIONS[name].parameters
+    ]
     parameters = list(inspect.signature(method).parameters.values())[1:]
 
     assert defaults == [parameter.default for parameter in parameters]
     assert (name, f"RecAccessor.{name}") == (method.__name__, method.__qualname__)
     with pytest.raises(TypeError, match="unexpected keyword argument 'kk'"):
-        getattr(frame.rec, name)(kk=1)
+        getattr(frame.rec, name)(**ARGUMENTS.get(name, {}), kk=1)
 
 
 def test_a_metric_with_parameters(frame, monkeypatch):
-    """Its method takes them before k, tells their range, and labels what it is given."""
+    """Its method takes them by name, tells their range, and labels what it is given."""
 
     def weighted(statistics, k, policy, *, p, top=1.0):
         """
@@ -154,17 +172,17 @@ def test_a_metric_with_parameters(frame, monkeypatch):
         numerator, denominator = statistics.hits(k)
         return top * p * numerator / denominator
 
-    parameters = (Parameter("p", 0, 1), Parameter("top", 1, 9, default=1.0))
+    parameters = (Parameter("p", 0, 1, "A share"), Parameter("top", 1, 9, "The best", default=1.0))
     definition = Definition(weighted, "needed", parameters)
     monkeypatch.setitem(DEFINITIONS, "weighted", definition)
     method = make_method("weighted", definition)
-    table = method(frame.rec, 0.5, k=2)
+    table = method(frame.rec, 2, p=0.5)
 
-    assert "(self, p: float, top: float = 1.0, k: int = 10)" in str(inspect.signature(method))
-    assert "p : float\n            In [0, 1)." in method.__doc__
-    assert "top : float, default 1\n            In [1, 9)." in method.__doc__
+    assert "(self, k: int = 10, *, p: float, top: float = 1.0)" in str(inspect.signature(method))
+    assert "p : float\n            A share, in [0, 1)." in method.__doc__
+    assert "top : float, default 1\n            The best, in [1, 9)." in method.__doc__
     assert ("weighted(p=0.5)@2", [0.75, 0.0, 0.0]) == (table.columns.name, table["score"].tolist())
-    assert "weighted(p=0.5, top=2)@10" == method(frame.rec(short="pad"), 0.5, top=2).columns.name
+    assert "weighted(p=0.5, top=2)@10" == method(frame.rec(short="pad"), p=0.5, top=2).columns.name
     with pytest.raises(TypeError, match="missing a required argument: 'p'"):
         method(frame.rec)
     with pytest.raises(recframe.RecframeError, match=r"takes p, a number in \[0, 1\), found p=1"):

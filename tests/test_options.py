@@ -104,5 +104,7 @@ def test_ipython_shows_options(shell):
     """The question mark shows every option with its choices, its default and its meaning."""
     shown = re.sub(r"\x1b\[[0-9;]*m", "", shell.object_inspect_text("df.rec"))
 
-    assert "ties: Literal['expected', 'first', 'last', 'best', 'worst'] = 'expected'" in shown
+    assert (
+        "ties: Literal['expected', 'first', 'last', 'best', 'worst', 'item'] = 'expected'" in shown
+    )
     assert all(f"    {name}: " in shown and f"\n{name} : " in shown for name in DEFAULTS)

@@ -38,9 +38,9 @@ def sum_of_precision(listed, true):
     return sum(n / place for n, place in enumerate(hits(listed, true), 1))
 
 
-def dcg(places, discount=lambda place: math.log2(1 + place)):
+def dcg(places):
     """Return the discounted gain of hits at these places."""
-    return sum(1 / discount(place) for place in places)
+    return sum(1 / math.log2(1 + place) for place in places)
 
 
 def assert_differ(formulas, theirs, listed, true):
@@ -122,7 +122,7 @@ def test_replay(listed, true):
 
 @by_list
 def test_lenskit(listed, true):
-    """LensKit: shrink; AP is divided by min(R, k, n), NDCG counts the second place as the first."""
+    """LensKit: shrink; AP is divided by min(R, k, n), its NDCG is that of another offset."""
     metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")
     ranking = pytest.importorskip("lenskit.metrics.ranking")
     items = pytest.importorskip("lenskit.data").ItemList
@@ -137,23 +137,21 @@ def test_lenskit(listed, true):
         "hit_rate@3": value(metrics.Hit(K)),
         "reciprocal_rank@3": value(metrics.RecipRank(K)),
         "ndcg@3": value(metrics.NDCG(K, weight=metrics.LogRankWeight(offset=1))),
+        "ndcg(offset=0)@3": value(metrics.NDCG(K)),
+        "ndcg(offset=0)": value(metrics.NDCG()),
+        "dcg(offset=0)@3": value(metrics.DCG(K)),
+        "dcg@3": value(metrics.DCG(K, weight=metrics.LogRankWeight(offset=1))),
     }
     assert ours(listed, true, list(same), short="shrink") == pytest.approx(same)
 
-    def discount(place):
-        return max(1, math.log2(place))
-
     n_rows = min(len(listed), K)
-    ideal = dcg(range(1, min(len(true), K) + 1), discount)
     formulas = {
         "recall@3": len(hits(listed, true)) / min(len(true), K),
         "average_precision@3": sum_of_precision(listed, true) / min(len(true), n_rows),
-        "ndcg@3": dcg(hits(listed, true), discount) / ideal,
     }
     theirs = {
         "recall@3": value(metrics.Recall(K)),
         "average_precision@3": value(ranking.AveragePrecision(K)),
-        "ndcg@3": value(metrics.NDCG(K)),
     }
     assert_differ(formulas, theirs, listed, true)
 
@@ -194,6 +192,7 @@ def test_torchmetrics(listed, true):
         "reciprocal_rank@3": value("reciprocal_rank", top_k=K),
         "average_precision": value("average_precision"),
         "ndcg@3": value("normalized_dcg", top_k=K),
+        "fall_out@3": value("fall_out", top_k=K),
         "auc": value("auroc"),
     }
     frame = pd.DataFrame({"user": "u", "score": score.numpy(), "relevant": relevant.numpy()})
@@ -255,6 +254,25 @@ def test_beir(listed, true):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # numba's, about its own types
+def test_ranx_keeps_the_order_of_few():
+    """Ties among at most 15 items go as they were given, as ties="first" has it."""
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    rng = np.random.default_rng(1)
+    for n_items in (2, 8, 15):
+        items = rng.permutation([f"d{number:02}" for number in range(n_items)]).tolist()
+        scores = rng.integers(0, 3, n_items).astype(float).tolist()
+        true = items[1::3]
+        qrels = ranx.Qrels({"u": dict.fromkeys(true, 1)})
+        run = ranx.Run({"u": dict(zip(items, scores, strict=True))})
+        frame = pd.DataFrame({"user": "u", "item": items, "score": scores})
+        frame["relevant"] = frame["item"].isin(true)
+        mine = frame.rec(ties="first").average_precision().iloc[0, 0]
+
+        assert mine == pytest.approx(float(ranx.evaluate(qrels, run, "map")))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # numba's, about its own types
 def test_ranx_orders_ties_by_chance():
     """Of 40 tied items the value depends on the order they were given in."""
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
@@ -267,3 +285,80 @@ def test_ranx_orders_ties_by_chance():
         values.add(float(ranx.evaluate(qrels, run, "precision@10")))
 
     assert len(values) > 1
+
+
+# Rows of which truth says much, little or nothing: graded, with relevant and other rows unlisted.
+GRADED = [
+    ("abcdefgh", {"a": 0, "b": 2, "d": 0, "e": 1, "f": 0, "g": 4, "y": 3, "z": 0}),
+    ("abcd", {"b": 1, "c": 0, "d": 3}),
+    ("ab", {"a": 0, "b": 0}),
+    ("abc", {"a": 1, "c": 1}),
+    ("abc", {"a": 0, "y": 1, "z": 1}),
+]
+by_grade = pytest.mark.parametrize(("listed", "grades"), GRADED)
+
+
+def ours_graded(listed, grades, labels, **options):
+    """Return recframe's values of one list and grades of items."""
+    frame = pd.DataFrame({"user": "u", "item": list(listed)})
+    frame["score"] = np.arange(len(frame), 0, -1) / 8
+    truth = pd.DataFrame({"user": "u", "item": list(grades), "relevant": list(grades.values())})
+    options = {"truth": truth, "min_relevance": 1, "short": "pad", "zero_division": 0.0} | options
+    return recframe.evaluate(frame, labels, **options)["score"].iloc[0].to_dict()
+
+
+@by_grade
+def test_ir_measures(listed, grades):
+    """ir_measures: bpref is trec_eval's, ERR gdeval's of five digits, Judged@k shrinks."""
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    measures = {
+        "bpref": ir_measures.Bpref,
+        "judged@3": ir_measures.Judged @ 3,
+        "judged@6": ir_measures.Judged @ 6,
+        "err(max=4)@3": ir_measures.ERR @ 3,
+        "err(max=4)@20": ir_measures.ERR @ 20,
+    }
+    run = {"1": {item: float(-place) for place, item in enumerate(listed)}}  # gdeval: a number
+    found = ir_measures.calc_aggregate(list(measures.values()), {"1": grades}, run)
+    theirs = {label: found[measure] for label, measure in measures.items()}
+
+    mine = ours_graded(listed, grades, list(measures), short="shrink")
+    assert mine == pytest.approx(theirs, abs=6e-6)
+
+
+@by_grade
+@pytest.mark.filterwarnings("ignore")  # numba's, about its own types
+def test_ranx(listed, grades):
+    """Ranx: the same, but that its bpref has no number where N = 0, and its RBP counts grades."""
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    run = ranx.Run({"u": {item: float(len(listed) - i) for i, item in enumerate(listed)}})
+    flags = {item: int(grade > 0) for item, grade in grades.items()}
+
+    def value(of_items, name):
+        return float(ranx.evaluate(ranx.Qrels({"u": of_items}), run, name))
+
+    same = {
+        "dcg@3": value(grades, "dcg@3"),
+        "dcg": value(grades, "dcg"),
+        "rbp(p=0.8)": value(flags, "rbp.80"),
+        "rbp(p=0.95)": value(flags, "rbp.95"),
+    }
+    if min(grades.values()) == 0 < max(grades.values()):
+        same["bpref"] = value(grades, "bpref")
+    assert ours_graded(listed, grades, list(same)) == pytest.approx(same)
+    by_grades = value(grades, "rbp.80")
+    mine = ours_graded(listed, grades, "rbp(p=0.8)")["rbp(p=0.8)"]
+    assert (mine == pytest.approx(by_grades)) == (max(grades.get(item, 0) for item in listed) <= 1)
+
+
+@by_grade
+def test_scikit_learn(listed, grades):
+    """Scikit-learn's DCG is of listed items, of grades and of ties too."""
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    of_rows = [[grades.get(item, 0) for item in listed]]
+    for scores in (range(len(listed), 0, -1), [n // 2 for n in range(len(listed), 0, -1)]):
+        frame = pd.DataFrame({"user": "u", "score": scores, "relevant": of_rows[0]})
+        bound = frame.rec(min_relevance=1, short="pad")
+        for k in (None, 2):
+            theirs = metrics.dcg_score(of_rows, [list(scores)], k=k)
+            assert theirs == pytest.approx(bound.dcg(k=k).iloc[0, 0])

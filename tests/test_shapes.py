@@ -103,6 +103,17 @@ def test_lists_in_cells(make):
     assert message.endswith(f"where {name!r} holds lists, recframe.from_lists makes rows of them")
 
 
+def test_a_pivot_of_models():
+    """Of rows of several models a pivot is asked for; then all models are in the call to paste."""
+    run, qrels = shapes.trec_run(), shapes.trec_qrels()
+    frame = pd.concat([run, run.assign(tag="dense", sim=-run["sim"])])
+    assert "make score columns of models by a pivot" in refuse(frame, truth=qrels, min_relevance=1)
+    wide = frame.pivot_table(index=["qid", "docno"], columns="tag", values="sim")
+    message = refuse(wide.reset_index(), truth=qrels, min_relevance=1)
+
+    assert "df.rec(score=['bm25', 'dense'], min_relevance=1, truth=truth)" in message
+
+
 # Frames with names that none is known by: the options, and the arguments of the call to paste.
 STRANGE = {
     "all roles": (["person", "thing", "als", "hit"], {}, "user='person', score='als', relevant"),

@@ -96,6 +96,7 @@ def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", IN_IPYTHON],
         env={**os.environ, "IPYTHONDIR": str(tmp_path)},
+        cwd=tmp_path,  # from where recframe is the one installed, as here
         capture_output=True,
         text=True,
     )
@@ -106,13 +107,14 @@ def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
     assert [0, 2] == [text.count(PACKAGE) for text in (short, whole)]
 
 
-def test_development_mode_has_the_whole():
+def test_development_mode_has_the_whole(tmp_path):
     """Python's development mode asks for it too."""
     code = "import recframe; recframe.evaluate(5)"
     errors = {}
     for flags in ([], ["-X", "dev"]):
         command = [sys.executable, *flags, "-W", "ignore", "-c", code]
-        errors[bool(flags)] = subprocess.run(command, capture_output=True, text=True).stderr
+        run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        errors[bool(flags)] = run.stderr
 
     assert [1, 3] == [errors[is_dev].count(PACKAGE) for is_dev in (False, True)]
 

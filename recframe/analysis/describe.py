@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ import pandas as pd
 from recframe.analysis.description import (
     CUT,
     DUPLICATES,
+    JUDGED,
+    JUDGED_ROWS,
     NO_RELEVANT,
     NULL_RELEVANCE,
     NULL_SCORES,
@@ -19,8 +22,9 @@ from recframe.analysis.description import (
     Description,
 )
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.tables import policy_of
+from recframe.frames.interactions import Interactions
+from recframe.frames.reading import read_interactions
+from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
 from recframe.frames.user_groups import find_nulls, has_nulls
 from recframe.kernel.counting import TieCounts, count_ties
@@ -42,12 +46,14 @@ class Figures(NamedTuple):
 
     `numbers` are by the names they are shown under, NaN where not known; `precisions` are those
     of all users with ties worst and best. With truth, `is_found` says which of its distinct
-    relevant items are in the rows.
+    relevant items are in the rows, and where it holds others too, `judged` are the shares of the
+    first k rows that it holds.
     """
 
     numbers: dict[str, float]
     precisions: list[Histogram]
     is_found: Array | None = None
+    judged: Histogram | None = None
 
 
 def count_figures(
@@ -75,6 +81,8 @@ def count_figures(
     if judge is not None and is_unique(options, common[DUPLICATES]):
         interactions = judge.judge(interactions, is_all=is_all)
     figures = [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
+    if judge is not None and judge.has_others:
+        figures = _count_judged(figures, interactions, k, options)
     return [each._replace(is_found=is_found) for each in figures]
 
 
@@ -85,6 +93,8 @@ def count_absent(
     interactions = judge.judge_absent(read_interactions(empty, columns, options, lenient=True))
     common = dict.fromkeys(("rows", NULL_USERS, NULL_RELEVANCE, DUPLICATES), 0)
     figures = [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
+    if judge.has_others:
+        figures = _count_judged(figures, interactions, k, options)
     return [each._replace(is_found=judge.find_relevant(None)) for each in figures]
 
 
@@ -125,7 +135,8 @@ def _list_names(k: int) -> list[str]:
     lengths = ["shortest ranking", "longest ranking", "rows in ties"]
     nulls = [NULL_USERS, NULL_RELEVANCE, NULL_SCORES]
     users = ["users", NO_RELEVANT, f"{SHORT}{k}", f"{CUT}{k}"]
-    return ["rows", *users, *precisions, *lengths, *nulls, DUPLICATES, UNFOUND]
+    judged = [JUDGED_ROWS, f"{JUDGED}{k}"]
+    return ["rows", *users, *precisions, *judged, *lengths, *nulls, DUPLICATES, UNFOUND]
 
 
 def _count_nulls(frame: pd.DataFrame, label: Hashable | None) -> int:
@@ -170,6 +181,28 @@ def _count_ranking(
     return Figures(numbers, precisions)
 
 
+def _count_judged(
+    figures: list[Figures], interactions: Interactions, k: int, options: Options
+) -> list[Figures]:
+    """Return figures with the rows that truth holds added, relevant or not."""
+    if not interactions.is_judged:
+        unknown = {JUDGED_ROWS: np.nan}
+        return [each._replace(numbers=each.numbers | unknown, judged=UNKNOWN) for each in figures]
+    is_judged = interactions.judged().rows
+    if is_judged is None:  # without truth
+        return figures
+    of_first = interactions._replace(relevant=is_judged, n_unlisted=0 * interactions.n_unlisted)
+    # Of those that are ranked; where none is, of nothing.
+    rule = replace(options, ties="expected", short="shrink", zero_division=np.nan, absent="drop")
+    shares = measure_table(of_first._replace(find_gains=None), [make_metric("precision", k)], rule)
+    counted = []
+    for each, (_, of_score) in zip(figures, shares.items(), strict=True):
+        histogram = np.unique(of_score.dropna().to_numpy(), return_counts=True)
+        numbers = each.numbers | {JUDGED_ROWS: int(np.count_nonzero(is_judged))}
+        counted.append(each._replace(numbers=numbers, judged=histogram))
+    return counted
+
+
 def _join(parts: Sequence[Figures]) -> Figures:
     """Return the figures of a score over all parts."""
     numbers = {
@@ -178,7 +211,13 @@ def _join(parts: Sequence[Figures]) -> Figures:
     }
     found = [part.is_found for part in parts if part.is_found is not None]
     precisions = [_add_up(each) for each in zip(*(part.precisions for part in parts), strict=True)]
-    return Figures(numbers, precisions, np.any(found, axis=0) if found else None)
+    judged = [part.judged for part in parts if part.judged is not None]
+    return Figures(
+        numbers,
+        precisions,
+        np.any(found, axis=0) if found else None,
+        _add_up(judged) if judged else None,
+    )
 
 
 def _add_up(histograms: Sequence[Histogram]) -> Histogram:
@@ -196,6 +235,8 @@ def _name(figures: Figures, k: int) -> dict[str, float]:
     }
     if figures.is_found is not None:
         described[UNFOUND] = int(np.count_nonzero(~figures.is_found))
+    if figures.judged is not None:
+        described[f"{JUDGED}{k}"] = _mean(figures.judged)
     worst, best = map(_mean, figures.precisions)
     return described | {f"precision@{k}, worst": worst, f"precision@{k}, best": best}
 

@@ -12,6 +12,8 @@ SHORT, CUT = "users with fewer than ", "users with a tie across "  # and then k
 NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the frame"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
+JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
+FEW_JUDGED = 0.5  # of the first k rows
 N_NAMED = 3  # score columns in a warning that is not of all, and such warnings of a figure
 
 UNKNOWN_RELEVANCE = (
@@ -32,7 +34,7 @@ WORRIES = {
         "zero_division)",
     ),
     CUT: ("users", "{bounds}(option ties)"),
-    UNFOUND: ("", "no ranking finds them; are they ids of the same kind?"),
+    UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind"),
 }
 
 
@@ -102,6 +104,13 @@ def _find_worries(figures: pd.Series) -> dict[str, str]:
             else ""
         ),
     }
+    judged = figures.get(f"{JUDGED}{k}", 1)
+    found[f"{JUDGED}{k}"] = (
+        f"truth holds {judged:.0%} of the first {k} rows, by default the others count as not "
+        "relevant (option unjudged)"
+        if judged < FEW_JUDGED
+        else ""
+    )
     for name, (of_all, words) in WORRIES.items():
         label = f"{name}{k}" if name in (SHORT, CUT) else name
         number = figures.get(label, 0)

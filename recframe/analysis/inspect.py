@@ -8,14 +8,16 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.inspection import Inspection
-from recframe.analysis.judged import judged_frame
+from recframe.analysis.judged import judge_frame
 from recframe.analysis.ranks import rank_table
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.columns import find_columns, get_column
-from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
+from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.keys import check_dtype
 from recframe.frames.labels import is_same
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import mean_table, measure_table
+from recframe.frames.truth import open_candidates
 from recframe.kernel.threads import Array
 from recframe.metrics.names import make_metric
 from recframe.options import Options, is_key
@@ -30,14 +32,30 @@ def inspect_user(
 
     Where the frame is not all there is, truth may be of users who are not in it.
     """
+    columns, grades = find_columns(frame, options, with_item=True), None
+    is_own = is_user(frame, user, columns.user)
+    leaving = ["exclude"] if options.exclude is not None else []
+    leaving += ["unjudged"] if options.is_condensed else []
     if options.has_truth:
         # With the items that truth names and the user's list does not, as rows that are not ranked.
-        frame = judged_frame(frame, options, is_all=is_all)
+        frame, grades = judge_frame(frame, options, is_all=is_all)
         options = replace(
-            options, truth=None, relevant="relevant", min_relevance=None, missing="unranked"
+            options,
+            truth=None,
+            relevant="relevant",
+            min_relevance=None,
+            missing="unranked",
+            unjudged="nonrelevant",
         )
-    columns = find_columns(frame, options, with_item=True)
-    frame = frame[_find_user(frame, user, columns.user)]
+        columns = find_columns(frame, options, with_item=True)
+    else:
+        frame = open_candidates(columns, options, None).among(frame, is_all=is_all)
+    if leaving and is_own.any() and not is_user(frame, user, columns.user).any():
+        n_rows, by = int(is_own.sum()), " and ".join(leaving)
+        rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
+        raise RecframeError(f"user={quote(user)}: none of {rows} is left by {by}")
+    is_own = _find_user(frame, user, columns.user)
+    frame, grades = frame[is_own], None if grades is None else grades[is_own]
     interactions = read_interactions(frame, columns, options)
     if len(interactions.find_rows()[0]) == 0:
         dropped = "every row holds a null, and missing='drop' removes it"
@@ -47,7 +65,7 @@ def inspect_user(
     per_user = measure_table(interactions, metrics, options)
     label = "" if columns.user is None else f"{as_text(columns.user)} "
     title = f"{label}{as_text(user)}"
-    return Inspection(title, k, mean_table(per_user), _ranked_rows(interactions, options))
+    return Inspection(title, k, mean_table(per_user), _ranked_rows(interactions, options, grades))
 
 
 def check_user(user: Hashable, label: Hashable | None) -> None:
@@ -78,16 +96,21 @@ def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> A
     found = is_user(frame, user, label)
     if label is not None and not found.any():
         ids = get_column(frame, label).dropna().unique()
-        examples = ", ".join(map(repr, ids[:N_EXAMPLES].tolist()))
-        raise RecframeError(
-            f"user={quote(user)}: no row has that id; ids of the column {quote(label)} are such as "
-            f"{examples or '(there is none)'}"
-        )
+        examples = ", ".join(map(repr, ids[:N_EXAMPLES].tolist())) or "(there is none)"
+        such = f"ids of the column {quote(label)} are such as {examples}"
+        if is_same(user, ALL_USERS):
+            raise RecframeError(f"user must be given, as one is shown; {such}")
+        raise RecframeError(f"user={quote(user)}: no row has that id; {such}")
     return found
 
 
-def _ranked_rows(interactions: Interactions, options: Options) -> dict[Hashable, pd.DataFrame]:
-    """Return the rows in each ranked order with their positions, those not ranked behind."""
+def _ranked_rows(
+    interactions: Interactions, options: Options, grades: pd.Series | None
+) -> dict[Hashable, pd.DataFrame]:
+    """Return the rows in each ranked order with their positions, those not ranked behind.
+
+    Grades of truth, where it has any, stand in place of the relevance that follows from them.
+    """
     frame, columns, (rows, place) = (
         interactions.frame,
         interactions.columns,
@@ -97,11 +120,14 @@ def _ranked_rows(interactions: Interactions, options: Options) -> dict[Hashable,
     relevant[rows] = interactions.relevant[place]
     # Arrays, as a level of the index is a column with an index of its own.
     shown: dict[str, Any] = {"position": None, "relevant": relevant}
-    for role, label in {"item": columns.item, "relevance": columns.relevant}.items():
+    roles = {"item": columns.item, "relevance": columns.relevant if grades is None else None}
+    for role, label in roles.items():
         if label is not None:
             # Of its own dtype, where pandas might make text of objects that it cannot store.
             column = get_column(frame, label)
             shown[role] = pd.Series(column.array, frame.index, dtype=column.dtype)
+    if grades is not None:
+        shown["grade"] = grades.array
     positions = rank_table(interactions, options).to_numpy()
     tables = {}
     for score, position in zip(columns.scores, positions.T, strict=True):

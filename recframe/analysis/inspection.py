@@ -14,6 +14,7 @@ from recframe.errors import as_text
 
 N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
 N_BEYOND_K = 5
+UNJUDGED = "–"
 NAMES: dict[Hashable, str] = {"r_precision": "R-precision"}
 
 # Colours that are there in light and dark alike: the text's own, and a transparent green.
@@ -75,7 +76,7 @@ class Inspection:
         tables = "\n".join(_html_block(view) for view in self._views())
         return (
             f"<p><strong>{html.escape(self._headline())}</strong></p>\n"
-            f'<div style="display: flex; flex-wrap: wrap; gap: 1.5em 3em; align-items: start">\n'
+            f'<div style="display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start">\n'
             f"{tables}\n</div>"
         )
 
@@ -108,6 +109,7 @@ def _view(score: Hashable, rows: pd.DataFrame, metrics: dict[Hashable, float], k
         "position": list(map(_position, head["position"], is_shared)),
         "": ["✓" if relevant else "" for relevant in head["relevant"]],
         **{name: list(map(as_text, head[name])) for name in ("item", "relevance") if name in head},
+        **({"grade": _grades(head["grade"])} if "grade" in head else {}),
         "score": _numbers(head["score"]),
     }
     notes = []
@@ -117,6 +119,8 @@ def _view(score: Hashable, rows: pd.DataFrame, metrics: dict[Hashable, float], k
         notes.append("= tied, at their mean position")
     if k < n_ranked and position.iloc[k - 1] == position.iloc[k]:
         notes.append(f"the cut at {k} falls inside a tie")
+    if "grade" in head and head["grade"].isna().any():
+        notes.append(f"{UNJUDGED} unjudged: not in truth, so not relevant")
     return View(as_text(score), captions, pd.DataFrame(cells), k if k <= n_ranked else 0, notes)
 
 
@@ -125,6 +129,12 @@ def _position(position: float, is_shared: bool) -> str:
     if math.isnan(position):
         return "not ranked"
     return f"{'=' if is_shared else ''}{position:.1f}".removesuffix(".0")
+
+
+def _grades(grades: pd.Series) -> list[str]:
+    """Return grades of truth as text, a mark for a row that truth does not hold."""
+    pairs = zip(grades, grades.isna(), strict=True)
+    return [UNJUDGED if is_null else as_text(grade) for grade, is_null in pairs]
 
 
 def _numbers(scores: pd.Series) -> list[str]:

@@ -6,30 +6,34 @@ import pandas as pd
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import append
-from recframe.frames.interactions import read_interactions
+from recframe.frames.interactions import Interactions
+from recframe.frames.judgments import Judgments, read_judgments
 from recframe.frames.labels import is_same
-from recframe.frames.truth import (
-    Judge,
-    Judgments,
-    Matches,
-    judge_rows,
-    read_judgments,
-)
+from recframe.frames.reading import read_interactions
+from recframe.frames.truth import Judge, Matches, judge_rows, open_candidates
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
 
-def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) -> pd.DataFrame:
-    """Return a frame with a column of relevance, and with the items of truth it does not list.
+def judged_frame(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return a frame with a column of relevance, and with the items of truth it does not list."""
+    return judge_frame(frame, options)[0]
+
+
+def judge_frame(
+    frame: pd.DataFrame, options: Options, *, is_all: bool = True
+) -> tuple[pd.DataFrame, pd.Series | None]:
+    """Return the judged frame, and the grade of each row where truth has grades, null for others.
 
     Where it is not all there is, truth need not be of its users.
     """
     if not options.has_truth:
         raise RecframeError("truth: judge needs it; pass the frame of relevant items")
     columns = find_columns(frame, options, call="df.rec")
+    judge = Judge(read_judgments(columns, options), options)
+    frame = open_candidates(columns, options, judge).among(frame, is_all=is_all)
     interactions = read_interactions(frame, columns, options)
-    judgments = read_judgments(columns, options)
-    matches = Judge(judgments, options).find(interactions, is_all=is_all)
+    judgments, matches = judge.judgments, judge.find(interactions, is_all=is_all)
     added = _find_added(judgments, matches, options)
 
     rows, place = interactions.find_rows()
@@ -44,7 +48,28 @@ def judged_frame(frame: pd.DataFrame, options: Options, *, is_all: bool = True) 
     ]
     flags = judge_rows(interactions, judgments, matches).relevant[place][in_row_order]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
-    return pd.concat(judged, axis=1)
+    if judgments.find_grades is None:
+        return pd.concat(judged, axis=1), None
+    pair = _find_pairs(interactions, matches)[place][in_row_order]
+    grades = _take(judgments.find_grades(), np.append(pair, added))
+    return pd.concat(judged, axis=1), grades
+
+
+def _find_pairs(interactions: Interactions, matches: Matches) -> Array:
+    """Return the pair of truth that each row has, in grouped order, -1 where it has none."""
+    pair = np.full(len(interactions.relevant), -1)
+    listed = np.flatnonzero(matches.row >= 0)
+    pair[matches.row[listed]] = listed
+    if (repeats := interactions.repeats) is not None:
+        pair[repeats.rows] = pair[repeats.first]
+    return pair
+
+
+def _take(grades: pd.Series, pair: Array) -> pd.Series:
+    """Return the grades of pairs in their own dtype, or what it is with nulls; null for -1."""
+    if isinstance(grades.dtype, np.dtype) and grades.dtype.kind in "iub":
+        grades = grades.astype(pd.array(np.empty(0, grades.dtype)).dtype)
+    return grades.reset_index(drop=True).reindex(pair).reset_index(drop=True)
 
 
 def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Array:

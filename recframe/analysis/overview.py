@@ -8,10 +8,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from recframe.errors import RecframeError, quote
+from recframe.frames.candidates import check_pair_columns
 from recframe.frames.columns import find_columns, find_remedy
+from recframe.frames.judgments import check_truth_columns
 from recframe.frames.likely import list_changed, spell_arguments
 from recframe.frames.roles import Roles, find_roles, find_truth_roles
-from recframe.frames.truth import check_truth_columns
 from recframe.options import Options, TruthLike
 
 WIDTH = 80
@@ -61,6 +62,7 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
     try:
         columns = find_columns(frame, options)
         check_truth_columns(columns, options)
+        check_pair_columns(columns, options)
     except RecframeError as error:
         return Overview(title, rows, f"Refused: {error}", [], "")
     calls = [".describe(k=10)", ".mean(['precision@10', 'recall@10'])"]

@@ -18,16 +18,16 @@ from recframe.options import INFER, Options
 
 
 def rank_options(options: Options) -> Options:
-    """Return the options, without truth where the tie rule does not read relevance."""
-    if options.has_truth and options.tie_rule.relevant_first is None:
+    """Return the options, without truth where neither the tie rule nor `unjudged` reads it."""
+    reads_truth = options.tie_rule.reads_relevance or options.is_condensed
+    if options.has_truth and not reads_truth:
         return replace(options, truth=None, relevant=INFER)  # which names a column of truth
     return options
 
 
 def rank_columns(frame: pd.DataFrame, options: Options, call: str = "") -> Columns:
     """Return the label of each role; relevance only where the tie rule reads it."""
-    reads_relevance = options.tie_rule.relevant_first is not None
-    return find_columns(frame, options, with_relevant=reads_relevance, call=call)
+    return find_columns(frame, options, with_relevant=options.tie_rule.reads_relevance, call=call)
 
 
 def top_columns(

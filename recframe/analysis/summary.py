@@ -13,7 +13,14 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
 from recframe.frames.user_groups import sort_users
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import Metric, check_k, list_given, make_metric
+from recframe.metrics.names import (
+    Metric,
+    check_k,
+    list_given,
+    parse_metric,
+    parse_name,
+    required_parameters,
+)
 from recframe.metrics.synonyms import find_meant
 from recframe.options import Options
 
@@ -23,15 +30,18 @@ LAST_K = 50  # of a curve, where no cut-off is given
 def curve_metrics(name: object, k: object) -> list[Metric]:
     """Return a metric at every cut-off, or raise where one is not valid."""
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
-    if not isinstance(name, str) or name not in names:
-        listed = " or ".join([", ".join(map(repr, names[:-1])), repr(names[-1])])
+    if parse_name(name) not in names:
+        shown = [repr(f"{known}{required_parameters(known)}") for known in names]
+        listed = f"{', '.join(shown[:-1])} or {shown[-1]}"
         meant = find_meant(name) if isinstance(name, str) else None
-        hint = f"; did you mean {meant.name!r}?" if meant and meant.name in names else ""
+        hint = ""
+        if meant is not None and meant.name in names:
+            hint = f"; did you mean '{meant.name}{required_parameters(meant.name)}'?"
         raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
         k = range(1, (LAST_K if k is None else check_k(k)) + 1)
     given = list_given("k", "a number or several cut-offs, such as range(1, 51)", k)
-    metrics = [make_metric(name, cut_off) for cut_off in given]
+    metrics = [parse_metric(f"{name}@{check_k(cut_off)}") for cut_off in given]
     if not metrics:
         raise RecframeError("k must hold at least one cut-off, found none")
     if len(set(metrics)) < len(metrics):
@@ -65,7 +75,8 @@ def measure_curve(
 def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
     """Return means as a row for each cut-off that all rankings reach, a column for each score."""
     ks = pd.Index([metric.k for metric in metrics], name="k")
-    curve = means.T.set_axis(ks).rename_axis(columns=f"{metrics[0].name}@k")
+    written = metrics[0].label.rpartition("@")[0]
+    curve = means.T.set_axis(ks).rename_axis(columns=f"{written}@k")
     return CurveTable(curve[~np.isinf(curve).any(axis=1)])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from recframe.cli.arguments import parse
+from recframe.cli.spelling import spell_flags
 from recframe.cli.statuses import DONE, TERMINATED
 from recframe.console import REFUSED, describe, tell
 from recframe.errors import RecframeError
@@ -20,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments = parse(sys.argv[1:] if argv is None else argv)
             arguments.run(arguments)
     except RecframeError as error:
-        tell(str(error))
+        tell(spell_flags(str(error)))
         return REFUSED
     except KeyboardInterrupt:
         tell("interrupted")

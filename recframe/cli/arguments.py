@@ -1,80 +1,47 @@
 """The arguments of the command line: what there is to ask for, and how it is written."""
 
 import argparse
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any
 
-from recframe import __version__
-from recframe.cli.commands import WITHOUT, run_describe, run_evaluate
+from recframe.cli import trec
+from recframe.cli.commands import WITHOUT, run_catalogue, run_describe, run_evaluate
+from recframe.cli.examples import (
+    CATALOGUE_EXAMPLES,
+    DESCRIBE_EXAMPLES,
+    EVALUATE_EXAMPLES,
+    EXAMPLES,
+)
+from recframe.cli.parser import Parser, ShowVersion
 from recframe.cli.results import OUTPUT_ENDINGS
-from recframe.cli.statuses import DONE, STATUSES, USAGE
-from recframe.cli.values import as_usage, read_k, read_memory, read_number, read_path, refuse_k
+from recframe.cli.statuses import STATUSES, USAGE
+from recframe.cli.values import (
+    as_usage,
+    describe_flag,
+    read_items,
+    read_k,
+    read_memory,
+    read_path,
+    refuse_k,
+)
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
-from recframe.console import one_line, show, write
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics
-from recframe.options import CHOICES, DEFAULTS, MEANINGS, make_options
+from recframe.options import DEFAULTS, MEANINGS
 
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant"),
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
     "relevance": ("min_relevance", "gain", "min_score"),
     "truth": ("truth", "truth_user", "truth_item", "absent"),
+    "candidates": ("exclude", "unjudged"),
 }
+NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
-EXAMPLES = """examples:
-  recframe evaluate runs/ --metric precision@4 recall@4
-  recframe evaluate runs/*.parquet --truth test.parquet --output means.json
-  recframe describe runs/ --k 4
-  recframe evaluate @options.txt runs/
-
-@FILE stands for the arguments in FILE: one or more on a line, in quotes where
-they have blanks; what follows a # is a comment. A path that begins with @ is
-written ./@path."""
-EVALUATE_EXAMPLES = """examples:
-  recframe evaluate run.parquet
-  recframe evaluate --metric precision@4 recall@4 r_precision runs/
-  recframe evaluate runs/ --score knn --score als --ties worst --format csv
-  recframe evaluate runs/ --truth test.parquet --short pad --absent drop
-  recframe evaluate runs/ --output means.json --per-user users.parquet -q"""
-DESCRIBE_EXAMPLES = """examples:
-  recframe describe run.parquet
-  recframe describe runs/ --k 4 --truth test.parquet
-  recframe describe @options.txt runs/ --format json"""
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that says what it says to streams of any state."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        options["formatter_class"] = argparse.RawDescriptionHelpFormatter
-        super().__init__(*args, **options)
-        self.color = False  # of Python 3.14: what is shown has its control characters escaped
-
-    def print_help(self, file: object = None) -> None:
-        """Print the help."""
-        show(self.format_help().rstrip("\n"))
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the usage, and end."""
-        with suppress(OSError):
-            usage = f"{self.format_usage()}{self.prog}: error: "
-            write(sys.stderr, f"{usage}{one_line(message)}\n")
-        self.exit(USAGE)
-
-
-class ShowVersion(argparse.Action):
-    """Prints the version, to a stream of any state too."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Print it, and end."""
-        show(f"recframe {__version__}")
-        parser.exit(DONE)
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -87,6 +54,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         words = expand(words)
     except RecframeError as error:
         parser.error(str(error))
+    first = next(iter(words), "-")
+    if first[:1] != "-" and (Path(first).suffix or "/" in first):  # as no command has
+        parser.error(f"{quote(first)} is no command; did you mean recframe evaluate {first}?")
     return parser.parse_args(words)
 
 
@@ -109,24 +79,10 @@ def build_parser() -> Parser:
     )
     command.set_defaults(run=run_evaluate)
     _add_paths(command)
-    command.add_argument(
-        *METRIC_FLAGS,
-        dest="metrics",
-        action="extend",
-        type=as_usage(split_metrics),
-        metavar="NAME",
-        help=f"as precision@4; several with blanks or commas between them, or --metric for each "
-        f"(default: {' '.join(DEFAULT_METRICS)})",
-    )
-    command.add_argument("--k", type=as_usage(refuse_k), help=argparse.SUPPRESS)
+    _add_metrics(command, DEFAULT_METRICS)
     _add_options(command, DEFAULTS)
-    group = _add_output(command, "the means")
-    group.add_argument(
-        "--per-user",
-        type=as_usage(lambda text: read_path(text, FILE_ENDINGS)),
-        metavar="FILE",
-        help=f"also write the values of every user to FILE ({' or '.join(FILE_ENDINGS)})",
-    )
+    _add_per_user(_add_output(command, "the means"), "user")
+    _add_limits(command)
     command = commands.add_parser(
         "describe",
         help="what the files hold, before a number is trusted",
@@ -138,16 +94,63 @@ def build_parser() -> Parser:
     )
     command.set_defaults(run=run_describe)
     _add_paths(command)
-    command.add_argument(
-        "--k",
-        type=as_usage(read_k),
-        default=10,
-        metavar="K",
-        help="the cut-off to look at (default: %(default)s)",
-    )
+    _add_k(command, "the cut-off to look at")
     _add_options(command, [name for name in DEFAULTS if name not in NOT_DESCRIBED])
     _add_output(command, "the figures")
+    _add_limits(command)
+    command = commands.add_parser(
+        "catalogue",
+        help="what the lists of all users show of the items",
+        prog="recframe catalogue",
+        usage="%(prog)s [--k K] [--items FILE|NUMBER] [OPTION ...] PATH [PATH ...]",
+        description="Print what all users' first k rows show of the items, for each score column:\n"
+        "coverage, Gini index and entropy (in bits) of shares, personalization.",
+        epilog=f"{CATALOGUE_EXAMPLES}\n\n{STATUSES}",
+    )
+    command.set_defaults(run=run_catalogue)
+    _add_paths(command)
+    _add_k(command, "the length of the lists")
+    command.add_argument(
+        "--items",
+        type=as_usage(read_items),
+        metavar="FILE|NUMBER",
+        help="the catalogue: a parquet file with a column of its items, or how many it has "
+        "(default: the items of PATH)",
+    )
+    _add_options(command, [name for name in DEFAULTS if name not in NOT_SHOWN])
+    _add_output(command, "the figures")
+    _add_limits(command)
+    command = commands.add_parser(
+        "trec",
+        help="runs of TREC against their qrels, as trec_eval",
+        prog="recframe trec",
+        usage="%(prog)s [--metric NAME ...] [OPTION ...] QRELS RUN [RUN ...]",
+        description=trec.DESCRIPTION,
+        epilog=f"{trec.EPILOG}\n\n{STATUSES}",
+    )
+    command.set_defaults(run=trec.run_trec, truth=None, exclude=None)
+    command.add_argument("qrels", metavar="QRELS", help="the file of qrels")
+    command.add_argument("paths", nargs="+", metavar="RUN", help="a file of a run")
+    _add_metrics(command, trec.METRICS)
+    command.add_argument(
+        "--complete",
+        action="store_true",
+        help="queries of the qrels that a run does not have count as 0; else they are left out",
+    )
+    _add_options(command, trec.OPTIONS, trec.CONVENTIONS)
+    group = _add_output(command, "the means")
+    _add_per_user(group, "query")
+    group.add_argument(
+        "--per-query", action="store_true", help="print the values of every query, and all last"
+    )
     return parser
+
+
+def _add_k(command: argparse.ArgumentParser, what: str) -> None:
+    """Add the cut-off of a command."""
+    text = f"{what} (default: %(default)s)"
+    flags = ("-k", "--k")
+    command.add_argument(*flags, type=as_usage(read_k), default=10, metavar="K", help=text)
 
 
 def _add_paths(command: argparse.ArgumentParser) -> None:
@@ -156,14 +159,33 @@ def _add_paths(command: argparse.ArgumentParser) -> None:
     command.add_argument("paths", nargs="+", metavar="PATH", help=help_text)
 
 
-def _add_options(command: argparse.ArgumentParser, names: Sequence[str] | dict[str, Any]) -> None:
+def _add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> None:
+    """Add what is measured."""
+    command.add_argument(
+        *METRIC_FLAGS,
+        dest="metrics",
+        action="extend",
+        type=as_usage(split_metrics),
+        metavar="NAME",
+        help=f"as precision@4; several with blanks or commas between them, or --metric for each "
+        f"(default: {' '.join(default)})",
+    )
+    command.add_argument("-k", "--k", type=as_usage(refuse_k), help=argparse.SUPPRESS)
+
+
+def _add_options(
+    command: argparse.ArgumentParser,
+    names: Sequence[str] | dict[str, Any],
+    defaults: dict[str, Any] = DEFAULTS,
+) -> None:
     """Add the options of these names."""
     for title, members in GROUPS.items():
         group = command.add_argument_group(title)
         for name in (name for name in members if name in names):
             either = group.add_mutually_exclusive_group()
             flag = f"--{name.replace('_', '-')}"
-            either.add_argument(flag, **_describe_flag(name, MEANINGS[name]))
+            default = defaults.get(name, DEFAULTS[name])
+            either.add_argument(flag, **describe_flag(name, MEANINGS[name], default))
             if name in WITHOUT:
                 either.add_argument(f"--no-{name}", action="store_true", help=WITHOUT[name])
             if name == "ascending":
@@ -176,8 +198,18 @@ def _add_options(command: argparse.ArgumentParser, names: Sequence[str] | dict[s
                 )
 
 
+def _add_per_user(group: Any, whose: str) -> None:
+    """Add where the values of every user, or query, go."""
+    group.add_argument(
+        "--per-user",
+        type=as_usage(lambda text: read_path(text, FILE_ENDINGS)),
+        metavar="FILE",
+        help=f"also write the values of every {whose} to FILE ({' or '.join(FILE_ENDINGS)})",
+    )
+
+
 def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
-    """Add where results go, and what work on them may take; return the group of the former."""
+    """Add where results go; return the group."""
     group = command.add_argument_group("output")
     group.add_argument(
         "--format",
@@ -202,6 +234,11 @@ def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
         action="store_true",
         help="also say what is read and how, rows, users and seconds, on standard error",
     )
+    return group
+
+
+def _add_limits(command: argparse.ArgumentParser) -> None:
+    """Add what work may take."""
     limits = command.add_argument_group("limits")
     limits.add_argument(
         "--memory",
@@ -213,21 +250,3 @@ def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
     limits.add_argument(
         "--tmp", metavar="FOLDER", help="where a temporary file may be made if one is needed"
     )
-    return group
-
-
-def _describe_flag(name: str, meaning: str) -> dict[str, Any]:
-    """Return the arguments of the flag of one option; default and choices are its own."""
-    default = DEFAULTS[name]
-    flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
-    if name == "ascending":
-        each = "; with several scores --ascending or --no-ascending for each, in their order"
-        return {"help": meaning + each, "action": "append_const", "const": True}
-    if name in CHOICES:
-        return {**flag, "choices": CHOICES[name]}
-    if name == "truth":
-        return {**flag, "metavar": "FILE"}
-    if isinstance(default, str):
-        return {**flag, "metavar": "COLUMN", "action": "append" if name == "score" else "store"}
-    number = as_usage(lambda text: getattr(make_options({name: read_number(text)}), name))
-    return {**flag, "metavar": "NUMBER", "type": number}

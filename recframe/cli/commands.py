@@ -4,17 +4,20 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from recframe.analysis.catalogue import check_item, check_once
+from recframe.analysis.ranks import rank_options
 from recframe.cli.results import (
     Result,
     as_text,
     describe_run,
     result_of_figures,
     result_of_means,
+    result_of_table,
     write_result,
 )
 from recframe.console import check_shown, show, tell
@@ -32,10 +35,12 @@ from recframe.files.output import (
 )
 from recframe.files.paths import find_files
 from recframe.files.per_user import iter_tables
+from recframe.frames.beside import load_frame
+from recframe.frames.catalogue import read_catalogue
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import MEANINGS, Options
-from recframe.scanned import describe_files
+from recframe.scanned import catalogue_files, describe_files
 
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 ROUTES = {
@@ -52,8 +57,8 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     check_shown()
     found = find_files(arguments.paths)
-    with _outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
-        files = open_files(found, options, limits.memory)
+    with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
+        files = open_files(found, options, limits.memory, metrics=metrics)
         _tell_plan(arguments, files, limits)
         tables = iter_tables(files, metrics, options, limits)
         if each is not None:
@@ -75,12 +80,38 @@ def run_describe(arguments: argparse.Namespace) -> None:
     options, limits = _read_options(arguments), _read_limits(arguments)
     check_shown()
     found = find_files(arguments.paths)
-    with _outputs(arguments, [file.path for file in found]) as (output, _):
+    with outputs(arguments, [file.path for file in found]) as (output, _):
         files = open_files(found, options, limits.memory, with_item=True)
         _tell_plan(arguments, files, limits)
         table = describe_files(files, arguments.k, options, limits)
         about = describe_run("describe", arguments.paths, files, options)
         _show(arguments, result_of_figures(table, {**about, "k": arguments.k}), output)
+    _tell_done(arguments, f"{files.n_rows:,} rows", started)
+
+
+def run_catalogue(arguments: argparse.Namespace) -> None:
+    """Print what the lists show of the catalogue, and write it if asked."""
+    started = time.perf_counter()
+    options, limits = rank_options(_read_options(arguments)), _read_limits(arguments)
+    check_once(options)
+    check_shown()
+    found = find_files(arguments.paths)
+    is_number = isinstance(arguments.items, int)
+    beside = [] if arguments.items is None or is_number else [arguments.items]
+    with outputs(arguments, [file.path for file in found], beside=beside) as (output, _):
+        with_relevant = options.tie_rule.reads_relevance
+        files = open_files(
+            found, options, limits.memory, with_item=True, with_relevant=with_relevant
+        )
+        check_item(files.sample, files.columns, options)
+        items = load_frame("items", arguments.items) if beside else arguments.items
+        known = read_catalogue(items, files.columns)
+        _tell_plan(arguments, files, limits)
+        table = catalogue_files(files, arguments.k, known, options, limits)
+        about = describe_run("catalogue", arguments.paths, files, options)
+        n_items = None if known is None else known.n_items
+        about |= {"k": arguments.k, "items": n_items}
+        _show(arguments, result_of_table(table, about), output)
     _tell_done(arguments, f"{files.n_rows:,} rows", started)
 
 
@@ -102,19 +133,23 @@ def _read_limits(arguments: argparse.Namespace) -> Limits:
 
 
 @contextmanager
-def _outputs(
-    arguments: argparse.Namespace, read: list[str], per_user: Path | None = None
+def outputs(
+    arguments: argparse.Namespace,
+    read: list[str],
+    per_user: Path | None = None,
+    beside: Sequence[str] = (),
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Give the files that are written to, in place once the results have been shown too.
 
     Raise where one is read, or would be the next time.
     """
     paths = [arguments.output, per_user]
-    truth = [] if arguments.truth is None else [arguments.truth]
-    read += [file for given in truth for file in list_files(given) if any(paths)]
+    asked = [path for path in (arguments.truth, arguments.exclude) if path is not None]
+    beside = [*beside, *asked]
+    read += [file for given in beside for file in list_files(given) if any(paths)]
     with ExitStack() as stack:
         for path in filter(None, paths):
-            check_apart(path, read, [*arguments.paths, *truth])
+            check_apart(path, read, [*arguments.paths, *beside])
         if all(paths) and len({os.path.realpath(path) for path in paths if path}) == 1:
             raise RecframeError(f"cannot write {per_user}: --output writes to it too")
         files = [path and stack.enter_context(whole_file(path)) for path in paths]

@@ -60,6 +60,12 @@ def result_of_figures(described: Description, about: Mapping[str, Any]) -> Resul
     return Result(table, by_score, {**about, "scores": scores, "warnings": words}, tuple(words))
 
 
+def result_of_table(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
+    """Return a table of figures, a row for each score."""
+    scores = {str(score): row.to_dict() for score, row in table.iterrows()}
+    return Result(table, table, {**about, "scores": scores})
+
+
 def describe_run(command: str, paths: list[str], files: Files, options: Options) -> dict[str, Any]:
     """Return what is to know of a run beside its results."""
     columns = files.columns

@@ -4,11 +4,14 @@ import argparse
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from recframe.errors import RecframeError
 from recframe.files.budget import check_memory
 from recframe.metrics.names import check_k
+from recframe.options import CHOICES, make_options
+
+FILES = ("truth", "exclude")
 
 
 def as_usage(read: Callable[[str], object]) -> Callable[[str], object]:
@@ -39,6 +42,11 @@ def read_k(text: str) -> int:
     return check_k(int(text) if text.isdecimal() and len(text) < 20 else text)
 
 
+def read_items(text: str) -> int | str:
+    """Return the number of items that a text means, or the path of their file."""
+    return int(text) if text.isdecimal() and len(text) < 20 else text
+
+
 def refuse_k(text: str) -> NoReturn:
     """Raise, as a cut-off is a part of a metric's name."""
     raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")
@@ -56,3 +64,19 @@ def read_path(text: str, endings: Sequence[str]) -> Path:
     if path.suffix not in endings:
         raise RecframeError(f"must end in {' or '.join(endings)}, found {text!r}")
     return path
+
+
+def describe_flag(name: str, meaning: str, default: Any) -> dict[str, Any]:
+    """Return the arguments of the flag of one option; its choices are its own."""
+    flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
+    if name == "ascending":
+        each = "; with several scores --ascending or --no-ascending for each, in their order"
+        return {"help": meaning + each, "action": "append_const", "const": True}
+    if name in CHOICES:
+        return {**flag, "choices": CHOICES[name]}
+    if name in FILES:
+        return {**flag, "metavar": "FILE"}
+    if isinstance(default, str):
+        return {**flag, "metavar": "COLUMN", "action": "append" if name == "score" else "store"}
+    number = as_usage(lambda text: getattr(make_options({name: read_number(text)}), name))
+    return {**flag, "metavar": "NUMBER", "type": number}

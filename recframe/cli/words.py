@@ -7,12 +7,14 @@ from pathlib import Path
 
 from recframe.disk import reason
 from recframe.errors import RecframeError, quote
+from recframe.metrics.column_names import QUOTED
 from recframe.metrics.names import parse_metric
 
 METRIC_FLAGS = ("--metric", "--metrics")
 MOST = 1 << 20  # characters of a file of options
-LIKE_METRIC = re.compile(r"\w+(\([^()]*\))?@\w+")
-COMMA = re.compile(r",(?![^()]*\))")  # none in brackets
+BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
+LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?@\w+")
+NAME = re.compile(rf"((?:{BRACKETS}|[^,])*)(?:,|$)", re.DOTALL)  # up to a comma not in brackets
 
 
 def expand(words: Sequence[str]) -> list[str]:
@@ -25,7 +27,8 @@ def expand(words: Sequence[str]) -> list[str]:
 
 def split_metrics(text: str) -> list[str]:
     """Return the labels of the metrics that a text names, with commas between them."""
-    names = COMMA.split(text.strip().strip(","))  # one may follow, as blanks may
+    names = NAME.findall(text.strip().strip(","))  # one may follow, as blanks may
+    names = names[:-1] or names  # at the end there always is room for an empty one
     return [parse_metric(name.strip()).label for name in names]
 
 

@@ -7,20 +7,27 @@ from typing import Any, Self, Unpack
 
 import dask.dataframe as dd
 import pandas as pd
-from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe.calls import public
 from recframe.dask import tasks
+from recframe.dask.lazy import (
+    Parts,
+    check_named,
+    in_one,
+    leave_candidates,
+    list_items,
+    open_truth,
+)
 from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
-from recframe.frames.interactions import read_interactions
 from recframe.frames.labels import is_same, other_labels
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_count
-from recframe.frames.truth import check_truth_columns
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import OptionArguments, Options, spell_options
+from recframe.options import OptionArguments, Options
+from recframe.spelling import spell_options
 
 __all__ = ["DaskRecAccessor"]
 
@@ -114,12 +121,12 @@ class DaskRecAccessor(RankingMethods[Any]):
             raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
         bound = super().__call__(**options)
         for name in ("min_relevance", "min_score"):
-            _check_named(name, getattr(bound._options, name))
+            check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
-        if bound._options.tie_rule.row_order:
+        if bound._options.tie_rule.reads_rows:
             raise RecframeError(
                 f"ties={bound._options.ties!r} reads the order of rows, which Dask does not keep; "
-                "pass ties='expected', 'best' or 'worst'"
+                "pass ties='expected', 'best', 'worst' or 'item'"
             )
         if bound._options.duplicates == "first":
             raise RecframeError(
@@ -140,20 +147,20 @@ class DaskRecAccessor(RankingMethods[Any]):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        truth = _open_truth(columns, options)
-        frame, listed = self._together(columns, reads_all=reads_all)
+        truth = open_truth(columns, options)
+        frame, listed, check = self._together(columns, options, truth, reads_all=reads_all)
         # Without rows user=None is one short ranking, which only the data may be refused for.
         empty = read_interactions(frame._meta, columns, options)
         meta = make(empty, replace(options, short="pad"))
         roles: dict[str, Any] = {"columns": columns, "options": options}
         others = other_labels(self._sample, columns.labels)
         made = frame.map_partitions(tasks.make_part, truth, make, **roles, others=others, meta=meta)
-        made = self._keep_promise(made, listed)
+        made = check(made)
         if truth is None or columns.user is None:
             return made
-        absent = _in_one(listed).map_partitions(
+        absent = in_one(listed).map_partitions(
             tasks.make_absent,
-            _list_items(frame, truth, columns),
+            list_items(frame, truth, columns),
             truth,
             make,
             empty=frame._meta,
@@ -165,7 +172,7 @@ class DaskRecAccessor(RankingMethods[Any]):
     def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
         meta = make_table(per_user._meta)  # which checks what is left to check
         # What is undefined has columns only where there is any, which the data tells.
-        return _in_one(per_user).map_partitions(
+        return in_one(per_user).map_partitions(
             tasks.make_of_all, make_table, meta=meta, enforce_metadata=False
         )
 
@@ -176,22 +183,22 @@ class DaskRecAccessor(RankingMethods[Any]):
         return means.map_partitions(make_table, meta=make_table(means._meta))
 
     def _describe(self, columns: Columns, k: int) -> Any:
-        truth = _open_truth(columns, self._options)
-        frame, listed = self._together(columns)
+        truth = open_truth(columns, self._options)
+        frame, listed, check = self._together(columns, self._options, truth)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": self._options}
         empty = tasks.count_part(frame._meta, None, **roles)
         counts = frame.map_partitions(tasks.count_part, truth, **roles, meta=empty)
-        counts = self._keep_promise(counts, listed)
+        counts = check(counts)
         judged, items = None, None
         if truth is not None and columns.user is not None:
-            judged, items = _in_one(listed), _list_items(frame, truth, columns)
+            judged, items = in_one(listed), list_items(frame, truth, columns)
         meta = tasks.describe_parts(empty, None, None, None, empty=frame._meta, **roles)
-        return _in_one(counts).map_partitions(
+        return in_one(counts).map_partitions(
             tasks.describe_parts, judged, items, truth, empty=frame._meta, **roles, meta=meta
         )
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        _check_named("user", user)
+        check_named("user", user)
         frame = self._select(columns.labels)
         find = partial(tasks.rows_of_user, user=user, label=columns.user)
         rows = frame.map_partitions(find, meta=frame._meta).compute()
@@ -204,11 +211,13 @@ class DaskRecAccessor(RankingMethods[Any]):
         own = [name for name in self._frame.columns if any(is_same(name, one) for one in labels)]
         return self._frame[own]
 
-    def _together(self, columns: Columns, *, reads_all: bool = False) -> tuple[Any, Any]:
-        """Return the rows, those of every user in one partition, and the users of each."""
+    def _together(
+        self, columns: Columns, options: Options, truth: Any, *, reads_all: bool = False
+    ) -> Parts:
+        """Return the candidates, those of every user in one partition."""
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
-            frame = _in_one(frame)
+            frame = in_one(frame)
         elif isinstance(columns.user, tuple):
             raise RecframeError(
                 f"user={quote(columns.user)}: Dask does not shuffle by a column whose label is a "
@@ -217,8 +226,10 @@ class DaskRecAccessor(RankingMethods[Any]):
         elif not self._partitioned:
             # Known divisions prove nothing: a user may be on both sides of one.
             frame = frame.shuffle(on=[columns.user])
-        find = partial(tasks.list_users, columns=columns, options=self._options)
-        return frame, frame.map_partitions(find, meta=find(frame._meta))
+        find = partial(tasks.list_users, columns=columns, options=options)
+        listed = frame.map_partitions(find, meta=find(frame._meta))
+        parts = Parts(frame, listed, partial(self._keep_promise, listed=listed))
+        return leave_candidates(parts, find, truth, columns, options)
 
     def _keep_promise(self, tables: Any, listed: Any) -> Any:
         """Return tables of partitions, which raise if a promise was made that does not hold."""
@@ -226,34 +237,3 @@ class DaskRecAccessor(RankingMethods[Any]):
             return tables
         n_listed, n_users = listed["user"].size, listed["user"].nunique()
         return tables.map_partitions(tasks.keep_promise, n_listed, n_users, meta=tables._meta)
-
-
-def _check_named(name: str, value: object) -> None:
-    """Raise where Dask has no name for a task with this value."""
-    try:
-        tokenize(value, ensure_deterministic=True)
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise RecframeError(
-            f"{name} must be a value that Dask can name a task by, found {quote(value)}"
-        ) from error
-
-
-def _open_truth(columns: Columns, options: Options) -> Any:
-    """Return what truth says in one cell, to be read once by a worker; None without truth."""
-    if not options.has_truth:
-        return None
-    check_truth_columns(columns, options)
-    # A task needs a frame, whatever is in it.
-    one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
-    return one.map_partitions(tasks.read_truth, columns, options, meta=tasks.in_one_cell(None))
-
-
-def _list_items(frame: Any, truth: Any, columns: Columns) -> Any:
-    """Return what the items of every partition have in common with those of truth."""
-    meta = tasks.in_one_cell(None)
-    return _in_one(frame.map_partitions(tasks.list_items, truth, columns, meta=meta))
-
-
-def _in_one(frame: Any) -> Any:
-    """Return a frame of one partition."""
-    return frame.repartition(npartitions=1)

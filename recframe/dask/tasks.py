@@ -15,12 +15,14 @@ from recframe.analysis.description import DUPLICATES
 from recframe.analysis.inspect import is_user
 from recframe.calls import public
 from recframe.errors import RecframeError, RepeatedPairError
+from recframe.frames.candidates import Candidates, read_excluded
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import advise_blindly
-from recframe.frames.interactions import read_interactions
+from recframe.frames.judgments import read_judgments
 from recframe.frames.overlap import find_items
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import sort_table
-from recframe.frames.truth import Judge, read_judgments
+from recframe.frames.truth import Judge
 from recframe.methods import Make, MakeTable
 from recframe.options import Options
 
@@ -59,10 +61,45 @@ def make_part(
     return make(interactions, options)
 
 
-def list_items(frame: pd.DataFrame, truth: pd.DataFrame, columns: Columns) -> pd.DataFrame:
-    """Return what the items of a partition have in common with those of truth, in one cell."""
-    judgments = truth["cell"].iloc[0]
-    return in_one_cell(find_items(get_column(frame, columns.item), judgments.item))
+@public
+def read_exclude(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
+    """Return the pairs that are no candidates, in one cell."""
+    return in_one_cell(read_excluded(columns, options))
+
+
+@public
+def leave_candidates(
+    frame: pd.DataFrame,
+    excluded: pd.DataFrame | None,
+    truth: pd.DataFrame | None,
+    columns: Columns,
+) -> pd.DataFrame:
+    """Return the candidates among the rows of a partition."""
+    return _open_candidates(excluded, truth, columns).among(frame)
+
+
+@public
+def check_candidates(
+    table: pd.DataFrame,
+    listed: pd.DataFrame,
+    excluded: pd.DataFrame | None,
+    truth: pd.DataFrame | None,
+    columns: Columns,
+    *items: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return a table, or raise if no user, or no item, of one of the sides is in any partition."""
+    candidates = _open_candidates(excluded, truth, columns)
+    candidates.note(pd.Index(listed["user"]), [side["cell"].tolist() for side in items])
+    candidates.check()
+    return table
+
+
+def list_items(
+    frame: pd.DataFrame, beside: pd.DataFrame, columns: Columns, other: str
+) -> pd.DataFrame:
+    """Return what items of a partition are common to truth, or to exclude, in one cell."""
+    pairs = beside["cell"].iloc[0]
+    return in_one_cell(find_items(get_column(frame, columns.item), pairs.item, other))
 
 
 @public
@@ -144,6 +181,14 @@ def keep_promise(table: pd.DataFrame, n_listed: int, n_users: int) -> pd.DataFra
             "together; leave partitioned=True out to have them brought together"
         )
     return table
+
+
+def _open_candidates(
+    excluded: pd.DataFrame | None, truth: pd.DataFrame | None, columns: Columns
+) -> Candidates:
+    """Return what leaves rows out, given what is excluded and, if others are, what is judged."""
+    judged = None if truth is None else truth["cell"].iloc[0].pairs
+    return Candidates(columns, None if excluded is None else excluded["cell"].iloc[0], judged)
 
 
 def _open_judge(

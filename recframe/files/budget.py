@@ -41,7 +41,7 @@ def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Repor
             f"progress must be True, False or a function of (done, total), found {quote(progress)}"
         )
     # Unlike Path.is_dir, isdir raises nothing of names too long.
-    if tmp is not None and not (is_path(tmp) and os.path.isdir(tmp)):  # noqa: PTH112
+    if tmp is not None and not (is_path(tmp) and os.path.isdir(tmp)):  # noqa: PTH112 - see above
         raise RecframeError(f"tmp must be {FOLDER}, found {quote(tmp)}")
     return Limits(check_memory(memory), None if tmp is None else os.fspath(tmp), progress)
 

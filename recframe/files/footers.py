@@ -17,6 +17,7 @@ from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.labels import shown
+from recframe.metrics.names import Metric
 from recframe.options import Options
 
 JOINED = 32  # what part of the memory row groups of all files may have that are read as one
@@ -49,13 +50,24 @@ def open_files(
     memory: int,
     *,
     with_item: bool = False,
+    with_relevant: bool = True,
+    metrics: Sequence[Metric] = (),
 ) -> Files:
-    """Return the files that paths name, as their footers describe them; no data is read."""
+    """Return the files that paths name, as their footers describe them; no data is read.
+
+    The columns are those that `find_columns` finds.
+    """
     found = find_files(paths)
     # The schema alone tells which columns play which role.
     first = _read_footer(found[0], memory)
     schema = first.schema
-    columns = find_columns(_read_sample(schema, found[0].path), options, with_item=with_item)
+    columns = find_columns(
+        _read_sample(schema, found[0].path),
+        options,
+        with_relevant=with_relevant,
+        with_item=with_item,
+        metrics=metrics,
+    )
     names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}

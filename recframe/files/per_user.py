@@ -13,9 +13,9 @@ from recframe.files.budget import Limits, Progress, showing
 from recframe.files.footers import Files
 from recframe.files.repeated import advise_on_files
 from recframe.files.user_ids import read_user_dtype, restore_users
-from recframe.frames.interactions import read_interactions
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import measure_table
-from recframe.frames.truth import open_judge
+from recframe.frames.truth import open_candidates, open_judge
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
@@ -28,8 +28,10 @@ def iter_tables(
     """Return an iterator over the tables of files; what footers can refuse is refused at once."""
     empty = read_interactions(files.sample, files.columns, options)
     judge = open_judge(files.columns, options)
+    candidates = open_candidates(files.columns, options, judge)
 
     def measure(block: pd.DataFrame) -> pd.DataFrame:
+        block = candidates.among(block)
         interactions = read_interactions(block, files.columns, options)
         if judge is not None:
             interactions = judge.judge(interactions)
@@ -40,6 +42,7 @@ def iter_tables(
         with showing(limits.progress, files.n_rows) as progress:
             for table in make_each(files, limits, progress, measure):
                 yield restore_users(table, dtype)
+        candidates.check()
         if judge is not None:
             with_absent = judge.judge_absent(empty)
             if len(with_absent.groups.users) > len(empty.groups.users):

@@ -10,8 +10,11 @@ from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.labels import (
     check_distinct,
     check_label,
+    find_by_name,
     find_position,
     is_infer,
+    is_same,
+    leave_out,
     list_labels,
     shown,
 )
@@ -19,6 +22,7 @@ from recframe.frames.likely import FILL_IN, Arguments, list_changed, spell_call,
 from recframe.frames.names import less_is_better, may_hold_lists
 from recframe.frames.roles import Roles, find_named, find_roles, find_truth_roles, infer_one
 from recframe.kernel.threads import Array
+from recframe.metrics.names import Metric, is_of_column, list_columns
 from recframe.options import Options
 
 
@@ -27,7 +31,7 @@ class Columns(NamedTuple):
 
     `user` is None for one ranking, `relevant` where relevance is not read or every row is
     relevant, `item` where items are not read. `ascending` says of each score whether the lowest
-    is the best.
+    is the best. `averaged` are the columns that metrics are of: their names there, and labels.
     """
 
     user: Hashable | None
@@ -35,12 +39,16 @@ class Columns(NamedTuple):
     relevant: Hashable | None
     item: Hashable | None = None
     ascending: Sequence[bool] = ()
+    averaged: tuple[tuple[str, Hashable], ...] = ()
 
     @property
     def labels(self) -> list[Hashable]:
-        """All labels, the user's first."""
+        """All labels, each once, the user's first."""
         labels = [self.user, self.item, self.relevant, *self.scores]
-        return [label for label in labels if label is not None]
+        labels = [label for label in labels if label is not None]
+        for _, label in self.averaged:  # which may have a role too, or two names
+            labels += leave_out([label], labels)
+        return labels
 
 
 def find_columns(
@@ -50,22 +58,28 @@ def find_columns(
     with_relevant: bool = True,
     with_item: bool = False,
     call: str = "",
+    metrics: Sequence[Metric] = (),
 ) -> Columns:
     """Return the label of each role, given or inferred; raise where that is not unambiguous.
 
-    The item is looked for where truth needs it and, `with_item` or where repeated pairs count,
-    where the frame may have one. The message names the missing labels in `call`, as in "df.rec".
+    The item is looked for where truth or exclude needs it and, `with_item` or where repeated pairs
+    count, where the frame may have one. The message names the missing labels in `call`, as in
+    "df.rec".
+    Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
     """
+    if metrics and not options.tie_rule.reads_relevance:
+        with_relevant = with_relevant and not all(map(is_of_column, metrics))
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     check_roles(frame, roles, options, call)
     labels = {name: next(iter(role.labels), None) for name, role in roles.items()}
     scores = roles["score"].labels
     del labels["score"]
     check_distinct(labels, scores)
-    reads_item = with_item or options.has_truth or options.duplicates != "keep"
+    reads_item = with_item or options.needs_item or options.duplicates != "keep"
     item = labels.get("item") if reads_item else None
     ascending = _find_directions(scores, options.ascending)
-    return Columns(labels["user"], scores, labels.get("relevant"), item, ascending)
+    found = tuple((name, find_by_name(frame, name)) for name in list_columns(metrics))
+    return Columns(labels["user"], scores, labels.get("relevant"), item, ascending, found)
 
 
 def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) -> Columns:
@@ -76,6 +90,28 @@ def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) 
     check_distinct(labels, [])
     user, item, relevant = map(labels.get, ("truth_user", "truth_item", "relevant"))
     return Columns(user, [], relevant, item)
+
+
+def find_pair_columns(frame: pd.DataFrame, columns: Columns) -> list[Hashable | None]:
+    """Return the labels of user and item in a frame of pairs: those given, or inferred."""
+    named = find_named(frame)
+    found: dict[str, Hashable | None] = {}
+    for role, label in (("user", columns.user), ("item", columns.item)):
+        if label is None or any(is_same(label, other) for other in list_labels(frame)):
+            found[role] = label
+            if label is not None:
+                check_label(frame, role, label)
+            continue
+        inferred = infer_one(role, named)
+        if inferred.problem:
+            kind = MissingColumnError if inferred.how == "none" else RecframeError
+            raise kind(
+                f"{role}: {inferred.problem}; it has {shown(list_labels(frame))}; name one "
+                f"{quote(label)}, as that of the frame evaluated"
+            )
+        found[role] = inferred.labels[0]
+    check_distinct(found, [])
+    return list(found.values())
 
 
 def check_roles(frame: pd.DataFrame, roles: Roles, options: Options, call: str = "") -> None:

@@ -10,11 +10,12 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_object_dtype
 
-from recframe.errors import RepeatedPairError, quote
+from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
 from recframe.frames.keys import check_dtype, factorize
 from recframe.frames.labels import other_labels, shown
+from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import (
     UserGroups,
@@ -152,8 +153,13 @@ def advise(told: tuple[Hashable, list[Any]] | None) -> str:
     if told is None:
         return REMEDY
     label, (one, other, *_) = told
+    apart = APART
+    if has_role_name(label, "user"):  # as a session of a user
+        apart = f"pass user={quote(label)} to rank each by itself"
+    elif has_role_name(label, "item"):  # as a passage of a document
+        apart = f"pass item={quote(label)} where it is what is ranked"
     shown_values = f"such as {quote(one)} and {quote(other)}"
-    return f"the column {quote(label)} tells them apart ({shown_values}): {APART}; else {REMEDY}"
+    return f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {REMEDY}"
 
 
 def advise_blindly(labels: list[Hashable]) -> str:
@@ -176,6 +182,23 @@ def fold_scores(
         is_ranked[first[is_ranked[rows]]] = True
     np.maximum.at(values, first, values[rows])
     return values, is_ranked
+
+
+def fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
+    """Return values of rows that are the same in all rows of a pair, or raise; null is none."""
+    rows, first = repeats
+    highest, lowest = values.copy(), values.copy()
+    np.fmax.at(highest, first, values[rows])
+    np.fmin.at(lowest, first, values[rows])
+    differs = np.flatnonzero(highest > lowest)
+    if len(differs):
+        found = f"{lowest[differs[0]]:g} and {highest[differs[0]]:g}"
+        raise RecframeError(
+            f"mean column={quote(label)}: a user and item of which duplicates='max' makes one row "
+            f"must have one value, found {len(differs)} that have several (such as {found}); "
+            "pass duplicates='first', or give each pair one value"
+        )
+    return highest
 
 
 def fold_relevance(

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from recframe.errors import quote
 from recframe.frames.keys import check_dtype, factorize
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import null_error
-from recframe.kernel.pairs import find_pairs
+from recframe.frames.user_groups import find_keys, null_error
+from recframe.kernel.pairs import find_members, find_pairs
 from recframe.kernel.threads import Array
 
 LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
@@ -40,7 +42,11 @@ class Coded(NamedTuple):
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids that some row has, each once."""
-        codes, ids = self.numbered()
+        if self.ids is None:
+            # An index finds its distinct values by looking for repeats first.
+            distinct: pd.Index[Any] = pd.Index(pd.unique(self.codes))
+            return distinct
+        codes, ids = self.codes, self.ids
         return ids.take(np.flatnonzero(np.bincount(codes, minlength=len(ids))))
 
     def take(self, rows: Array) -> pd.Index[Any]:
@@ -67,12 +73,12 @@ def encode(column: pd.Series, role: str) -> Coded:
     return coded
 
 
-def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
-    """Return the position of each id of truth among those of the frame, -1 where there is none.
+def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "truth") -> Array:
+    """Return the position of each id of the other side among those of the frame, -1 for none.
 
     The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
     """
-    check_comparable(ids, among, role)
+    check_comparable(ids, among, role, other)
     own, others = plain(ids), plain(among)
     integers = _integers(own), _integers(others)
     if integers[0] is not None and integers[1] is not None:
@@ -80,7 +86,21 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> Array:
     elif own.dtype != others.dtype:
         # As Python objects 1 equals 1.0, and no integer is rounded to be compared.
         own, others = own.astype(object), others.astype(object)
-    return np.asarray(others.get_indexer(own))
+    if 2 * len(own) > len(others):
+        return _look_up(own, others)
+    # Made a table of, the fewer take less time.
+    found = _look_up(others, own)
+    position = np.full(len(own), -1)
+    position[found[found >= 0]] = np.flatnonzero(found >= 0)
+    return position
+
+
+def _look_up(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
+    """Return the position of each id among others of its dtype, -1 where there is none."""
+    keys, others = find_keys(ids), find_keys(among)
+    if isinstance(keys, pa.Array) and isinstance(others, pa.Array) and keys.type == others.type:
+        return np.asarray(pc.index_in(keys, value_set=others).fill_null(-1), np.int64)
+    return np.asarray(among.get_indexer(ids))
 
 
 def find_rows(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array:
@@ -91,12 +111,29 @@ def find_rows(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array:
     rows = _find_by_low_bits(item, offsets, user, asked)
     if rows is not None:
         return rows
+    return find_pairs(*_number_pairs(item, offsets, user, asked, "truth")).rows
+
+
+def find_all_rows(item: Coded, offsets: Array, user: Array, asked: Coded, other: str) -> Array:
+    """Return whether the pair of each row is asked for; rows, and what is asked, may repeat."""
+    rows = _find_by_low_bits(item, offsets, user, asked)
+    if rows is None:
+        return find_members(*_number_pairs(item, offsets, user, asked, other))
+    is_found = np.zeros(len(item.codes), bool)
+    is_found[rows[rows >= 0]] = True
+    return is_found
+
+
+def _number_pairs(
+    item: Coded, offsets: Array, user: Array, asked: Coded, other: str
+) -> tuple[Array, Array, int, Array, Array]:
+    """Return what the kernel looks for pairs in: items as positions among those of the frame."""
     codes, ids = item.numbered()
     code = user
     if len(user):
         asked_codes, asked_ids = asked.numbered()
-        code = match(asked_ids, ids, "item")[asked_codes]
-    return find_pairs(codes, offsets, len(ids), user, code).rows
+        code = match(asked_ids, ids, "item", other)[asked_codes]
+    return codes, offsets, len(ids), user, code
 
 
 def _find_by_low_bits(item: Coded, offsets: Array, user: Array, asked: Coded) -> Array | None:

@@ -143,20 +143,20 @@ def _floats(ids: pd.Index[Any]) -> Array:
     )
 
 
-def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str) -> None:
-    """Raise where ids of truth are never equal to those of the frame, which are of another kind."""
-    of_truth, of_frame = find_kinds(ids), find_kinds(among)
-    if len(of_truth) == len(of_frame) == 1 and of_truth.keys() != of_frame.keys():
-        sides = {next(iter(of_frame)): "the frame's", next(iter(of_truth)): "truth's"}
+def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str) -> None:
+    """Raise where ids of the other side never equal those of the frame, being of another kind."""
+    of_other, of_frame = find_kinds(ids), find_kinds(among)
+    if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
+        sides = {next(iter(of_frame)): "the frame's", next(iter(of_other)): f"{other}'s"}
         raise RecframeError(
-            f"{role}: ids of different kinds are never equal; {shown(among, ids)}; convert "
-            f"{_convert(of_frame | of_truth, sides)}"
+            f"{role}: ids of different kinds are never equal; {shown(among, ids, other)}; "
+            f"convert {_convert(of_frame | of_other, sides)}"
         )
     sizes = {floats.itemsize for floats in map(_floats, (ids, among)) if _has_fractions(floats)}
     if len(sizes) > 1:
         raise RecframeError(
-            f"{role}: fractions of different precision are rarely equal; {shown(among, ids)}; "
-            "convert both, for example with .astype('float32')"
+            f"{role}: fractions of different precision are rarely equal; "
+            f"{shown(among, ids, other)}; convert both, for example with .astype('float32')"
         )
 
 
@@ -188,22 +188,24 @@ def _convert_numbers(numbers: Sequence[Any], texts: Sequence[Any]) -> tuple[str,
     return NUMBERS, ".astype('int64').astype(str)" if are_whole else ".astype(str)"
 
 
-def refuse_disjoint(role: str, ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> NoReturn:
-    """Refuse a frame and truth that have no user, or no item, in common."""
+def refuse_disjoint(
+    role: str, ids: pd.Index[Any], other_ids: pd.Index[Any], other: str
+) -> NoReturn:
+    """Refuse a frame and another, by its option, that have no user, or no item, in common."""
     raise RecframeError(
-        f"{role}: no {role} is in both the frame and truth; {shown(ids, truth_ids)}"
-        f"{find_difference(ids, truth_ids)}"
+        f"{role}: no {role} is in both the frame and {other}; {shown(ids, other_ids, other)}"
+        f"{find_difference(ids, other_ids, other)}"
     )
 
 
-def find_difference(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
-    """Return what makes ids of a frame and of truth differ, as a sentence part; "" if not seen."""
-    kinds = find_kinds(ids).keys() | find_kinds(truth_ids).keys()
+def find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
+    """Return what makes ids of two frames differ, as a sentence part; "" if it is not seen."""
+    kinds = find_kinds(ids).keys() | find_kinds(other_ids).keys()
     differences: list[tuple[str, Callable[[Any], Any], str]] = []
     if kinds == {TEXT}:
         every = " ".join(call for *_, call in DIFFERENCES)
         differences = [*DIFFERENCES, ("more than one way", _strip_all, f"those needed of {every}")]
-    elif kinds == {NUMBERS} and (len(_floats(ids)) or len(_floats(truth_ids))):
+    elif kinds == {NUMBERS} and (len(_floats(ids)) or len(_floats(other_ids))):
         differences = [("precision", np.float32, ".astype('float32')")]
     elif kinds == {ZONED_TIMES}:
         how = ".dt.tz_localize(None), where the same time of day is meant"
@@ -213,9 +215,9 @@ def find_difference(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
         differences = [("the types inside", lambda id_: tuple(map(str, id_)), how)]
     for what, simplify, how in differences:
         of_frame = {simplify(id_): id_ for id_ in islice(ids, N_COMPARED)}
-        for id_ in islice(truth_ids, N_COMPARED):
+        for id_ in islice(other_ids, N_COMPARED):
             if (same := of_frame.get(simplify(id_))) is not None:
-                pair = f"{quote(same)} in the frame is {quote(id_)} in truth"
+                pair = f"{quote(same)} in the frame is {quote(id_)} in {other}"
                 return f"; they differ in {what} ({pair}): convert both with {how}"
     return ""
 
@@ -227,9 +229,9 @@ def _strip_all(text: str) -> str:
     return text
 
 
-def shown(ids: pd.Index[Any], truth_ids: pd.Index[Any]) -> str:
-    """Return the dtypes and an example of the ids of the frame and of truth."""
-    return f"the frame has {_example(ids)}, truth has {_example(truth_ids)}"
+def shown(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
+    """Return the dtypes and an example of the ids of the frame and of the other side."""
+    return f"the frame has {_example(ids)}, {other} has {_example(other_ids)}"
 
 
 def _example(ids: pd.Index[Any]) -> str:

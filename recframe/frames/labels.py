@@ -53,6 +53,17 @@ def are_distinct_texts(labels: list[Hashable]) -> bool:
     return all(isinstance(label, str) for label in labels) and len(set(labels)) == len(labels)
 
 
+def find_by_name(frame: pd.DataFrame, name: str) -> Hashable:
+    """Return the label of the column that a metric names; a number is named by its digits."""
+    labels = list_labels(frame)
+    if not any(is_same(name, label) for label in labels):
+        labels = [label for label in labels if str(label) == name]
+        if len(labels) == 1:
+            return labels[0]
+    check_label(frame, "mean column", name)
+    return name
+
+
 def is_same(name: Any, label: Any) -> bool:
     """Return whether two labels are one."""
     try:

@@ -49,6 +49,8 @@ def suggest(frame: pd.DataFrame, roles: Roles, options: Options) -> Arguments:
                 if any(label is one for one in left) and not is_time(label)
             ]
             likely = _find_likely(name.removeprefix("truth_"), free)
+            if name == "score" and frame.columns.name is not None:  # of a pivot, of models
+                likely = [label for label, dtype in free if is_float_dtype(dtype)] or likely
         if name == "relevant" and not likely and "item" in roles and roles["item"].found:
             arguments["truth"] = TRUTH
             continue
@@ -69,7 +71,7 @@ def spell_call(call: str, arguments: Arguments) -> str:
 def spell_arguments(arguments: Arguments) -> list[str]:
     """Return each argument as it is written, in the order of the options."""
     names = sorted(arguments, key=[*DEFAULTS].index)
-    return [f"{name}={_spell(arguments[name])}" for name in names]
+    return [f"{name}={_spell(name, arguments[name])}" for name in names]
 
 
 def list_changed(options: Options) -> Arguments:
@@ -83,12 +85,12 @@ def list_changed(options: Options) -> Arguments:
     return changed
 
 
-def _spell(value: Any) -> str:
-    """Return a value as it is written in a call; a frame under the name of its role."""
+def _spell(name: str, value: Any) -> str:
+    """Return a value as it is written in a call; a frame under the name of its option."""
     if value is FILL_IN:
         return "..."
     if isinstance(value, pd.DataFrame):
-        return "truth"
+        return name
     return quote(os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 

@@ -163,13 +163,14 @@ def from_lists(
         )
     if not isinstance(lists, Mapping):
         raise frame_error("lists", LISTS, lists)
-    users, ids, position = join_lists("lists", lists)
-    first = ids[0] if len(ids) and ids.dtype == object else None
-    if isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float):
+    first = next((items[0] for items in lists.values() if isinstance(items, list) and items), None)
+    is_pair = isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float)
+    if is_pair or isinstance(first, dict):
         raise RecframeError(
             f"lists: items of a dict are ids, found {quote(first)}; where that is an item and its "
             "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
         )
+    users, ids, position = join_lists("lists", lists)
     return _make_frame(users, ids, -1 - position)
 
 
@@ -190,7 +191,10 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[Array, Array]:
     if matrix.dtype.kind == "f":
         whole = (np.abs(matrix) < 2.0**63) & (np.floor(matrix) == matrix)
         if refused := matrix[listed & ~whole].tolist():
-            raise RecframeError(f"items must be whole numbers or text, found {refused[0]}")
+            raise RecframeError(
+                f"items must be whole numbers or text, found {refused[0]}; pass "
+                "recframe.from_matrix(items) where these are scores"
+            )
         check_digits(matrix[listed], "items")
         matrix = np.where(listed, matrix, -1).astype(np.int64)
     if matrix.dtype.kind == "i":

@@ -29,7 +29,7 @@ def join_lists(
         is_other = isinstance(items, refused) or not isinstance(items, Iterable)
         if is_other or getattr(items, "ndim", 1) != 1:  # as of tables
             required = "a set or list" if as_sets else "a sequence, best first"
-            remedy = _remedy(name, items) if as_sets or not isinstance(items, NO_ORDER) else ""
+            remedy = _remedy(name, items)
             raise RecframeError(
                 f"{name}: the items of a user must be {required}, found {type(items)} "
                 f"(user {quote(user)}){remedy}"
@@ -51,7 +51,12 @@ def find_positions(sizes: Array) -> Array:
 
 
 def _remedy(name: str, item: object) -> str:
-    """Return the call that makes lists of single items, where that may be what is meant."""
+    """Return the call that takes these items, or makes lists of them, where one does."""
+    if isinstance(item, Set):
+        return f"; pass recframe.truth_from({name}) where these are the relevant items"
+    if isinstance(item, Mapping):
+        best = "sorted(items, key=items.get, reverse=True)"
+        return f"; pass {{user: {best} for user, items in {name}.items()}} where these are scores"
     is_item = isinstance(item, str) or not isinstance(item, Iterable)
     one = f"{{user: [item] for user, item in {name}.items()}}"
     return f"; pass {one} where each user has one" if is_item else ""

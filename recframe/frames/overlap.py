@@ -1,4 +1,4 @@
-"""Overlap: what a frame and truth have in common, noted part by part where it comes in parts."""
+"""Overlap: what a frame and another have in common, noted part by part where it is in parts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ N_EXAMPLES = 1 << 16  # ids of the frame among which it is looked for why truth 
 
 
 class Items(NamedTuple):
-    """What the items of a part of a frame have in common with those of truth.
+    """What the items of a part of a frame have in common with those of truth, or of exclude.
 
-    `are_common` says whether truth has any; of those that it has not there are `examples`.
+    `are_common` says whether these have any; of those that they have not there are `examples`.
     """
 
     are_common: bool
@@ -28,51 +28,57 @@ class Items(NamedTuple):
 
 @dataclass
 class Overlap:
-    """Which users of truth have been listed, and whether any item has, in the parts noted."""
+    """Which users of truth, or of exclude, are in the parts noted, and whether any item is."""
 
-    truth_users: pd.Index[Any]
-    truth_items: Coded
+    other_users: pd.Index[Any]
+    other_items: Coded
+    other: str = "truth"
     is_listed: Array = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin with nothing listed."""
-        self.is_listed = np.zeros(len(self.truth_users), bool)
+        self.is_listed = np.zeros(len(self.other_users), bool)
         self._n_users = 0
-        self._users = self.truth_users[:0]  # examples of those of the frame
-        self._items = Items(False)
+        self.users = self.other_users[:0]  # examples of those of the frame
+        self.items = Items(False)
 
     def note_users(self, users: pd.Index[Any], is_listed: Array) -> None:
-        """Take note of the users of a part, and of which users of truth these are."""
+        """Take note of the users of a part, and of which of the other side these are."""
         self.is_listed |= is_listed
         self._n_users += len(users)
-        self._users = self._users if len(self._users) else users[:N_EXAMPLES]
+        self.users = self.users if len(self.users) else users[:N_EXAMPLES]
+
+    def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
+        """Take note of users, and of the items of parts, that were met elsewhere."""
+        self.note_users(users, match(self.other_users, users, "user", self.other) >= 0)
+        self.note_items(items)
 
     def note_items(self, parts: Sequence[Items]) -> None:
-        """Take note of what the items of parts have in common with truth."""
-        self._items = max([self._items, *parts], key=lambda p: (p.are_common, len(p.examples)))
+        """Take note of what the items of parts have in common with the other side."""
+        self.items = max([self.items, *parts], key=lambda p: (p.are_common, len(p.examples)))
 
     @property
     def has_items(self) -> bool:
-        """Whether any item of truth was in a part."""
-        return self._items.are_common
+        """Whether any item of the other side was in a part."""
+        return self.items.are_common
 
     def check(self) -> None:
-        """Raise where no user, or no item, of truth was in any part."""
+        """Raise where no user, or no item, of the other side was in any part."""
         if not self.is_listed.any():
-            refuse_disjoint("user", self._users, self.truth_users)
+            refuse_disjoint("user", self.users, self.other_users, self.other)
         if self.has_items:
             return
-        own, others = self._items.examples, self.truth_items.distinct()
+        own, others = self.items.examples, self.other_items.distinct()
         # One ranking may well be without a relevant item; that all are is no accident.
-        is_one = min(self._n_users, len(self.truth_users)) == 1
-        if not is_one or find_difference(own, others):
-            refuse_disjoint("item", own, others)
+        is_one = min(self._n_users, len(self.other_users)) == 1
+        if not is_one or find_difference(own, others, self.other):
+            refuse_disjoint("item", own, others, self.other)
 
 
-def find_items(item: pd.Series, truth_items: Coded) -> Items:
-    """Return what a column of items has in common with the items of truth."""
+def find_items(item: pd.Series, other_items: Coded, other: str = "truth") -> Items:
+    """Return what a column of items has in common with the items of the other side."""
     ids = encode(item.dropna(), "item").distinct()
-    are_common = bool((match(truth_items.distinct(), ids, "item") >= 0).any())
+    are_common = bool((match(other_items.distinct(), ids, "item", other) >= 0).any())
     return Items(True) if are_common else Items(False, ids[:N_EXAMPLES])
 
 

@@ -63,8 +63,8 @@ def find_roles(
 ) -> Roles:
     """Return what is known of each role that is needed, and of others that have a column.
 
-    The item is needed for truth, and to make one row of those of a pair. Where repeated pairs
-    count, or `with_item`, it has a role if the frame has one.
+    The item is needed for truth and exclude, to make one row of those of a pair, and to break ties
+    by it. Where repeated pairs count, or `with_item`, it has a role if the frame has one.
     """
     given = {"user": options.user, "item": options.item, "relevant": options.relevant}
     if options.has_truth:
@@ -77,18 +77,21 @@ def find_roles(
     if not is_infer(options.score):
         roles["score"] = _read_scores(frame, _listed(options.score), "given")
     named = find_named(frame)
-    needed = ["user", *(["item"] if options.has_truth else ["relevant"] if with_relevant else [])]
+    needed = ["user"]
+    needed += ["item"] if options.needs_item else []
+    needed += ["relevant"] if with_relevant and not options.has_truth else []
     taken = [label for role in roles.values() for label in role.labels]
     roles |= {role: infer_one(role, named, taken) for role in needed if role not in roles}
     if "score" not in roles:
         roles["score"] = _infer_scores(frame, named, roles)
     if "item" not in roles and (with_item or options.duplicates != "keep"):
-        is_needed = options.duplicates in ("max", "first")
+        needing = [f"duplicates={options.duplicates!r}"] * (options.duplicates in ("max", "first"))
+        needing += ["ties='item'"] * options.tie_rule.by_item
         taken = [label for role in roles.values() for label in role.found]
-        if is_needed or leave_out(named["item"], taken):
+        if needing or leave_out(named["item"], taken):
             roles["item"] = infer_one("item", named, taken)
-        if is_needed and roles["item"].how == "none":
-            problem = f"{roles['item'].problem}, which duplicates={options.duplicates!r} needs"
+        if needing and roles["item"].how == "none":
+            problem = f"{roles['item'].problem}, which {needing[0]} needs"
             roles["item"] = roles["item"]._replace(problem=problem)
     return {name: roles[name] for name in NAMES if name in roles}
 

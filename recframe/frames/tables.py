@@ -16,7 +16,9 @@ from recframe.frames.user_groups import order_of_ids, sort_users
 from recframe.kernel.counting import count
 from recframe.kernel.rankings import Rankings, split_users
 from recframe.kernel.threads import Array, in_threads
+from recframe.metrics.column_metrics import sum_columns
 from recframe.metrics.ideal import grade
+from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.measure import make_plan, measure_all
 from recframe.metrics.names import Metric
 from recframe.metrics.registry import Policy
@@ -25,14 +27,14 @@ from recframe.options import Options
 
 def per_user_table(frame: pd.DataFrame, metrics: list[Metric], options: Options) -> pd.DataFrame:
     """Return the metrics of every user; the arguments have been checked."""
-    columns = find_columns(frame, options)
+    columns = find_columns(frame, options, metrics=metrics)
     return measure_table(read_judged(frame, columns, options), metrics, options)
 
 
 def policy_of(options: Options) -> Policy:
     """Return what the metrics need to know of the options."""
     absent = options.absent if options.has_truth else None
-    return Policy(options.short, float(options.zero_division), absent)
+    return Policy(options.short, float(options.zero_division), absent, options.gain)
 
 
 def measure_table(
@@ -40,6 +42,7 @@ def measure_table(
 ) -> pd.DataFrame:
     """Return the metrics of every user of interactions, for each of their scores."""
     plan, groups = make_plan(metrics), interactions.groups
+    averaged = [name for name, _ in interactions.columns.averaged]
     order = sort_users(groups)
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
@@ -47,17 +50,23 @@ def measure_table(
     find_gains = interactions.find_gains
     gains = find_gains() if find_gains is not None and plan.needs_gains else None
 
+    judged = interactions.judged() if plan.needs_judged else None
+
     def measure_run(of_score: Array, run: Rankings, users: slice) -> None:
         # Gains are matched to rows one by one, so that every row must be counted.
         counts = count(run, options.tie_rule, plan.depth if run.gains is None else None)
         grades = None if run.gains is None else grade(run, run.gains, counts, options.tie_rule)
-        measured = measure_all(counts, plan, policy_of(options), grades)
+        columns = dict(zip(averaged, run.values, strict=True))
+        sums = sum_columns(run, options.tie_rule, plan.sum_cut_offs, columns)
+        own = None if run.judged is None else JudgedRows(run, options.tie_rule, plan.cut_offs)
+        measured = measure_all(counts, plan, policy_of(options), grades, sums, own)
+        cells_of_users = position[users]
         for row, values in zip(of_score, measured, strict=True):
-            row[position[users]] = values
+            row[cells_of_users] = values
 
     runs = []
     for score, of_score in zip(interactions.scores, cells, strict=True):
-        rankings = interactions.rankings(score, gains)
+        rankings = interactions.rankings(score, gains, judged)
         if options.short == "raise":
             check_lengths(rankings, groups.users, score, plan.deepest, options)
         runs += [(of_score, *run) for run in split_users(rankings)]

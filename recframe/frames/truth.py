@@ -2,52 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.disk import check_opens
-from recframe.errors import RecframeError, RepeatedPairError, quote, shorten, show_path
-from recframe.foreign import find_reader
-from recframe.frames.columns import Columns, find_truth_columns, get_column
-from recframe.frames.grades import check_no_grades
-from recframe.frames.ids import Coded, append, encode, find_rows, match
-from recframe.frames.interactions import Interactions, read_interactions
-from recframe.frames.labels import is_infer
+from recframe.frames.beside import naming
+from recframe.frames.candidates import Candidates, read_excluded
+from recframe.frames.columns import Columns
+from recframe.frames.ids import append, find_rows, match
+from recframe.frames.interactions import Interactions
+from recframe.frames.judgments import Judgments, get_items, read_items, read_judgments
 from recframe.frames.overlap import Items, Overlap, are_listed, find_items
+from recframe.frames.reading import read_interactions
 from recframe.frames.user_groups import UserGroups
-from recframe.kernel.rankings import Gains, group_gains
+from recframe.kernel.rankings import Gains, Judged, group_gains
 from recframe.kernel.threads import Array
-from recframe.lakehouse import find_delta, open_delta
 from recframe.options import Options
-
-
-class Judgments(NamedTuple):
-    """What truth says: distinct pairs of a user and an item.
-
-    Parameters
-    ----------
-    users : Index
-        The distinct users.
-    user : ndarray of shape (n_pairs,), int
-        The user of each pair, as a position in `users`.
-    item, relevant : Coded of length n_pairs, ndarray of shape (n_pairs,), bool
-        The item of each pair, and whether it is relevant.
-    find_gains : callable, default None
-        Returns what relevant items add to nDCG; None: 1 each.
-    """
-
-    users: pd.Index[Any]
-    user: Array
-    item: Coded
-    relevant: Array
-    find_gains: Callable[[], Gains] | None = None
 
 
 class Matches(NamedTuple):
@@ -71,6 +44,12 @@ class Judge:
     def __post_init__(self) -> None:
         """Begin with nothing of truth listed."""
         self._overlap = Overlap(self.judgments.users, self.judgments.item)
+        self.n_found = 0  # pairs of truth that were in a frame
+
+    @property
+    def has_others(self) -> bool:
+        """Whether truth also holds items that are not relevant."""
+        return not self.judgments.relevant.all()
 
     def judge(self, interactions: Interactions, *, is_all: bool = False) -> Interactions:
         """Return the arrays of a frame with the relevance that truth gives its rows.
@@ -96,6 +75,7 @@ class Judge:
         Raise, where it `is_all` there is, if it has no user or no item of truth.
         """
         matches, overlap = find_matches(self.judgments, interactions), self._overlap
+        self.n_found += int(np.count_nonzero(matches.row >= 0))
         is_listed = np.zeros(len(self.judgments.users), bool)
         is_listed[self.judgments.user[matches.user >= 0]] = True
         overlap.note_users(interactions.groups.users, is_listed)
@@ -103,10 +83,10 @@ class Judge:
             # As a rule some pair is found, and items need not be looked at by themselves.
             items = Items(True)
             if not (matches.row >= 0).any():
-                items = find_items(_get_items(interactions), overlap.truth_items)
+                items = find_items(get_items(interactions), overlap.other_items)
             overlap.note_items([items])
         if is_all:
-            overlap.check()
+            self._check()
         return matches
 
     def find_relevant(self, interactions: Interactions | None) -> Array:
@@ -115,18 +95,25 @@ class Judge:
         ids = item._replace(codes=item.codes[relevant]).distinct()
         if interactions is None:
             return np.zeros(len(ids), bool)
-        return are_listed(ids, _get_items(interactions))
+        return are_listed(ids, get_items(interactions))
 
     def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
         """Take note of users that have been judged elsewhere, and of the items of these parts."""
-        self._overlap.note_users(users, match(self.judgments.users, users, "user") >= 0)
-        self._overlap.note_items(items)
+        self._overlap.note(users, items)
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
-        self._overlap.check()
+        self._check()
         nowhere = np.full(len(self.judgments.user), -1)
         return self._add_absent(empty, Matches(nowhere, nowhere))
+
+    def _check(self) -> None:
+        """Raise where no user, or no item, of truth was in any frame.
+
+        Of condensed frames, which have lost the other items, this has been checked before.
+        """
+        if not self.options.is_condensed:
+            self._overlap.check()
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions with the users added that no frame had, if these count."""
@@ -148,81 +135,25 @@ def open_judge(columns: Columns, options: Options) -> Judge | None:
     return Judge(read_judgments(columns, options), options) if options.has_truth else None
 
 
+def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> Candidates:
+    """Return what leaves rows out of a frame before it is judged, where it is."""
+    judged = judge.judgments.pairs if judge is not None and options.is_condensed else None
+    return Candidates(columns, read_excluded(columns, options), judged)
+
+
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
     judge = open_judge(columns, options)
+    frame = open_candidates(columns, options, judge).among(frame, is_all=True)
     interactions = read_interactions(frame, columns, options)
     return interactions if judge is None else judge.judge(interactions, is_all=True)
-
-
-def check_truth_columns(columns: Columns, options: Options) -> None:
-    """Raise where truth is a frame without the columns that it needs."""
-    if isinstance(options.truth, pd.DataFrame):
-        with _naming_truth():
-            find_truth_columns(options.truth, columns, options)
-
-
-def read_judgments(columns: Columns, options: Options) -> Judgments:
-    """Return what truth says, or raise where its rows are not distinct pairs of ids."""
-    truth = load_truth(options.truth)
-    with _naming_truth():
-        columns = find_truth_columns(truth, columns, options)
-        if columns.relevant is None and is_infer(options.relevant):
-            check_no_grades(truth, columns)
-        if columns.relevant is None and options.min_relevance is not None:
-            raise RecframeError(
-                "min_relevance needs a column of relevance, found none; pass relevant= its label"
-            )
-        try:
-            rows = read_interactions(truth, columns, replace(options, duplicates="raise"))
-        except RepeatedPairError as error:
-            labels = [label for label in (columns.user, columns.item) if label is not None]
-            one = f"drop_duplicates({quote(labels)})"
-            if columns.relevant is not None:
-                one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"
-            raise RecframeError(f"{error.found}; make them one, with truth.{one}") from None
-        users, offsets = rows.groups.users, rows.groups.offsets
-        if offsets[-1] == 0:
-            raise RecframeError("there are no rows, so no item is relevant to anyone")
-        item = _read_items(rows)
-    user = np.repeat(np.arange(len(users)), np.diff(offsets))
-    relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)
-    return Judgments(users, user, item, relevant, rows.find_gains)
-
-
-def load_truth(truth: Any) -> pd.DataFrame:
-    """Return truth as a frame, or raise where its file cannot be read."""
-    if isinstance(truth, pd.DataFrame):
-        return truth
-    with _naming_truth():
-        check_opens(os.fspath(truth))
-        root = find_delta(Path(truth), {}) if os.path.isdir(truth) else None  # noqa: PTH112 - raises nothing
-        if root is not None:
-            return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
-    try:
-        return pd.read_parquet(truth, page_checksum_verification=True)
-    except (OSError, TypeError, ValueError) as error:
-        is_missing = isinstance(error, FileNotFoundError)
-        first = shorten(str(error).partition("\n")[0].rstrip("."))
-        call = find_reader(truth, quote(os.fspath(truth)))
-        reason = "no such file" if is_missing else f"{first}{call and f'; pass truth={call}'}"
-        raise RecframeError(f"truth: cannot read {show_path(truth)}: {reason}") from error
-
-
-@contextmanager
-def _naming_truth() -> Iterator[None]:
-    """Say of a refusal that it is about truth."""
-    try:
-        yield
-    except RecframeError as error:
-        raise type(error)(f"truth: {error}") from None
 
 
 def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
     """Return where the pairs are; raise for ids that never match, and for pairs there twice."""
     groups = interactions.groups
     user = match(judgments.users, groups.users, "user")[judgments.user]
-    item = _read_items(interactions)
+    item = read_items(interactions)
     row = find_rows(item, groups.offsets, user, judgments.item)
     repeats = interactions.repeats
     return Matches(user, row if repeats is None else repeats.first_of(row))
@@ -240,12 +171,14 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     judged = interactions._replace(relevant=relevant, n_unlisted=n_unlisted, is_judged=True)
     if (repeats := interactions.repeats) is not None:
         relevant[repeats.rows] = relevant[repeats.first]
+
+    judged = judged._replace(find_judged=lambda: _match_judged(judged, judgments, matches))
     find_gains = judgments.find_gains
     if find_gains is None:
         return judged
 
     def match_gains() -> Gains:
-        with _naming_truth():
+        with naming("truth"):
             of_pairs = find_gains().gain
         of_rows = np.zeros(n_rows)
         of_rows[row] = of_pairs[listed]
@@ -256,12 +189,11 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     return judged._replace(find_gains=match_gains)
 
 
-def _read_items(interactions: Interactions) -> Coded:
-    """Return the items of the rows kept, in grouped order."""
-    item = encode(_get_items(interactions), "item")
-    return item._replace(codes=interactions.groups.in_order(item.codes))
-
-
-def _get_items(interactions: Interactions) -> pd.Series:
-    """Return the column of items, of the rows kept."""
-    return get_column(interactions.frame, interactions.columns.item, interactions.rows)
+def _match_judged(interactions: Interactions, judgments: Judgments, matches: Matches) -> Judged:
+    """Return which rows truth holds, and how many items that are neither rows nor relevant."""
+    held = np.zeros(len(interactions.relevant), bool)
+    held[matches.row[matches.row >= 0]] = True
+    if (repeats := interactions.repeats) is not None:
+        held[repeats.rows] = held[repeats.first]
+    others = matches.user[~judgments.relevant & (matches.row < 0) & (matches.user >= 0)]
+    return Judged(held, np.bincount(others, minlength=len(interactions.groups.users)))

@@ -16,7 +16,8 @@ from recframe.kernel.rankings import Gains
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
-MAX_GAIN = 2.0**900  # what a user's gains add up to is far from overflow
+MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overflow
+OF_MEAN = "mean column"
 
 
 def read_relevance(
@@ -30,9 +31,7 @@ def read_relevance(
             "missing='drop' takes those rows out of the rankings"
         )
         raise null_error(f"relevant={quote(label)}:", find_nulls(relevance), remedy)
-    if is_object_dtype(relevance.dtype) and infer_dtype(relevance) == "boolean":
-        relevance = relevance.astype(bool)
-    values = _numbers(relevance, "relevant")
+    values = _numbers(_as_bool(relevance), "relevant")
     relevant = groups.in_order(_relevant_flags(values, label, options))
     if options.min_relevance is None:
         return relevant, None
@@ -58,7 +57,7 @@ def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
 def _read_gains(
     grades: Array, relevant: Array, label: Hashable, groups: UserGroups, gain: str
 ) -> Gains:
-    """Return the gains of rows, or raise where a relevant one has a grade that nDCG cannot count.
+    """Return the gains of rows, or raise where a relevant one has a grade that cannot be counted.
 
     The grades are those of rows as they stand; of rows that are not relevant they mean nothing.
     """
@@ -78,7 +77,7 @@ def _read_gains(
 def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> None:
     """Raise where the grade of a relevant row is negative or above the limit."""
     low, high = float(grades.min(initial=0)), float(grades.max(initial=0))
-    required = f"relevant={quote(label)}: nDCG needs relevance of"
+    required = f"relevant={quote(label)}: metrics of grades need relevance of"
     if low < 0:
         raise RecframeError(
             f"{required} 0 or more, found {low:g} in a relevant row; "
@@ -121,16 +120,68 @@ def read_scores(
     return groups.in_order(values), None if is_ranked is None else groups.in_order(is_ranked)
 
 
+def read_values(
+    column: pd.Series,
+    groups: UserGroups,
+    scores: dict[Hashable, tuple[Array, Array | None]],
+    options: Options,
+) -> Array:
+    """Return the values of a column that a metric is of as floats, in grouped order.
+
+    A null in a row that no score ranks stays one, under ``missing="unranked"``.
+    """
+    nulls = find_nulls(column) if has_nulls(column) else None
+    is_checked = options.missing != "unranked"
+    if nulls is not None and (is_checked or _is_any_ranked(nulls, groups, scores)):
+        remedy = (
+            "fill them in, with fillna(0) where they mean nothing; missing='drop' removes these "
+            "rows, for every score"
+        )
+        raise null_error(f"{OF_MEAN}={quote(column.name)}:", nulls, remedy)
+    present = column if nulls is None else column[~nulls]
+    numbers = _numbers(_as_bool(present), OF_MEAN).astype(np.float64)
+    beyond = np.flatnonzero(~(np.abs(numbers) <= MAX_GAIN))
+    if len(beyond):
+        raise RecframeError(
+            f"{OF_MEAN}={quote(column.name)}: must be at most {MAX_GAIN:.3g} in size, found "
+            f"{len(beyond)} beyond (such as {numbers[beyond[0]]:g}); clip them, for example with "
+            f"df[{quote(column.name)}].clip(-1e9, 1e9)"
+        )
+    numbers += 0.0  # of the two zeros, the positive one
+    if nulls is not None:
+        values = np.full(len(column), np.nan)
+        values[~nulls] = numbers
+        numbers = values
+    return groups.in_order(numbers)
+
+
+def _is_any_ranked(
+    flags: Array, groups: UserGroups, scores: dict[Hashable, tuple[Array, Array | None]]
+) -> bool:
+    """Return whether any of the flagged rows, as they stand, is ranked by some score."""
+    flagged = groups.in_order(flags)
+    return any(
+        is_ranked is None or bool((flagged & is_ranked).any()) for _, is_ranked in scores.values()
+    )
+
+
+def _as_bool(column: pd.Series) -> pd.Series:
+    """Return booleans held as objects in their dtype, any other column as it is."""
+    is_bool = is_object_dtype(column.dtype) and infer_dtype(column) == "boolean"
+    return column.astype(bool) if is_bool else column
+
+
 def _numbers(column: pd.Series, role: str) -> Array:
     """Return the values of a column without nulls in their own dtype, or raise."""
     dtype = column.dtype
     if is_object_dtype(dtype) and infer_dtype(column) in NUMBER_OBJECTS:
         column = read_objects(column, role)
         dtype = column.dtype
-    is_bool, may_be_bool = is_bool_dtype(dtype), role == "relevant"
+    is_relevance = role == "relevant"
+    is_bool, may_be_bool = is_bool_dtype(dtype), is_relevance or role == OF_MEAN
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
     if not (may_be_bool if is_bool else is_number):
-        required = "boolean, 0/1 or numbers" if may_be_bool else "numbers"
+        required = "boolean, 0/1 or numbers" if is_relevance else "numbers"
         found, remedy = f"dtype {dtype}", ""
         if len(column):
             example = _find_no_number(column)
@@ -139,7 +190,7 @@ def _numbers(column: pd.Series, role: str) -> Array:
                 remedy = "; convert it, for example with pd.to_numeric"
             if isinstance(example, str) and not _is_number(example):
                 to_numbers = "with pd.to_numeric(errors='coerce')"
-                call = f"== {quote(example)}" if may_be_bool else to_numbers
+                call = f"== {quote(example)}" if is_relevance else to_numbers
                 remedy = f"; make numbers of it, for example df[{quote(column.name)}] {call}"
         raise RecframeError(
             f"{role}={quote(column.name)}: must be {required}, found {found}{remedy}"

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import find_flags, run_starts, sum_by_row, sum_by_user
+from recframe.kernel.grouping import (
+    argsort,
+    find_flags,
+    number_members,
+    run_starts,
+    sum_by_row,
+    sum_by_user,
+)
 from recframe.kernel.rankings import TIE_RULES, Rankings, TieRule
 from recframe.kernel.sort_keys import rankable, to_keys
 from recframe.kernel.sorting import Block, mark, sorted_blocks
@@ -27,6 +34,8 @@ class Counts(NamedTuple):
     above, tied : ndarray of shape (n_rows,), int
         Rows of that user that are ranked above it, and those that share its score, itself
         included; 1 where a rule orders them.
+    n_ranked_relevant : ndarray of shape (n_users,), int
+        Relevant rows in the user's ranking, those left out below included.
     """
 
     n_ranked: Array
@@ -34,6 +43,7 @@ class Counts(NamedTuple):
     user: Array
     above: Array
     tied: Array
+    n_ranked_relevant: Array
 
 
 class Depth(NamedTuple):
@@ -57,16 +67,18 @@ def count(rankings: Rankings, rule: TieRule, depth: Depth | None = None) -> Coun
     if depth is not None:
         depths = np.minimum(sizes, np.maximum(n_relevant * depth.at_n_relevant, depth.k))
     depths = np.where(n_ranked_relevant == 0, 0, depths)  # nothing to find, nothing to rank
+    if not depths.any():
+        none = np.empty(0, np.int64)
+        return Counts(sizes, n_relevant, none, none, none, n_ranked_relevant)
     if n_ranked_relevant.max(initial=0) <= 1:
-        rows = _count_single(rankings, sizes, rule)
+        user, above, tied = _count_single(rankings, sizes, rule)
     else:
         blocks = count_blocks(sorted_blocks(rankings, rule, depths), rule)
-        rows = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+        user, above, tied = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     if depth is not None:
-        user, above, _ = rows
         inside = np.flatnonzero(above < depths[user])
-        rows = [column[inside] for column in rows]
-    return Counts(sizes, n_relevant, *rows)
+        user, above, tied = user[inside], above[inside], tied[inside]
+    return Counts(sizes, n_relevant, user, above, tied, n_ranked_relevant)
 
 
 def _count_single(rankings: Rankings, sizes: Array, rule: TieRule) -> list[Array]:
@@ -144,6 +156,26 @@ def rank_rows(rankings: Rankings, rule: TieRule) -> Array:
     # A user's rows stay together, so the i-th row in order belongs to the same user as row i.
     positions[:, order] = np.repeat(of_group, np.diff(bounds), axis=1) - rankings.offsets[user]
     return positions
+
+
+def find_tied(rankings: Rankings) -> Array:
+    """Return which rows share their score with another of their user."""
+    is_tied = np.zeros(len(rankings.relevant), bool)
+    blocks = sorted_blocks(rankings, TIE_RULES["best"])
+    found = [users[flags.any(axis=1)] for users, _, flags in blocks if flags is not None]
+    if not found:
+        return is_tied
+    # Only the rows of users with a tie are sorted such that they are known thereafter.
+    users = np.sort(np.concatenate(found))
+    starts = rankings.offsets[users]
+    user, number = number_members(rankings.offsets[users + 1] - starts)
+    rows = starts[user] + number
+    keys = to_keys(rankable(rankings.scores[rows]).copy())
+    order = np.argsort(keys)
+    order = order[argsort(user[order])]
+    sizes = np.diff(run_starts(user[order], keys[order]), append=len(order))
+    is_tied[rows[order[np.repeat(sizes > 1, sizes)]]] = True
+    return is_tied
 
 
 class TieCounts(NamedTuple):

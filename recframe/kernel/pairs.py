@@ -1,12 +1,16 @@
 """Pairs: the rows of pairs of integers, and the pairs that repeat. NumPy only."""
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from recframe.kernel.grouping import group_rows, sort_numbers
 from recframe.kernel.threads import Array, in_threads
+
+Found = TypeVar("Found")
+AT_ONCE = 1 << 17  # keys of rows and pairs
 
 
 class Match(NamedTuple):
@@ -25,7 +29,7 @@ class Match(NamedTuple):
 
 
 def find_pairs(
-    codes: Array, offsets: Array, n_codes: int, user: Array, code: Array, at_once: int = 1 << 17
+    codes: Array, offsets: Array, n_codes: int, user: Array, code: Array, at_once: int = AT_ONCE
 ) -> Match:
     """Return the rows that hold pairs of a user and a code, and whether rows repeat a pair.
 
@@ -34,24 +38,54 @@ def find_pairs(
     Rows are grouped by user, and their codes in [0, n_codes), which is at most 2^32; a pair that
     no row has may be -1, and of equal pairs one is found.
     """
+    rows = np.full(len(user), -1)
+
+    def find(own: slice, asked: Array, row_keys: Array, keys: Array) -> bool:
+        found = _find_keys(row_keys, keys)
+        rows[asked] = np.where(found.rows < 0, -1, found.rows + own.start)
+        return found.has_repeats
+
+    return Match(rows, any(_in_chunks(find, codes, offsets, n_codes, user, code, at_once)))
+
+
+def find_members(
+    codes: Array, offsets: Array, n_codes: int, user: Array, code: Array, at_once: int = AT_ONCE
+) -> Array:
+    """Return whether each row holds one of the pairs; the arguments are those of `find_pairs`."""
+    is_member = np.zeros(len(codes), bool)
+
+    def find(own: slice, asked: Array, row_keys: Array, keys: Array) -> None:
+        is_member[own] = _are_among(row_keys, keys)
+
+    _in_chunks(find, codes, offsets, n_codes, user, code, at_once)
+    return is_member
+
+
+def _in_chunks(
+    find: Callable[[slice, Array, Array, Array], Found],
+    codes: Array,
+    offsets: Array,
+    n_codes: int,
+    user: Array,
+    code: Array,
+    at_once: int,
+) -> list[Found]:
+    """Return what is found in each chunk of users: of its rows, the pairs asked, keys of both."""
     asked = np.flatnonzero((user >= 0) & (code >= 0))
     order, bounds = group_rows(user[asked], len(offsets) - 1)
     asked = asked[order]
     keys = (user * n_codes + code)[asked]
-    rows = np.full(len(user), -1)
 
-    def find(first: int, stop: int) -> bool:
+    def find_chunk(first: int, stop: int) -> Found:
         chunk = slice(offsets[first], offsets[stop])
         pairs = slice(bounds[first], bounds[stop])
         sizes = np.diff(offsets[first : stop + 1])
         row_keys = np.repeat(np.arange(stop - first) * n_codes, sizes)
         row_keys += codes[chunk]
-        found = _find_keys(row_keys, keys[pairs] - first * n_codes)
-        rows[asked[pairs]] = np.where(found.rows < 0, -1, found.rows + chunk.start)
-        return found.has_repeats
+        return find(chunk, asked[pairs], row_keys, keys[pairs] - first * n_codes)
 
     # A user has a key for each of its rows and each pair asked for.
-    return Match(rows, any(in_threads(find, pairwise(_run_bounds(offsets + bounds, at_once)))))
+    return in_threads(find_chunk, pairwise(_run_bounds(offsets + bounds, at_once)))
 
 
 def _run_bounds(offsets: Array, at_once: int) -> Array:
@@ -72,3 +106,15 @@ def _find_keys(keys: Array, asked: Array) -> Match:
     rows = np.full(len(asked), -1)
     rows[following[is_asked] - n_rows] = before[is_asked]
     return Match(rows, bool((following < n_rows).any()))
+
+
+def _are_among(keys: Array, asked: Array) -> Array:
+    """Return whether each key is asked for."""
+    order, begins = sort_numbers(np.concatenate([keys, asked]))
+    starts = np.flatnonzero(begins)
+    sizes = np.diff(starts, append=len(order))
+    # Sorted stably, what is asked for is the last of its equals.
+    is_asked = order[starts + sizes - 1] >= len(keys)
+    is_among = np.empty(len(order), bool)
+    is_among[order] = np.repeat(is_asked, sizes)
+    return is_among[: len(keys)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import group_rows
+from recframe.kernel.grouping import group_rows, sum_by_user
 from recframe.kernel.threads import Array, user_bounds
 
 
@@ -20,15 +20,28 @@ class TieRule(NamedTuple):
         1 where they come as they stand, -1 where in reverse; 0: the order of rows does not count.
     relevant_first : bool or None, default None
         Whether relevant rows come first or last; None: relevance does not count.
+    by_item : bool, default False
+        Whether rows stand in the order of their items, so that theirs in the frame does not count.
     """
 
     row_order: int = 0
     relevant_first: bool | None = None
+    by_item: bool = False
 
     @property
     def is_expectation(self) -> bool:
         """Whether a tie is kept, and counts by its expectation over all orders of its rows."""
-        return not self.row_order and self.relevant_first is None
+        return not self.row_order and not self.reads_relevance
+
+    @property
+    def reads_relevance(self) -> bool:
+        """Whether relevant rows come first or last."""
+        return self.relevant_first is not None
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether the order of the frame's rows counts."""
+        return self.row_order != 0 and not self.by_item
 
 
 TIE_RULES = {
@@ -37,6 +50,7 @@ TIE_RULES = {
     "last": TieRule(row_order=-1),
     "best": TieRule(relevant_first=True),
     "worst": TieRule(relevant_first=False),
+    "item": TieRule(row_order=1, by_item=True),
 }
 
 
@@ -71,6 +85,33 @@ class Gains(NamedTuple):
         return gains._replace(gain=self.gain[is_ranked])
 
 
+class Judged(NamedTuple):
+    """Which rows, grouped by user, truth holds, relevant or not.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows,), bool, or None
+        Whether truth holds a row; None: every one.
+    n_others : ndarray of shape (n_users,), int
+        Items that truth holds, that are not relevant and not among these rows.
+    """
+
+    rows: Array | None
+    n_others: Array
+
+    def part(self, rows: slice, first: int, stop: int) -> Judged:
+        """Return what is judged of a run of users, whose rows are these."""
+        return Judged(None if self.rows is None else self.rows[rows], self.n_others[first:stop])
+
+    def rank(self, is_ranked: Array, relevant: Array, offsets: Array) -> Judged:
+        """Return what is judged where only some rows are ranked; offsets bound the users' rows."""
+        lost = ~is_ranked & ~relevant
+        if self.rows is None:
+            return Judged(None, self.n_others + sum_by_user(lost, offsets))
+        n_others = self.n_others + sum_by_user(lost & self.rows, offsets)
+        return Judged(self.rows[is_ranked], n_others)
+
+
 class Rankings(NamedTuple):
     """Rows of many users, grouped by user.
 
@@ -85,7 +126,11 @@ class Rankings(NamedTuple):
     n_unranked : ndarray of shape (n_users,), int
         Relevant items of the user that are not among these rows.
     gains : Gains, default None
-        What the rows and those items add to nDCG; None: 1 where relevant.
+        What the rows and those items add to DCG; None: 1 where relevant.
+    values : tuple of ndarray of shape (n_rows,), float, default none
+        Other columns of the rows.
+    judged : Judged, default None
+        What truth holds; None where nobody asks.
     """
 
     scores: Array
@@ -93,6 +138,8 @@ class Rankings(NamedTuple):
     offsets: Array
     n_unranked: Array
     gains: Gains | None = None
+    values: tuple[Array, ...] = ()
+    judged: Judged | None = None
 
 
 def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
@@ -110,6 +157,8 @@ def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
             offsets[first : stop + 1] - offsets[first],
             rankings.n_unranked[first:stop],
             None if rankings.gains is None else rankings.gains.part(rows, first, stop),
+            tuple(values[rows] for values in rankings.values),
+            None if rankings.judged is None else rankings.judged.part(rows, first, stop),
         )
 
     return [(run(first, stop), slice(first, stop)) for first, stop in pairwise(bounds)]

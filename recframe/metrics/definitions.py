@@ -6,14 +6,24 @@ them, n the number of ranked rows and R that of relevant items, ranked or not. U
 M. Najork, "Computing information retrieval performance measures efficiently in the presence of tied
 scores", ECIR 2008).
 
-Without a relevant item (R = 0) precision is 0, as nothing can be a hit; every other metric asks
-how well relevant items were found, which has no answer then: `zero_division`.
+Without a relevant item (R = 0) sums over hits are 0, and so is precision; fall-out and `judged` ask
+for other rows. Every other metric asks how well relevant items were found, which has no answer
+then: `zero_division`.
 """
 
+from recframe.metrics.column_metrics import COLUMN_METRICS
+from recframe.metrics.discounted_metrics import DISCOUNTED_METRICS
 from recframe.metrics.hit_metrics import HIT_METRICS
+from recframe.metrics.judged_metrics import JUDGED_METRICS
 from recframe.metrics.position_metrics import POSITION_METRICS
 
 # The order is that of help texts and messages.
-DEFINITIONS = {**HIT_METRICS, **POSITION_METRICS}
+DEFINITIONS = {
+    **HIT_METRICS,
+    **DISCOUNTED_METRICS,
+    **POSITION_METRICS,
+    **JUDGED_METRICS,
+    **COLUMN_METRICS,
+}
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "r_precision")

@@ -35,7 +35,7 @@ def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     2              1.0
     """
     numerator, denominator = statistics.hits(k)
-    return ratio(numerator, denominator * _depth(statistics, k, policy), policy)
+    return ratio(numerator, denominator * rows_at(statistics, k, policy), policy)
 
 
 def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
@@ -128,7 +128,7 @@ def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     numerator, denominator = statistics.hits(k)
     n_relevant = statistics.counts.n_relevant
-    both = np.where(n_relevant == 0, 0, _depth(statistics, k, policy) + n_relevant)
+    both = np.where(n_relevant == 0, 0, rows_at(statistics, k, policy) + n_relevant)
     return ratio(2 * numerator, denominator * both, policy)
 
 
@@ -161,7 +161,42 @@ def capped_recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(numerator, denominator * np.minimum(statistics.counts.n_relevant, k), policy)
 
 
-def _depth(statistics: RankStatistics, k: int, policy: Policy) -> Array | int:
+def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+    """
+    Return fall_out@k = rows up to k that are not relevant / all such ranked rows of every user.
+
+    The lower the better. In [0, 1]; NaN (or `zero_division`) where all ranked rows are relevant.
+    Where R = 0 it is min(k, n) / n, and for a user of truth without a row 0, as nothing wrong is
+    listed, or NaN under ``absent="drop"``. Under ``ties="best"`` relevant rows come first here
+    too, which gives the lowest value.
+
+    See Also
+    --------
+    recall : The same of relevant rows.
+    auc : What compares the two at every cut-off.
+
+    Notes
+    -----
+    C. D. Manning, P. Raghavan and H. Schütze, "Introduction to Information Retrieval", 2008,
+    chapter 8: the false positive rate. As in torchmetrics (``retrieval_fall_out``), which has 0
+    where all rows are relevant. Rows that truth does not hold are not relevant.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 0]})
+    >>> df.rec.fall_out(k=1)
+    fall_out@1  score
+    user
+    1             0.5
+    """
+    hits, denominator = statistics.hits(k)
+    n_ranked = statistics.counts.n_ranked
+    n_others = n_ranked - statistics.counts.n_ranked_relevant
+    return ratio(np.minimum(n_ranked, k) * denominator - hits, denominator * n_others, policy)
+
+
+def rows_at(statistics: RankStatistics, k: int, policy: Policy) -> Array | int:
     """Return how many rows precision@k looks at."""
     return np.minimum(k, statistics.counts.n_ranked) if policy.short == "shrink" else k
 
@@ -172,4 +207,5 @@ HIT_METRICS = {
     "r_precision": Definition(r_precision, "none", at_n_relevant=True),
     "f1": Definition(f1, "needed"),
     "capped_recall": Definition(capped_recall, "needed"),
+    "fall_out": Definition(fall_out, "needed"),
 }

@@ -72,6 +72,32 @@ def expected_hits_at(counts: Counts, cut_off: Array) -> Hits:
     return hits * sizes + added, sizes
 
 
+def probability_of_all(counts: Counts, cut_off: int, hits: Hits) -> Array:
+    """Return the probability that all relevant items are among the first rows, given hits there.
+
+    It is 1 or 0, but where a tie across the cut holds the last m of them. Of the orders of its t
+    rows C(t - m, r - m) of C(t, r) have all m among the r above the cut: the product of
+    (r - i) / (t - i) over i < m.
+    """
+    _, n_relevant, user, above, tied, _ = counts
+    n_users, (n_found, sizes) = len(n_relevant), hits
+    probability = np.where(n_found == n_relevant * sizes, 1.0, 0.0)
+    if sizes.max(initial=1) == 1:
+        return probability
+    n_found = np.bincount(user[above + tied <= cut_off], minlength=n_users)
+    across = np.flatnonzero((above < cut_off) & (above + tied > cut_off))
+    first = across[run_starts(user[across])]  # of each user there is but one such tie
+    n_in_tie = np.bincount(user[across], minlength=n_users)[user[first]]
+    room = cut_off - above[first]
+    is_open = (n_found[user[first]] + n_in_tie == n_relevant[user[first]]) & (n_in_tie <= room)
+    first, n_in_tie, room = first[is_open], n_in_tie[is_open], room[is_open]
+    tie, nth = number_members(n_in_tie)
+    factors = (room[tie] - nth) / (tied[first][tie] - nth)
+    if len(first):
+        probability[user[first]] = np.multiply.reduceat(factors, np.flatnonzero(nth == 0))
+    return probability
+
+
 def _first_cut(cuts: Array, position: Array) -> Array:
     """Return the index of the first cut-off at or after each position; their number for none."""
     return np.searchsorted(cuts, np.arange(position.max(initial=0) + 1)).take(position)

@@ -1,6 +1,7 @@
 """Measuring: the metrics of every user from the counts, as planned once for all. NumPy only."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -9,9 +10,10 @@ from recframe.kernel.counting import Counts, Depth
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.ideal import Grades
+from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.names import Metric
 from recframe.metrics.registry import Policy
-from recframe.metrics.statistics import RankStatistics
+from recframe.metrics.statistics import RankStatistics, Sum
 
 
 class Plan(NamedTuple):
@@ -25,12 +27,18 @@ class Plan(NamedTuple):
         How far down the rankings they look; None: to the end.
     needs_gains : bool
         Whether one of them counts grades of relevance.
+    needs_judged : bool
+        Whether one of them counts rows that truth holds.
+    sum_cut_offs : tuple of int
+        The cut-offs of those that are of a column, each once, in increasing order.
     """
 
     metrics: tuple[Metric, ...]
     cut_offs: tuple[int, ...]
     depth: Depth | None
     needs_gains: bool
+    needs_judged: bool
+    sum_cut_offs: tuple[int, ...] = ()
 
     @property
     def deepest(self) -> int:
@@ -40,20 +48,37 @@ class Plan(NamedTuple):
 
 def make_plan(metrics: Sequence[Metric]) -> Plan:
     """Return what measuring these metrics takes."""
-    cut_offs = tuple(sorted({metric.k for metric in metrics if metric.k is not None}))
+    cut_offs = _cut_offs(metrics)
+    counted = [metric for metric in metrics if not DEFINITIONS[metric.name].of_column]
+    summed = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     open_ended = [DEFINITIONS[metric.name] for metric in metrics if metric.k is None]
     needs_gains = any(DEFINITIONS[metric.name].needs_gains for metric in metrics)
-    plan = Plan(tuple(metrics), cut_offs, None, needs_gains)
+    needs_judged = any(DEFINITIONS[metric.name].needs_judged for metric in metrics)
+    plan = Plan(tuple(metrics), cut_offs, None, needs_gains, needs_judged, _cut_offs(summed))
     if not all(definition.at_n_relevant for definition in open_ended):
         return plan
-    return plan._replace(depth=Depth(plan.deepest, at_n_relevant=bool(open_ended)))
+    deepest = max(_cut_offs(counted), default=0)
+    return plan._replace(depth=Depth(deepest, at_n_relevant=bool(open_ended)))
+
+
+def _cut_offs(metrics: Sequence[Metric]) -> tuple[int, ...]:
+    """Return the cut-offs of metrics, each once, in increasing order."""
+    return tuple(sorted({metric.k for metric in metrics if metric.k is not None}))
 
 
 def measure_all(
-    counts: Counts, plan: Plan, policy: Policy, grades: Grades | None = None
+    counts: Counts,
+    plan: Plan,
+    policy: Policy,
+    grades: Grades | None = None,
+    sums: Mapping[tuple[str, int], Sum] = MappingProxyType({}),
+    judged: JudgedRows | None = None,
 ) -> Iterator[Array]:
     """Yield metrics one after the other, a float array of shape (n_users,) each."""
-    statistics = RankStatistics(counts, plan.cut_offs, grades)
+    stops_at_end = any(metric.name == "err" and metric.k is None for metric in plan.metrics)
+    statistics = RankStatistics(
+        counts, plan.cut_offs, grades, sums, judged, stops_at_end=stops_at_end
+    )
     for metric in plan.metrics:
         yield measure_one(metric, statistics, policy)
 

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recframe.errors import RecframeError, find_near, quote, shorten
+from recframe.metrics.column_names import QUOTED, parse_column, spell_column
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.synonyms import find_meant
 
-LABEL = re.compile(r"^([^(@]*)(\([^()]*\))?(@?)(.*)", re.DOTALL)  # name, parameters, @, k
+# Name, parameters, @, k.
+LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOTALL)
 NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
 LINE, OF_EACH = 79, " of every user."  # of definitions, which all end so
 MAX_METRICS = 100_000  # at a time, for names without end to be refused
@@ -29,15 +31,16 @@ class Metric(NamedTuple):
     ----------
     label, name : str
         The string that names it whole, as "recall@4" or "rbp(p=0.8)@10", and its name alone.
-    parameters : tuple of (str, float)
-        The parameters that were given, in the order of its definition.
+    parameters : tuple of (str, float or str)
+        The parameters that were given, in the order of its definition; of a metric of a column
+        its name.
     k : int or None
         Its cut-off, None where it has none.
     """
 
     label: str
     name: str
-    parameters: tuple[tuple[str, float], ...]
+    parameters: tuple[tuple[str, Any], ...]
     k: int | None
 
 
@@ -55,6 +58,8 @@ def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
     checked = _check_parameters(name, parameters)
     # The shortest texts that are read as the same numbers.
     given = ", ".join(f"{key}={value!r}".removesuffix(".0") for key, value in checked)
+    if DEFINITIONS[name].of_column:
+        given = spell_column(checked[0][1])
     label = f"{name}({given})" if given else name
     cut_off = DEFINITIONS[name].cut_off
     if cut_off == "none" or (cut_off == "optional" and k is None):
@@ -75,7 +80,7 @@ def parse_metric(label: object) -> Metric:
         raise RecframeError(
             f"{quote(label)}: write it as {_shown(name)}, found {quote(k)} after {name!r}"
         )
-    parameters = {} if given is None else _parse_parameters(label, given)
+    parameters = _parse_parameters(label, name, given)
     written = name if given is None else shorten(f"{name}({given})")
     cut_off = DEFINITIONS[name].cut_off
     if at and cut_off == "none":
@@ -90,7 +95,14 @@ def parse_metric(label: object) -> Metric:
         )
     if len(k) > len(str(MAX_K)):  # Python does not even read thousands of digits
         raise RecframeError(f"{quote(label)}: k must be at most 2**53, as no ranking is longer")
-    return make_metric(name, int(k), **parameters)
+    metric = make_metric(name, int(k), **parameters)
+    return metric._replace(label=f"{name}({given})@{k}") if "column" in parameters else metric
+
+
+def parse_name(label: object) -> str:
+    """Return the name that a label without a cut-off begins with, "" where it has one."""
+    name, _, at, k = _parts(label)
+    return "" if at or k else name
 
 
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
@@ -140,13 +152,15 @@ def describe_metrics() -> str:
 def _parts(label: object) -> tuple[str, str | None, str, str]:
     """Return the name, the parameters, the @ and the cut-off of a label, as they are written."""
     ((name, brackets, at, k),) = LABEL.findall(label if isinstance(label, str) else "")
-    return name, brackets[1:-1] if brackets else None, at, k
+    return name, brackets[1:-1].strip() if brackets else None, at, k
 
 
-def _parse_parameters(label: object, given: str) -> dict[str, object]:
-    """Return the parameters written in brackets, as numbers where they are."""
+def _parse_parameters(label: object, name: str, given: str | None) -> dict[str, object]:
+    """Return what is written in brackets: a column, or parameters, as numbers where they are."""
+    if DEFINITIONS[name].of_column:
+        return {"column": parse_column(label, name, given or "")}
     parameters: dict[str, object] = {}
-    for part in given.split(","):
+    for part in [] if given is None else given.split(","):
         key, _, text = map(str.strip, part.partition("="))
         if key in parameters:
             raise RecframeError(f"{quote(label)}: {key} must be given once, found {quote(given)}")
@@ -157,15 +171,28 @@ def _parse_parameters(label: object, given: str) -> dict[str, object]:
     return parameters
 
 
-def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, float], ...]:
+def list_columns(metrics: Iterable[Metric]) -> list[str]:
+    """Return the names of the columns that metrics are of, each once."""
+    of_column = filter(is_of_column, metrics)
+    return list(dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column))
+
+
+def is_of_column(metric: Metric) -> bool:
+    """Return whether a metric is of a column in place of relevance."""
+    return DEFINITIONS[metric.name].of_column
+
+
+def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
     """Return the parameters given in the order of the definition, or raise."""
+    if DEFINITIONS[name].of_column:
+        return tuple(given.items())
     parameters = DEFINITIONS[name].parameters
-    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, _ in parameters}
+    ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, *_ in parameters}
     for key in sorted(given.keys() - ranges):
         taken = " and ".join(ranges.values()) or "no parameters"
         raise RecframeError(f"{_shown(name)} takes {taken}, found {quote(key)}")
     checked = []
-    for key, low, high, default in parameters:
+    for key, low, high, _, default in parameters:
         value: Any = given.get(key)
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if is_number and low <= value < high:
@@ -182,11 +209,17 @@ def _metric_names() -> str:
 
 
 def _shown(name: str) -> str:
-    """Return a metric's name with its parameters and cut-off, in brackets if it can do without."""
-    _, cut_off, parameters, *_ = DEFINITIONS[name]
-    keys = ", ".join(f"{parameter.name}=…" for parameter in parameters)
-    at = {"needed": "@k", "optional": "[@k]", "none": ""}[cut_off]
-    return f"{name}({keys}){at}" if keys else f"{name}{at}"
+    """Return a metric's name with what must be given, and its cut-off, in brackets if it may be."""
+    at = {"needed": "@k", "optional": "[@k]", "none": ""}[DEFINITIONS[name].cut_off]
+    return f"{name}{required_parameters(name)}{at}"
+
+
+def required_parameters(name: str) -> str:
+    """Return what a metric must be given in brackets, with these, or nothing."""
+    if DEFINITIONS[name].of_column:
+        return "(COLUMN)"
+    keys = [f"{one.name}=…" for one in DEFINITIONS[name].parameters if one.default is None]
+    return f"({', '.join(keys)})" if keys else ""
 
 
 def _suggestion(label: object) -> str:
@@ -199,7 +232,8 @@ def _suggestion(label: object) -> str:
     if not near:
         return ""
     cut_off = DEFINITIONS[near[0]].cut_off
-    brackets = f"({given})" if given and DEFINITIONS[near[0]].parameters else ""
+    takes_given = given and (DEFINITIONS[near[0]].parameters or DEFINITIONS[near[0]].of_column)
+    brackets = f"({given})" if takes_given else required_parameters(near[0])
     is_given = k.isdigit() and cut_off != "none"
     ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
     return f", did you mean '{shorten(near[0] + brackets + ending)}'?"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from recframe.kernel.threads import Array
+from recframe.metrics.hits import probability_of_all
 from recframe.metrics.registry import Definition, Policy, defined, ratio
 from recframe.metrics.statistics import RankStatistics
 
@@ -40,6 +41,37 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return defined(probability, statistics, policy)
 
 
+def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+    """
+    Return all_relevant@k = 1 if every relevant item is among the first k, else 0 of every user.
+
+    For questions that only all the evidence together answers, as in multi-hop retrieval. In [0, 1];
+    0 where a relevant item is not ranked, or R > k, and NaN (or `zero_division`) where R = 0. In a
+    tie across the cut it is the hypergeometric probability that none is left below.
+
+    See Also
+    --------
+    hit_rate : 1 if any relevant item is.
+    recall : The share of them that is.
+
+    Notes
+    -----
+    Recall@k where it is 1, and 0 elsewhere. Trec_eval, ir_measures and ranx do not have it.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 1, 1]})
+    >>> df.rec.all_relevant(k=1)
+    all_relevant@1  score
+    user
+    1                 0.0
+    2                 1.0
+    """
+    probability = probability_of_all(statistics.counts, k, statistics.hits(k))
+    return defined(probability, statistics, policy)
+
+
 def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
     """
     Return reciprocal_rank = 1 / the position of the first relevant row of every user.
@@ -68,7 +100,8 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
     2                  1.0
     """
     found = statistics.first_positions(k)
-    return defined(found.sum(found.probability / found.position, k), statistics, policy)
+    total = found.sum_once("reciprocal_rank", lambda: found.probability / found.position, k)
+    return defined(total, statistics, policy)
 
 
 def average_precision(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
@@ -99,46 +132,10 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     2                    1.0
     """
     found = statistics.positions(k)
-    total = found.sum(found.probability * found.expected_hits / found.position, k)
+    total = found.sum_once(
+        "average_precision", lambda: found.probability * found.expected_hits / found.position, k
+    )
     return ratio(total, statistics.counts.n_relevant, policy)
-
-
-def ndcg(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
-    """
-    Return ndcg = the sum of gain / log2(1 + position), divided by its ideal, of every user.
-
-    The sum is over relevant rows up to k; the ideal ranks all relevant items of the user, listed
-    or not, highest gain first. With `min_relevance` a row's gain is its relevance, or
-    2^relevance - 1 under ``gain="exponential"``; else it is 1. In [0, 1]; NaN (or `zero_division`)
-    where nothing can be gained, as where R = 0.
-
-    See Also
-    --------
-    average_precision : What averages precision.
-
-    Notes
-    -----
-    As in trec_eval (``ndcg``, ``ndcg_cut_k``), which has no threshold of relevance, ranx, whose
-    ``ndcg_burges`` has the exponential gain, and RePlay, which knows no grades. Scikit-learn and
-    torchmetrics know listed items only. The ideal of RecTools has k relevant items whatever R is,
-    unless ``divide_by_achievable=True``. LensKit divides gains by max(1, log2(position)), as did
-    K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM
-    Transactions on Information Systems 20, 2002, unless ``weight=LogRankWeight(offset=1)``.
-
-    Examples
-    --------
-    >>> import pandas as pd, recframe
-    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [1, 3, 2]})
-    >>> df.rec(min_relevance=1).ndcg(k=1)
-    ndcg@1     score
-    user
-    1       0.333333
-    2       1.000000
-    """
-    found = statistics.positions(k)
-    gained = found.sum(found.gain * statistics.discounts(k)[found.position], k)
-    # A tie of equal gains may exceed the ideal in the last bit.
-    return np.minimum(ratio(gained, statistics.ideal(k), policy), 1.0)
 
 
 def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
@@ -180,8 +177,8 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
 
 POSITION_METRICS = {
     "hit_rate": Definition(hit_rate, "needed"),
+    "all_relevant": Definition(all_relevant, "needed"),
     "reciprocal_rank": Definition(reciprocal_rank, "optional"),
     "average_precision": Definition(average_precision, "optional"),
-    "ndcg": Definition(ndcg, "optional", needs_gains=True),
     "auc": Definition(auc, "none"),
 }

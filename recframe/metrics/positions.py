@@ -6,7 +6,9 @@ expectation, by sums of which no term is negative, over as many terms as there a
 `hits.expected_hits` has an example, `definitions` the reference.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,8 @@ from recframe.kernel.threads import Array
 CELLS_PER_BLOCK = 1 << 16  # of a padded matrix: it stays in the cache
 
 
-class Positions(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Positions:
     """Positions that a relevant row may have; those of a user stand together, first one first.
 
     Parameters
@@ -40,14 +43,26 @@ class Positions(NamedTuple):
     expected_hits: Array
     gain: Array
     n_users: int
+    _inside: dict[int, tuple[Array, Array]] = field(default_factory=dict)
+    _sums: dict[Any, Array] = field(default_factory=dict)
 
     def sum(self, terms: Array, k: int | None) -> Array:
         """Return the sum of a term for each position, over those up to k (all: None), by user."""
-        user = self.user
-        if k is not None:
+        if k is None:
+            return sum_by(self.user, terms, self.n_users)
+        if k not in self._inside:  # by several metrics
             inside = np.flatnonzero(self.position <= k)
-            user, terms = user[inside], terms[inside]
-        return sum_by(user, terms, self.n_users)
+            self._inside[k] = inside, self.user[inside]
+        inside, user = self._inside[k]
+        return sum_by(user, terms[inside], self.n_users)
+
+    def sum_once(self, key: Hashable, make_terms: Callable[[], Array], k: int | None) -> Array:
+        """Return what `sum` does of terms that are made once for all cut-offs, by their key."""
+        if key not in self._sums:
+            self._sums[key] = make_terms()
+        if (key, k) not in self._sums:
+            self._sums[key, k] = self.sum(self._sums[key], k)
+        return self._sums[key, k].copy()
 
 
 def sum_by(user: Array, terms: Array, n_users: int) -> Array:

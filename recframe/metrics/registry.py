@@ -18,17 +18,20 @@ class Policy(NamedTuple):
     short: str
     zero_division: float
     absent: str | None = None
+    gain: str = "linear"
 
 
 class Parameter(NamedTuple):
     """A number in [low, high) that a metric takes beside k, as p in ``rbp(p=0.8)@10``.
 
-    Its name is the formula's keyword; without a default it must be given.
+    Its name is the formula's keyword, and a line says what it means; without a default it must be
+    given.
     """
 
     name: str
     low: float
     high: float
+    meaning: str
     default: float | None = None
 
 
@@ -46,18 +49,25 @@ class Definition(NamedTuple):
         What it takes beside k, in the order that its label names them in.
     needs_gains : bool, default False
         Whether grades of relevance count.
+    needs_judged : bool, default False
+        Whether it counts which rows truth holds.
     at_n_relevant : bool, default False
         Whether without a cut-off it is about the first R rows only, not the whole ranking.
     zero_without_relevant : bool, default False
         Whether it is 0 where R = 0, not `zero_division`.
+    of_column : bool, default False
+        Whether it is of a column, named in brackets, in place of relevance. Its formula takes the
+        name as `column`; it has no method of its own.
     """
 
     formula: Callable[..., Array]
     cut_off: Literal["needed", "optional", "none"]
     parameters: tuple[Parameter, ...] = ()
     needs_gains: bool = False
+    needs_judged: bool = False
     at_n_relevant: bool = False
     zero_without_relevant: bool = False
+    of_column: bool = False
 
 
 def defined(values: Array, statistics: RankStatistics, policy: Policy) -> Array:

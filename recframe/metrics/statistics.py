@@ -1,41 +1,57 @@
 """Statistics: what the definitions read of the counts, made when first asked for. NumPy only."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from recframe.errors import RecframeError
 from recframe.kernel.counting import Counts
 from recframe.kernel.threads import Array
 from recframe.metrics.hits import Hits, expected_hits, expected_hits_at
 from recframe.metrics.ideal import Grades
+from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.positions import Positions, all_positions, first_positions, first_ties, sum_by
+from recframe.metrics.stops import stop_positions
 
 Made = TypeVar("Made")
+Sum = tuple[Array, Array]  # of every user, as numerator and denominator
 
 
 class RankStatistics:
     """The counts of users, and what several metrics need of them.
 
     `cut_offs` are all that will be asked for, each once, in increasing order. Without `grades` the
-    gain of every relevant item is 1.
+    gain of every relevant item is 1, and without `judged` every row is. `sums` are those of columns
+    over the first rows, by the name of the column and the cut-off.
     """
 
     def __init__(
-        self, counts: Counts, cut_offs: Sequence[int] = (), grades: Grades | None = None
+        self,
+        counts: Counts,
+        cut_offs: Sequence[int] = (),
+        grades: Grades | None = None,
+        sums: Mapping[tuple[str, int], Sum] = MappingProxyType({}),
+        judged: JudgedRows | None = None,
+        *,
+        stops_at_end: bool = False,
     ) -> None:
         self.counts = counts
+        self.sums = sums
         self._cut_offs = cut_offs
         self._grades = grades
+        self._judged = judged
+        self._stops_at_end = stops_at_end
         self._hits: dict[int, Hits] = {}
-        self._made: dict[tuple[Callable[..., Any], int | None], Any] = {}
+        self._made: dict[tuple[Callable[..., Any], int | None, Any], Any] = {}
 
     @classmethod
     def of_hits(cls, n_ranked: Array, n_relevant: Array, k: int, hits: Array) -> Self:
         """Return statistics of users of whom only the hits among the first k are known."""
         none = np.empty(0, np.int64)
-        statistics = cls(Counts(n_ranked, n_relevant, none, none, none), (k,))
+        statistics = cls(Counts(n_ranked, n_relevant, none, none, none, n_relevant), (k,))
         statistics._hits[k] = hits, np.ones_like(hits)
         return statistics
 
@@ -51,6 +67,22 @@ class RankStatistics:
         """The relevant rows among the first R, as numerator and denominator."""
         return expected_hits_at(self.counts, self.counts.n_relevant)
 
+    def judged_hits(self, k: int) -> Hits:
+        """Return the judged rows among the first k, as numerator and denominator."""
+        if self._judged is not None:
+            return self._judged.hits[k]
+        n_ranked = self.counts.n_ranked
+        return np.minimum(n_ranked, k), np.ones_like(n_ranked)
+
+    @cached_property
+    def among_judged(self) -> tuple[Counts, Array]:
+        """The counts of relevant rows among judged ones; judged items that are not relevant."""
+        counts, judged = self.counts, self._judged
+        if judged is not None:
+            counts = judged.count(counts)
+        n_others = counts.n_ranked - counts.n_ranked_relevant
+        return counts, n_others if judged is None else n_others + judged.n_others
+
     def positions(self, k: int | None) -> Positions:
         """Return the positions of relevant rows, down to k at least."""
         return self._make(all_positions, k, None if self._grades is None else self._grades.gain)
@@ -62,19 +94,46 @@ class RankStatistics:
     @cached_property
     def last_of_first(self) -> Array:
         """The last position each user's first relevant row may have; 0 where there is none."""
-        _, n_relevant, user, above, tied = self.counts
+        _, n_relevant, user, above, tied, _ = self.counts
         first, n_in_tie = first_ties(self.counts)
         position = np.zeros(len(n_relevant), np.int64)
         position[user[first]] = above[first] + tied[first] - n_in_tie + 1
         return position
 
-    def discounts(self, k: int | None) -> Array:
-        """Return 1 / log2(1 + position), which nDCG multiplies gains with, by position; 0 at 0."""
-        return self._make(_discounts, k)
+    def discounts(self, k: int | None, offset: float) -> Array:
+        """Return 1 / max(1, log2(offset + position)), which DCG multiplies gains with, by position.
 
-    def ideal(self, k: int | None) -> Array:
+        At 0 it is 0.
+        """
+        return self._make(_discounts, k, offset, key=offset)
+
+    def powers(self, k: int | None, p: float) -> Array:
+        """Return (1 - p) p^(position - 1), which RBP adds up, by position; at 0 it is 0."""
+        return self._make(_powers, k, p, key=p)
+
+    def stops(self, k: int | None, highest: float, *, is_exponential: bool) -> Positions:
+        """Return where one stops whom a row satisfies with (2^grade - 1) / 2^highest.
+
+        Gains are grades, or exponential in them. Raise where a grade is above the highest.
+        """
+        grades = self._grades
+        stop = np.broadcast_to(2.0**-highest, len(self.counts.user))
+        if grades is not None:
+            found = grades.ideal.max(initial=0)
+            found = np.log2(found + 1) if is_exponential else found
+            if found > highest * (1 + 1e-12):
+                raise RecframeError(
+                    f"err(max={highest:g}): max must be the highest grade that there can be, found "
+                    f"grade {found:g}; pass max={found:g} or more"
+                )
+            stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
+        # Where the whole ranking is asked for, its stops serve every cut-off.
+        k = None if self._stops_at_end else k
+        return self._make(stop_positions, k, stop, key=highest)
+
+    def ideal(self, k: int | None, offset: float) -> Array:
         """Return the DCG of each user's relevant items, highest gain first, down to k."""
-        n_relevant, discounts = self.counts.n_relevant, self.discounts(k)
+        n_relevant, discounts = self.counts.n_relevant, self.discounts(k, offset)
         if self._grades is None:
             deepest = n_relevant if k is None else np.minimum(n_relevant, k)
             # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
@@ -85,18 +144,32 @@ class RankStatistics:
             user, position, gain = user[inside], position[inside], gain[inside]
         return sum_by(user, gain * discounts[position], len(n_relevant))
 
-    def _make(self, function: Callable[..., Made], k: int | None, *arguments: object) -> Made:
-        """Return what a function makes of the counts, once for all that is asked for."""
+    def _make(
+        self, function: Callable[..., Made], k: int | None, *arguments: object, key: object = None
+    ) -> Made:
+        """Return what a function makes of the counts, once for all that is asked for.
+
+        Where its arguments are not always the same, the key tells them apart.
+        """
         # What goes down to the last cut-off serves every cut-off; None: to the end.
         last = None if k is None else self._cut_offs[-1]
-        if (function, last) not in self._made:
-            self._made[function, last] = function(self.counts, last, *arguments)
-        made: Made = self._made[function, last]
+        if (function, last, key) not in self._made:
+            self._made[function, last, key] = function(self.counts, last, *arguments)
+        made: Made = self._made[function, last, key]
         return made
 
 
-def _discounts(counts: Counts, last: int | None) -> Array:
+def _discounts(counts: Counts, last: int | None, offset: float) -> Array:
     """Return the discounts down to the last position, or to the last that there is."""
+    return np.append(0.0, 1 / np.log2(np.maximum(2, _positions(counts, last) + offset)))
+
+
+def _powers(counts: Counts, last: int | None, p: float) -> Array:
+    """Return what RBP adds up down to the last position, or to the last that there is."""
+    return np.append(0.0, (1 - p) * p ** (_positions(counts, last) - 1.0))
+
+
+def _positions(counts: Counts, last: int | None) -> Array:
+    """Return the positions from 1 to the last, or to the last that a relevant item may have."""
     longest = int(max(counts.n_relevant.max(initial=0), counts.n_ranked.max(initial=0)))
-    stop = longest if last is None else min(longest, last)
-    return np.append(0.0, 1 / np.log2(np.arange(2, stop + 2)))
+    return np.arange(1, 1 + (longest if last is None else min(longest, last)))

@@ -14,6 +14,13 @@ SYNONYMS = {
     "reciprocal_rank": ("rr", "mrr", "reciprank"),
     "average_precision": ("ap", "map", "apk", "mapk", "avgprec"),
     "ndcg": ("normalizeddcg", "normalizeddiscountedcumulativegain"),
+    "dcg": ("discountedcumulativegain",),
+    "rbp": ("rankbiasedprecision",),
+    "err": ("expectedreciprocalrank",),
+    "bpref": ("binarypreference",),
+    "judged": ("judgedat", "judgedrate"),
+    "all_relevant": ("allrecall", "allhits", "completerecall"),
+    "fall_out": ("fpr", "falsepositiverate"),
     "capped_recall": ("rcap", "recallcap", "cappedr"),
     "auc": ("rocauc", "auroc", "aucroc", "gauc"),
 }

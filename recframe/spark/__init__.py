@@ -3,8 +3,9 @@
 from typing import Any, Unpack
 
 from recframe.calls import public
-from recframe.options import OptionArguments, spell_options
+from recframe.options import OptionArguments
 from recframe.spark.accessor import SparkRecAccessor
+from recframe.spelling import spell_options
 
 __all__ = ["SparkRecAccessor", "rec"]
 

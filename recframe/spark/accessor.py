@@ -12,25 +12,27 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.ranks import rank_options, top_columns
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns
-from recframe.frames.interactions import read_interactions
+from recframe.frames.columns import Columns, find_columns
+from recframe.frames.reading import read_interactions
 from recframe.frames.tables import mean_table
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
-from recframe.options import OptionArguments, Options, spell_options
-from recframe.spark import described, tasks
+from recframe.options import OptionArguments, Options
+from recframe.spark import cells, described, tasks
+from recframe.spark.beside import BESIDE, find_roles, put
 from recframe.spark.columns import check_kinds, check_order, make_sample
+from recframe.spark.given import open_beside
 from recframe.spark.lazy import (
     Parts,
     bring_together,
     find_user,
     make_checked,
     make_of_parts,
-    open_truth,
+    make_of_users,
     pick,
 )
 from recframe.spark.tidy import as_plain
-from recframe.spark.truth import find_roles
+from recframe.spelling import spell_options
 
 
 class SparkRecAccessor(RankingMethods[Any]):
@@ -89,7 +91,6 @@ class SparkRecAccessor(RankingMethods[Any]):
     """
 
     _partitioned = False
-    _truth: Any = None
     _call = "recframe.spark.rec(sdf)"
 
     def __init__(self, frame: Any) -> None:
@@ -97,7 +98,13 @@ class SparkRecAccessor(RankingMethods[Any]):
             is_pandas = isinstance(frame, pd.DataFrame)
             remedy = "; pass spark.createDataFrame(frame), or use frame.rec" if is_pandas else ""
             raise RecframeError(f"frame must be a Spark DataFrame, found {quote(frame)}{remedy}")
+        if frame.isStreaming:
+            raise RecframeError(
+                "frame must have all its rows, found a stream; pass each batch of it, in "
+                "sdf.writeStream.foreachBatch(...)"
+            )
         super().__init__(frame)
+        self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
 
     @spell_options
     @public
@@ -146,12 +153,12 @@ class SparkRecAccessor(RankingMethods[Any]):
         """
         if not isinstance(partitioned, bool):
             raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
-        given: Any = options.get("truth")
-        truth = given if isinstance(given, DataFrame) else None
-        if truth is not None:
-            options["truth"] = make_sample(truth)
+        asked: dict[str, Any] = {**options}
+        given = {name: asked[name] for name in BESIDE if isinstance(asked.get(name), DataFrame)}
+        samples: Any = {name: make_sample(one) for name, one in given.items()}
+        options |= samples
         bound = super().__call__(**options)
-        bound._partitioned, bound._truth = partitioned, truth
+        bound._partitioned, bound._given = partitioned, given
         check_order(bound._options)
         return bound
 
@@ -194,24 +201,37 @@ class SparkRecAccessor(RankingMethods[Any]):
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
         parts, options = self._together(columns, options, reads_all=reads_all)
-        # Without rows user=None is one short ranking, which only the data may be refused for.
-        empty = read_interactions(self._sample, columns, replace(options, truth=None))
-        made = make(empty, replace(options, short="pad"))
+        made = self._make_sample(make, columns, options)
         result = parts.make_result(made, self._frame.columns, columns, reads_all=reads_all)
-        is_checked = columns.user is not None and (options.has_truth or self._partitioned)
+        is_checked = columns.user is not None and bool(parts.layout.beside or self._partitioned)
         names = result.schema.names
         task = tasks.Task(parts.layout, make, columns, options, names, parts.users, is_checked)
         run = partial(tasks.make_rows if reads_all else tasks.make_users, task=task)
         return make_checked(parts.rows, run, result, task)
 
+    def _make_sample(self, make: Make, columns: Columns, options: Options) -> pd.DataFrame:
+        """Return what is made of no row."""
+        # Without rows user=None is one short ranking, which only the data may be refused for.
+        return make(
+            read_interactions(self._sample, columns, options), replace(options, short="pad")
+        )
+
     def _together(
         self, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> tuple[Parts, Options]:
-        """Return the rows of the frame and of truth, and the options that go with them."""
+        """Return the rows of the frame and those beside it, and the options that go with them."""
         check_kinds(self._frame, columns)
-        truth, options = open_truth(self._truth, self._frame, columns, options)
+        beside, options = open_beside(self._given, self._frame, columns, options)
         own = {"reads_all": reads_all, "keeps": self._partitioned}
-        return bring_together(self._frame, truth, columns, options, **own), options
+        return bring_together(self._frame, beside, columns, options, **own), options
+
+    def _add_up(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
+        parts, options = self._together(columns, options)
+        empty = self._make_sample(make, columns, options)
+        task = tasks.Task(parts.layout, make, columns, options, [], parts.users, is_checked=True)
+        read = partial(cells.make_part, task=task, lists_users=self._partitioned)
+        of_all = partial(cells.make_of_made, make_table=make_table, empty=empty)
+        return make_of_parts(parts.rows, read, of_all, list(as_plain(make_table(empty)).columns))
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
         empty = self._make_empty(per_user)
@@ -219,34 +239,38 @@ class SparkRecAccessor(RankingMethods[Any]):
         # Columns are there whatever the data are.
         undefined = ["n_undefined"] if "mean" in table else UNDEFINED
         labels = [*as_plain(table).columns, *undefined]
-        make = partial(tasks.make_of_all, make_table=make_table, empty=empty)
-        return make_of_parts(per_user, tasks.read_table, make, labels, empty)
+        make = partial(cells.make_of_all, make_table=make_table, empty=empty)
+        return make_of_users(per_user, cells.read_table, make, labels, empty)
 
     def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
         empty = self._make_empty(per_user)
         labels = list(as_plain(make_table(mean_table(empty))).columns)
-        make = partial(tasks.make_of_sums, make_table=make_table, empty=empty)
-        return make_of_parts(per_user, tasks.read_sums, make, labels, empty)
+        make = partial(cells.make_of_sums, make_table=make_table, empty=empty)
+        return make_of_users(per_user, cells.read_sums, make, labels, empty)
 
     def _make_empty(self, per_user: Any) -> pd.DataFrame:
         """Return the per-user table of no user, of the metrics of one in tidy form."""
-        levels = [self._find_columns().scores, per_user.columns[2:]]
+        # Which columns are scores depends on no other role, and some metrics need no relevance.
+        columns = find_columns(self._sample, self._options, with_relevant=False)
+        levels = [columns.scores, per_user.columns[2:]]
         labels = pd.MultiIndex.from_product(levels, names=["score", "metric"])
         return pd.DataFrame(columns=labels, dtype=float)
 
     def _describe(self, columns: Columns, k: int) -> Any:
         check_kinds(self._frame, columns)
-        truth, options = open_truth(self._truth, self._frame, columns, self._options)
-        parts = bring_together(self._frame, None, columns, options, keeps=self._partitioned)
+        beside, options = open_beside(self._given, self._frame, columns, self._options)
+        truth = beside.pop("truth", None)
+        parts = bring_together(self._frame, beside, columns, options, keeps=self._partitioned)
         return described.describe(parts, truth, self._sample, columns, k, options)
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
-        truth, options = open_truth(self._truth, self._frame, columns, self._options)
-        if truth is None:
-            return options
-        return replace(options, truth=find_user(truth, user, find_roles(columns, options).user))
+        beside, options = open_beside(self._given, self._frame, columns, self._options)
+        own = {
+            other: find_user(one, user, find_roles(other, columns, options).user)
+            for other, one in beside.items()
+        }
+        return put(options, own)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        frame = self._frame
-        rows = find_user(pick(frame, columns.labels), user, columns.user)
-        return rows, False
+        check_kinds(self._frame, columns)
+        return find_user(pick(self._frame, columns.labels), user, columns.user), False

@@ -8,6 +8,9 @@ from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.columns import Columns
+from recframe.frames.labels import is_infer
+from recframe.frames.names import has_role_name, is_time
+from recframe.frames.values import OF_MEAN
 from recframe.options import Options
 from recframe.spark.tidy import as_series
 
@@ -28,6 +31,7 @@ SIMPLE = {
     kinds.TimestampType: pa.timestamp("us", "UTC"),
     kinds.TimestampNTZType: pa.timestamp("us"),
 }
+VERDICTS = (kinds.NumericType, kinds.BooleanType, kinds.StringType)  # types that relevance has
 
 
 def make_sample(frame: Any) -> pd.DataFrame:
@@ -42,12 +46,13 @@ def make_sample(frame: Any) -> pd.DataFrame:
 
 def check_kinds(frame: Any, columns: Columns) -> None:
     """Raise where a column in a role does not have one value in a cell, or decimals for floats."""
+    roles = {columns.relevant: "relevant"} | dict.fromkeys(columns.scores, "score")
+    roles |= {label: OF_MEAN for _, label in columns.averaged if label not in roles}
     for label in columns.labels:
-        kind = next(field.dataType for field in frame.schema if field.name == label)
-        if label in (*columns.scores, columns.relevant) and isinstance(kind, kinds.DecimalType):
-            role = "relevant" if label == columns.relevant else "score"
+        kind = frame.schema[label].dataType
+        if label in roles and isinstance(kind, kinds.DecimalType):
             raise RecframeError(
-                f"{role}={quote(label)}: must be integers or floats, found Spark's "
+                f"{roles[label]}={quote(label)}: must be integers or floats, found Spark's "
                 f"{kind.simpleString()}; convert it with F.col({quote(label)}).cast('double')"
             )
         if type(kind) in SIMPLE:
@@ -61,20 +66,30 @@ def check_kinds(frame: Any, columns: Columns) -> None:
         )
 
 
+def check_said(truth: Any, roles: Columns, options: Options) -> None:
+    """Raise where another column of truth may say what is relevant, which no value is read for."""
+    if roles.relevant is not None or not is_infer(options.relevant):
+        return
+    for field in truth.schema:
+        label, is_verdict = field.name, isinstance(field.dataType, VERDICTS)
+        is_id = has_role_name(label, "user") or has_role_name(label, "item") or is_time(label)
+        if is_verdict and not is_id and label not in roles.labels:
+            raise RecframeError(
+                f"truth: relevant: no column found by its name, but {quote(label)} may be it; pass "
+                f"relevant={quote(label)} if it says which pairs are relevant, or relevant=None "
+                "where all are"
+            )
+
+
 def check_order(options: Options) -> None:
     """Raise for options that Spark cannot follow, which keeps no order of rows."""
-    if options.tie_rule.row_order:
+    if options.tie_rule.reads_rows:
         raise RecframeError(
             f"ties={options.ties!r} reads the order of rows, which Spark does not keep; "
-            "pass ties='expected', 'best' or 'worst'"
+            "pass ties='expected', 'best', 'worst' or 'item'"
         )
     if options.duplicates == "first":
         raise RecframeError(
             "duplicates='first' reads the order of rows, which Spark does not keep; pass "
             "duplicates='max' or 'keep'"
-        )
-    if getattr(options, "exclude", None) is not None:
-        raise RecframeError(
-            "exclude is not taken on Spark; leave its pairs out beforehand, with "
-            "sdf.join(pairs, ['user', 'item'], 'left_anti')"
         )

@@ -15,24 +15,26 @@ from recframe.analysis.describe import (
     is_unique,
 )
 from recframe.analysis.description import DUPLICATES, Description
-from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.interactions import read_interactions
+from recframe.frames.judgments import Judgments, read_judgments
 from recframe.frames.overlap import Items, find_items
-from recframe.frames.truth import Judge, Judgments, read_judgments
+from recframe.frames.reading import read_interactions
+from recframe.frames.truth import Judge
 from recframe.options import Options
+from recframe.spark.beside import Common, check_common, leave_candidates
+from recframe.spark.cells import read_cells
 from recframe.spark.lazy import Parts, make_cells
-from recframe.spark.tasks import Layout, read_cells
+from recframe.spark.tasks import Layout, join_users
 from recframe.spark.tidy import as_frame
-from recframe.spark.truth import drop_nulls
 
 
 class Counted(NamedTuple):
-    """The figures of a partition, its users, and what its items have in common with truth."""
+    """The figures of a partition, its users, and what it has in common with truth and exclude."""
 
     figures: list[Figures]
     users: "pd.Index[Any]"
     items: Items
+    common: list[Common]
 
 
 def describe(
@@ -47,20 +49,14 @@ def describe(
     judgments = None
     if truth is not None:
         rows = as_frame(truth.toArrow(), truth.columns)
-        options = replace(options, truth=drop_nulls(rows, columns, options))
-        judgments = read_judgments(columns, options)
+        judgments = read_judgments(columns, replace(options, truth=rows))
         options = replace(options, truth=rows.iloc[:0])  # which workers do not need
     count = partial(
         count_part, layout=parts.layout, judgments=judgments, columns=columns, k=k, options=options
     )
     counted = read_cells(make_cells(parts.rows, count).toArrow())
-    n_listed = sum(len(part.users) for part in counted)
-    users = pd.Index(pd.concat([pd.Series(part.users) for part in counted]) if counted else [])
-    if len(users.unique()) < n_listed:
-        raise RecframeError(
-            f"partitioned=True: {len(users.unique())} users in all, but the partitions have "
-            f"{n_listed} together; leave partitioned=True out to have them brought together"
-        )
+    users = join_users([part.users for part in counted])
+    check_common([one for part in counted for one in part.common])
     figures = [part.figures for part in counted]
     if not figures:
         judge = None if judgments is None else Judge(judgments, options)
@@ -82,7 +78,8 @@ def count_part(
     options: Options,
 ) -> Counted:
     """Return the figures of a partition."""
-    frame = as_frame(table.select(list(layout.frame)), list(layout.frame.values()))
+    _, frame, options = layout.split(table, options)
+    frame, common = leave_candidates(frame, judgments, columns, options)
     is_all = columns.user is None
     judge = None if judgments is None else Judge(judgments, options)
     figures = count_figures(frame, columns, k, options, judge, is_all=is_all)
@@ -90,4 +87,4 @@ def count_part(
     items = Items(False)
     if judgments is not None:
         items = find_items(get_column(frame, columns.item), judgments.item)
-    return Counted(figures, users, items)
+    return Counted(figures, users, items, common)

@@ -1,7 +1,6 @@
-"""Spark DataFrames: their columns, rows of frame and truth brought together, and results."""
+"""Spark DataFrames: rows of a frame and of those beside it brought together, and results."""
 
-from collections.abc import Callable, Hashable
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,15 +9,14 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 
-from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.columns import Columns, get_column
-from recframe.frames.labels import is_infer, other_labels
-from recframe.frames.truth import check_truth_columns, load_truth, read_judgments
+from recframe.errors import RecframeError, quote
+from recframe.frames.columns import Columns
+from recframe.frames.labels import other_labels
 from recframe.options import Options
-from recframe.spark import tasks
-from recframe.spark.columns import SIMPLE, check_kinds, make_sample
+from recframe.spark import cells, tasks
+from recframe.spark.beside import find_roles
+from recframe.spark.columns import make_sample
 from recframe.spark.tidy import as_frame, type_of
-from recframe.spark.truth import drop_nulls, find_roles
 
 INTEGERS = (kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType)
 CELLS = {tasks.PART: kinds.IntegerType(), tasks.CELL: kinds.BinaryType()}
@@ -87,62 +85,18 @@ def _check_labels(own: list[str], added: list[str]) -> None:
             )
 
 
-def open_truth(truth: Any, frame: Any, columns: Columns, options: Options) -> tuple[Any, Options]:
-    """Return truth as a Spark DataFrame, if any, and the options that go with it.
-
-    That of pandas, or of a file, is read and checked by the driver.
-    """
-    if not options.has_truth:
-        return None, options
-    if truth is None:
-        table = drop_nulls(load_truth(options.truth), columns, options)
-        options = replace(options, truth=table)
-        read_judgments(columns, options)
-        found = find_roles(columns, options)
-        labels = {"user": found.user, "item": found.item, "relevant": found.relevant}
-        given = {name: label for name, label in labels.items() if label is not None}
-        try:
-            arrays = {name: _as_array(get_column(table, given[name])) for name in given}
-            truth = frame.sparkSession.createDataFrame(pa.table(arrays))
-        except (TypeError, ValueError, pa.ArrowException) as error:  # and those of Spark
-            raise RecframeError(
-                f"truth: Spark cannot hold its columns ({shorten(str(error))}); convert them, or "
-                "pass a Spark DataFrame"
-            ) from error
-        relevant = None if found.relevant is None else "relevant"
-        options = replace(options, truth_user="user", truth_item="item", relevant=relevant)
-    options = replace(options, truth=make_sample(truth))
-    check_truth_columns(columns, options)
-    check_kinds(truth, find_roles(columns, options))
-    return truth, options
-
-
-def _as_array(column: pd.Series) -> pa.Array:
-    """Return a column of pandas in a type that Spark has."""
-    array = pa.array(column.array, from_pandas=True)
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    if pa.types.is_unsigned_integer(array.type):
-        array = array.cast(pa.int64())
-    if pa.types.is_timestamp(array.type):
-        array = array.cast(pa.timestamp("us", array.type.tz))
-    return array
-
-
 def bring_together(
     frame: Any,
-    truth: Any,
+    beside: Mapping[str, Any],
     columns: Columns,
     options: Options,
     *,
     reads_all: bool = False,
     keeps: bool = False,
 ) -> Parts:
-    """Return the rows of a frame and of truth, those of every user in one partition.
+    """Return the rows of a frame and of those beside it, those of every user in one partition.
 
-    Where it `keeps` its rows, they are so already, unless those of truth are to join them.
+    Where it `keeps` its rows, they are so already, unless others are to join them.
     The columns are called by their places, whatever their labels are.
     """
     labels = list(frame.columns)
@@ -150,34 +104,37 @@ def bring_together(
     own = {f"f{at}": one for at, one in enumerate(labels) if reads_all or one in columns.labels}
     names = {label: name for name, label in own.items()}
     rows = frame.toDF(*(f"f{at}" for at in range(len(labels)))).select(*own)
-    users = [] if columns.user is None else [names[columns.user]]
-    judged: dict[str, Hashable] = {}
-    if truth is not None:
-        found = find_roles(columns, options)
-        types = {field.name: field.dataType for field in truth.schema}
-        own_types = {field.name: field.dataType for field in frame.schema}
-        used = found.labels
-        if found.relevant is None and is_infer(options.relevant):  # any other may hold grades
-            used += [one for one in types if one not in used and type(types[one]) in SIMPLE]
-        same = {found.user: columns.user, found.item: columns.item}
-        for at, label in enumerate(used):
+    users = {} if columns.user is None else {"": names[columns.user]}
+    sides: dict[str, dict[str, Hashable]] = {}
+    for number, (other, side) in enumerate(beside.items()):
+        roles = find_roles(other, columns, options)
+        same = {roles.user: columns.user, roles.item: columns.item}
+        kinds_of = {field.name: field.dataType for field in side.schema}
+        sides[other] = {}
+        for at, label in enumerate(roles.labels):
             match = same.get(label)
-            is_shared = match is not None and own_types[match] == types[label]
-            judged[names[match] if is_shared else f"t{at}"] = label
-        places = [truth.columns.index(label) for label in used]
-        truth = truth.toDF(*(f"c{at}" for at in range(len(truth.columns))))
-        picked = [F.col(f"c{at}").alias(name) for at, name in zip(places, judged, strict=True)]
-        rows = rows.withColumn(tasks.IS_TRUTH, F.lit(False)).unionByName(
-            truth.select(*picked).withColumn(tasks.IS_TRUTH, F.lit(True)),
+            is_shared = match is not None and frame.schema[match].dataType == kinds_of[label]
+            sides[other][names[match] if is_shared else f"{other}{at}"] = label
+        if columns.user is not None:
+            users[other] = next(iter(sides[other]))  # the first label is the user's
+        places = [side.columns.index(label) for label in roles.labels]
+        side = side.toDF(*(f"c{at}" for at in range(len(side.columns))))
+        picked = [
+            F.col(f"c{at}").alias(name) for at, name in zip(places, sides[other], strict=True)
+        ]
+        if number == 0:
+            rows = rows.withColumn(tasks.SIDE, F.lit(0).cast("byte"))
+        rows = rows.unionByName(
+            side.select(*picked).withColumn(tasks.SIDE, F.lit(number + 1).cast("byte")),
             allowMissingColumns=True,
         )
-        users += [name for name, one in judged.items() if one == found.user and name not in users]
-    layout = tasks.Layout(own, judged, others)
+    layout = tasks.Layout(own, sides, others)
     if columns.user is None:
         return Parts(rows.repartition(1), layout, [])
-    if truth is not None or not keeps:
-        rows = rows.repartition(_key(rows, users))
-    return Parts(rows, layout, users)
+    if beside or not keeps:
+        rows = rows.repartition(_key(rows, list(dict.fromkeys(users.values()))))
+    shown = [users[side] for side in ("", "truth") if side in users]
+    return Parts(rows, layout, list(dict.fromkeys(shown)))
 
 
 def _key(rows: Any, users: list[str]) -> Any:
@@ -201,19 +158,33 @@ def make_checked(rows: Any, run: Any, result: Result, task: tasks.Task) -> Any:
     made = rows.mapInArrow(run, wider).repartition(F.col(result.user))
     finish = partial(tasks.finish, names=schema.names, user=result.user)
     done = made.mapInArrow(finish, schema)
-    if task.options.has_truth:
+    if task.layout.beside:
         # In front, so that no first rows are shown of what is refused.
-        done = made.mapInArrow(tasks.check_truth, schema).union(done)
+        done = made.mapInArrow(tasks.check_beside, schema).union(done)
     return done.toDF(*result.labels)
 
 
 def make_cells(frame: Any, read: Callable[[pa.Table], Any]) -> Any:
     """Return what is read of every partition, in a cell for each."""
     fields = [kinds.StructField(name, kind) for name, kind in CELLS.items()]
-    return frame.mapInArrow(partial(tasks.make_cell, make=read), kinds.StructType(fields))
+    return frame.mapInArrow(partial(cells.make_cell, make=read), kinds.StructType(fields))
 
 
 def make_of_parts(
+    rows: Any,
+    read: Callable[[pa.Table], Any],
+    make: Callable[[list[Any]], pd.DataFrame],
+    labels: list[str],
+) -> Any:
+    """Return what is made, in one place, of what is read of every partition."""
+    always = [F.lit(None).cast(kind).alias(name) for name, kind in CELLS.items()]
+    made = make_cells(rows, read).union(rows.sparkSession.range(1).select(*always))
+    fields = [kinds.StructField(label, OF_RESULTS[type_of(label)]) for label in labels]
+    make_one = partial(cells.make_of_cells, make=make, labels=labels)
+    return made.repartition(1).mapInArrow(make_one, kinds.StructType(fields))
+
+
+def make_of_users(
     per_user: Any,
     read: Callable[..., Any],
     make: Callable[[list[Any]], pd.DataFrame],
@@ -223,12 +194,7 @@ def make_of_parts(
     """Return what is made, in one place, of what is read of every part of a per-user table."""
     scores, metrics = (list(empty.columns.unique(level)) for level in ("score", "metric"))
     plain = per_user.toDF(*(f"r{at}" for at in range(2 + len(metrics))))
-    cells = make_cells(plain, partial(read, scores=scores, metrics=metrics))
-    always = [F.lit(None).cast(kind).alias(name) for name, kind in CELLS.items()]
-    cells = cells.union(per_user.sparkSession.range(1).select(*always))
-    fields = [kinds.StructField(label, OF_RESULTS[type_of(label)]) for label in labels]
-    make_one = partial(tasks.make_of_cells, make=make, labels=labels)
-    return cells.repartition(1).mapInArrow(make_one, kinds.StructType(fields))
+    return make_of_parts(plain, partial(read, scores=scores, metrics=metrics), make, labels)
 
 
 def pick(frame: Any, labels: list[Hashable]) -> Any:

@@ -37,7 +37,8 @@ def as_arrays(columns: Sequence[Any], types: Sequence[pa.DataType]) -> list[pa.A
 def as_tidy(per_user: pd.DataFrame, user: pa.DataType) -> list[pa.Array]:
     """Return a per-user table as columns with a row for each user and score."""
     scores = list(per_user.columns.unique("score"))
-    cells = per_user.to_numpy().reshape(len(per_user) * len(scores), -1)
+    shape = len(per_user) * len(scores), per_user.shape[1] // len(scores)
+    cells = per_user.to_numpy().reshape(shape)
     users, texts = per_user.index.repeat(len(scores)), np.tile(scores, len(per_user))
     types = [user, pa.string(), *[pa.float64()] * cells.shape[1]]
     columns = [users, texts.astype(object), *cells.T]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import recframe
 import strategies
-from recframe.metrics.names import make_metric
 
 CURVES = [name for name, cut_off in strategies.METRICS.items() if cut_off != "none"]
 CUT_OFFS = st.lists(st.integers(1, 20), min_size=1, max_size=8, unique=True)
@@ -29,6 +28,7 @@ def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
         expected = [bound.mean(f"{metric}@{k}").loc["score", f"{metric}@{k}"] for k in cut_offs]
         curve = bound.curve(metric, k=cut_offs)
         np.testing.assert_array_equal(expected, curve["score"])
+        assert f"{metric}@k" == curve.columns.name
         assert cut_offs == curve.index.tolist()
 
 
@@ -37,7 +37,7 @@ def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
 def test_metrics_together_and_alone(rows, ties):
     """A metric has the same value beside others as alone, to the last bit."""
     bound = strategies.frame(rows, scores="ratings").rec(ties=ties, short="pad")
-    labels = [make_metric(*asked).label for k in (3, 1, 7) for asked in strategies.every_metric(k)]
+    labels = [strategies.label(*asked) for k in (3, 1, 7) for asked in strategies.every_metric(k)]
     labels = list(dict.fromkeys(labels))
     together = bound.evaluate(labels)
 

@@ -352,6 +352,7 @@ def test_one_ranking(frame):
             "user='dan': no row has that id; ids of the column 'user' are such as 'ann', 'bob'",
         ),
         (1, "user=1: no row has that id"),
+        ("all", "user must be given, as one is shown; ids of the column .user. are such as .ann."),
         (["ann"], r"user must be one id of the column 'user', found \['ann'\]"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 import recframe
 from recframe import RecframeError
-from recframe.analysis.judged import judged_frame
+from recframe.analysis.judged import judge_frame
 from recframe.options import Options
 
 
@@ -110,7 +110,7 @@ def test_rows_left_out_are_not_judged(recs, test):
 def test_truth_of_users_beyond_the_frame(recs, test):
     """Where the frame is a part of all there is, truth need not be of its users."""
     options = Options(truth=test.assign(user=test["user"] + "?"))
-    judged = judged_frame(recs, options, is_all=False)
+    judged = judge_frame(recs, options, is_all=False)[0]
 
     assert not judged["relevant"].iloc[:5].any()
     assert 10 == len(judged)

@@ -53,6 +53,8 @@ def calls(frame, n_score_columns):
     timed = {
         "evaluate": bound.evaluate,
         "describe": bound.describe,
+        "catalogue": bound.catalogue,
+        "mean of a column": lambda: bound.evaluate("mean(item)@10"),
         "inspect": lambda: bound.inspect(user).to_html(),
         "curve, one cut-off": lambda: bound.curve("recall", k=[10]),
         "curve, 50 cut-offs": lambda: bound.curve("recall", k=CUT_OFFS),

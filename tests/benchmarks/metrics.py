@@ -13,6 +13,9 @@ from tests.benchmarks import data
 from tests.benchmarks.engines import medians, recframe_call
 
 CUT_OFFS = (5, 10, 20)
+# Of each metric that needs no column, as it is written.
+PARAMETERS = {name: "" for name, definition in DEFINITIONS.items() if not definition.of_column}
+PARAMETERS |= {"rbp": "(p=0.8)", "err": "(max=3)"}
 FIRST = ("precision", "recall", "r_precision")
 
 
@@ -42,21 +45,22 @@ def main():
 def calls(frame):
     """Return a call of the first metrics, of these with each other one, and of all."""
     graded = frame.assign(relevant=frame["relevant"] * np.arange(1, len(frame) + 1) % 4)
-    others = [name for name in DEFINITIONS if name not in FIRST]
+    others = [name for name in PARAMETERS if name not in FIRST]
     return {
         ", ".join(FIRST): recframe_call(frame, labels(FIRST)),
         **{f"and {name}": recframe_call(frame, labels([*FIRST, name])) for name in others},
-        "all": recframe_call(frame, labels(DEFINITIONS)),
-        "all, graded from 1 to 3": recframe_call(graded, labels(DEFINITIONS), min_relevance=1),
+        "all": recframe_call(frame, labels(PARAMETERS)),
+        "all, graded from 1 to 3": recframe_call(graded, labels(PARAMETERS), min_relevance=1),
     }
 
 
 def labels(names):
     """Return the metrics at every cut-off, and of whole rankings those that have such a value."""
     cut_off = {name: DEFINITIONS[name].cut_off for name in names}
+    written = {name: f"{name}{PARAMETERS[name]}" for name in names}
     return [
-        *(f"{name}@{k}" for k in CUT_OFFS for name in names if cut_off[name] != "none"),
-        *(name for name in names if cut_off[name] != "needed"),
+        *(f"{written[name]}@{k}" for k in CUT_OFFS for name in names if cut_off[name] != "none"),
+        *(written[name] for name in names if cut_off[name] != "needed"),
     ]
 
 

@@ -1,4 +1,6 @@
-"""What `truth=` costs: the same evaluation with the relevance column there, and looked up.
+"""What `truth=` and `exclude=` cost, beside an evaluation with the relevance column there.
+
+The pairs of truth are those excluded. Ratios are to what stands before.
 
 python -m tests.benchmarks.truth --rows 10000000 --pairs 1000000 --repeat 5
 """
@@ -33,7 +35,7 @@ def main():
     parser.add_argument("--shuffled", action="store_true", help="rows in random order")
     parser.add_argument("--ids", choices=IDS, action="append", help="default: all, one by one")
     options = parser.parse_args()
-    print(f"{'ids':>10} {'column':>10} {'truth':>10} {'ratio':>6}")
+    print(f"{'ids':>10} {'column':>10} {'truth':>10} {'ratio':>6} {'exclude':>10} {'of truth':>8}")
     for ids in options.ids or IDS:
         recs, truth = make(options.rows, options.pairs, ids, shuffled=options.shuffled)
         judged = recs.rec.judge(truth).iloc[: len(recs)]
@@ -42,6 +44,9 @@ def main():
             "truth": lambda frame=recs, truth=truth: recframe.evaluate(
                 frame, METRICS, short="pad", truth=truth
             ),
+            "exclude": lambda frame=judged, truth=truth: recframe.evaluate(
+                frame, METRICS, short="pad", exclude=truth
+            ),
         }
         seconds = {name: [] for name in runs}
         for _ in range(options.repeat):
@@ -49,8 +54,11 @@ def main():
                 start = time.perf_counter()
                 run()
                 seconds[name].append(time.perf_counter() - start)
-        column, looked_up = (statistics.median(seconds[name]) for name in runs)
-        print(f"{ids:>10} {column:8.3f} s {looked_up:8.3f} s {looked_up / column:6.2f}")
+        column, looked_up, excluded = (statistics.median(seconds[name]) for name in runs)
+        print(
+            f"{ids:>10} {column:8.3f} s {looked_up:8.3f} s {looked_up / column:6.2f} "
+            f"{excluded:8.3f} s {excluded / looked_up:8.2f}"
+        )
 
 
 def make(rows, pairs, ids, *, shuffled):

@@ -39,10 +39,9 @@ from recframe.files.budget import Limits, Progress
 from recframe.files.footers import open_files
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes
-from recframe.metrics.names import make_metric
 from recframe.options import Options
 
-METRICS = ["recall@2", *(make_metric(*asked).label for asked in strategies.every_metric(3))]
+METRICS = ["recall@2", *(strategies.label(*asked) for asked in strategies.every_metric(3))]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
@@ -78,7 +77,7 @@ def test_files_equal_their_frame(tmp_path_factory, data):
         rows = data.draw(strategies.rows(**kinds, nulls=nulls))
     frame = strategies.frame(rows, **kinds)
     asked = data.draw(st.lists(strategies.metrics(), min_size=1, max_size=3, unique=True))
-    labels = [make_metric(name, k).label for name, k in asked]
+    labels = [strategies.label(name, k) for name, k in asked]
     path = tmp_path_factory.getbasetemp() / "run.parquet"
     frame.to_parquet(path, row_group_size=2)
     frame = pd.read_parquet(path)  # a file without rows has no categories

@@ -203,14 +203,21 @@ def test_refused_frames(frame, message):
         recframe.from_lists(frame)
 
 
-def test_pairs_in_a_dict():
-    """Pairs with a score are no ids; by the call in the message they are read."""
-    lists = {"ann": [(7, 4.5), (3, 4.5)], "bob": [], "cat": [(5, 1.0)]}
+@pytest.mark.parametrize(
+    "lists",
+    [
+        {"bob": [], "ann": [(7, 4.5), (3, 4.5)], "cat": [(5, 1.0)]},
+        {"ann": [{"item": 7, "score": 4.5}, {"item": 3, "score": 4.5}]},
+    ],
+)
+def test_pairs_in_a_dict(lists):
+    """Items with a score are no ids; by the call in the message they are read."""
     with pytest.raises(
-        RecframeError, match=r"found \(7, 4.5\); where .*pass recframe.from_lists\("
+        RecframeError, match=r"are ids, found .*7.*; where .*pass recframe.from_lists\("
     ):
         recframe.from_lists(lists)
-    assert SCORED == rows(recframe.from_lists(pd.Series(lists).rename_axis("user")))
+    frame = recframe.from_lists(pd.Series(lists).rename_axis("user"))
+    assert SCORED[: len(frame)] == rows(frame)
 
 
 def test_labels_are_of_frames():

@@ -15,7 +15,6 @@ import reference
 import strategies
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.metrics.names import make_metric
 
 LABELS = ["precision@2", "recall@2", "r_precision"]
 
@@ -405,7 +404,8 @@ def make_frames(lists, truth):
 
 def expected_values(lists, truth, metric, k, options):
     """Return the reference's values of the long form: every pair of either is a row."""
-    rows = [(user, score, truth.get((user, item), 0)) for (user, item), score in lists.items()]
+    none = reference.UNJUDGED
+    rows = [(user, score, truth.get((user, item), none)) for (user, item), score in lists.items()]
     rows += [(pair[0], None, flag) for pair, flag in truth.items() if pair not in lists]
     limit = options["min_score"]
     have_list = {
@@ -417,7 +417,8 @@ def expected_values(lists, truth, metric, k, options):
         short = options["short"] if user in have_list else "pad"
         own = [row for row in rows if row[0] == user]
         found |= reference.evaluate(own, metric, k, **options | {"short": short})
-        if metric == "auc" and user not in have_list and any(flag for _, _, flag in own):
+        is_relevant = any(flag for _, _, flag in own if flag is not none)
+        if metric in ("auc", "fall_out") and user not in have_list and is_relevant:
             found[user] = 0.0  # nothing is compared, but an empty list scores 0
     return found
 
@@ -428,7 +429,7 @@ def test_truth_equals_the_reference(options, data):
     options["min_relevance"] = data.draw(st.sampled_from([None, 1]))
     frames = data.draw(listed_and_true(highest=1 if options["min_relevance"] is None else 3))
     metric, k = data.draw(strategies.metrics())
-    label = make_metric(metric, k).label
+    label = strategies.label(metric, k)
     recs, truth = make_frames(*frames)
     try:
         expected = expected_values(*frames, metric, k, options)

@@ -60,7 +60,7 @@ def test_pairs_are_made_one(rows, duplicates, is_graded):
         rows = [(*row, relevant > 0) for *row, relevant in rows]
     frame = pd.DataFrame(rows, columns=["user", "item", "score", "relevant"])
     pairs = reference.fold(rows, duplicates, "unranked")
-    folded = pd.DataFrame(pairs, columns=["user", "score", "relevant"])
+    folded = pd.DataFrame(pairs, columns=["user", "score", "relevant", "item"])
     frame["score"], folded["score"] = frame["score"].astype(float), folded["score"].astype(float)
     ours = frame.rec(duplicates=duplicates, **options)
 

@@ -53,7 +53,7 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(rule):
     assert short_keys(ranks.ravel(), relevant.ravel(), room=0).is_exact
     for counts in (found, expected):
         assert relevant.sum() == len(counts.user)
-    assert sorted(zip(*expected[2:], strict=True)) == sorted(zip(*found[2:], strict=True))
+    assert sorted(zip(*expected[2:5], strict=True)) == sorted(zip(*found[2:5], strict=True))
 
 
 @pytest.mark.parametrize(("name", "row_order"), [("first", 1), ("last", -1)])
@@ -102,7 +102,7 @@ def test_rows_down_to_a_depth(rule, rankings, k, at_n_relevant):
 
     assert n_relevant.tolist() == found.n_relevant.tolist() == every.n_relevant.tolist()
     assert n_relevant.sum() == len(every.user)
-    assert rows(every[2:], depths) == sorted(zip(*found[2:], strict=True))
+    assert rows(every[2:5], depths) == sorted(zip(*found[2:5], strict=True))
 
 
 @pytest.mark.parametrize("rule", TIE_RULES.values(), ids=TIE_RULES)
@@ -135,7 +135,7 @@ def test_one_relevant_row_each_is_counted_as_many_are(rule):
     blocks = count_blocks(sorted_blocks(rankings, rule), rule)
     expected = [row for block in blocks for row in zip(*block, strict=True)]
 
-    assert sorted(expected) == sorted(zip(*count(rankings, rule)[2:], strict=True))
+    assert sorted(expected) == sorted(zip(*count(rankings, rule)[2:5], strict=True))
 
 
 @pytest.mark.parametrize("name", TIE_RULES)

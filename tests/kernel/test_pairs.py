@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.kernel.pairs import find_pairs
+from recframe.kernel.pairs import find_members, find_pairs
 
 
 @pytest.mark.parametrize("at_once", [2, 8, 1 << 17])
@@ -24,3 +24,19 @@ def test_find_pairs(at_once, data):
     assert (len(set(rows)) < len(rows)) == found.has_repeats
     expected = [pair if pair in rows else None for pair in asked]
     assert expected == [None if row < 0 else rows[row] for row in found.rows.tolist()]
+
+
+@pytest.mark.parametrize("at_once", [2, 8, 1 << 17])
+@given(data=st.data())
+def test_find_members(at_once, data):
+    """Every row of a pair that is asked for is found, however often either is there."""
+    pairs_of_rows = st.tuples(st.integers(0, 4), st.integers(0, 9))
+    rows = sorted(data.draw(st.lists(pairs_of_rows, max_size=30)), key=lambda pair: pair[0])
+    unknown = st.sampled_from([(-1, 0), (-1, 9), (0, -1), (4, -1), (-1, -1)])
+    asked = data.draw(st.lists(pairs_of_rows | unknown, max_size=30))
+    user, code = np.array(rows, np.int64).reshape(-1, 2).T
+    offsets = np.searchsorted(user, np.arange(6))
+    wanted = np.array(asked, np.int64).reshape(-1, 2).T
+    found = find_members(code, offsets, 10, *wanted, at_once=at_once)
+
+    assert [pair in asked for pair in rows] == found.tolist()

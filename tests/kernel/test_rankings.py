@@ -9,9 +9,10 @@ from recframe.kernel.rankings import TIE_RULES, Gains, Rankings, split_users
 def test_tie_rules():
     """One rule is an expectation; each of the others goes by rows or by relevance."""
     assert ["expected"] == [name for name, rule in TIE_RULES.items() if rule.is_expectation]
-    assert {"first": 1, "last": -1} == {
+    assert {"first": 1, "last": -1, "item": 1} == {
         name: rule.row_order for name, rule in TIE_RULES.items() if rule.row_order
     }
+    assert ["first", "last"] == [name for name, rule in TIE_RULES.items() if rule.reads_rows]
     assert {"best": True, "worst": False} == {
         name: rule.relevant_first
         for name, rule in TIE_RULES.items()

@@ -9,11 +9,10 @@ import pytest
 
 import recframe
 import strategies
-from recframe.metrics.names import make_metric
 
 ASKED = strategies.every_metric(3)
-LABELS = [make_metric(*asked).label for asked in ASKED]
-OF_WHOLE = [make_metric(name).label for name, k in ASKED if k is None]
+LABELS = [strategies.label(*asked) for asked in ASKED]
+OF_WHOLE = [strategies.label(name) for name, k in ASKED if k is None]
 
 
 def one_user(relevant, scores=None):
@@ -47,6 +46,22 @@ def test_values_by_hand():
         "capped_recall@2": 1 / 2,
         "capped_recall@4": 2 / 3,
         "auc": (2 + 1 + 1) / 9,
+        "dcg": gained,
+        "dcg@4": 1 / math.log2(3) + 1 / math.log2(5),
+        "dcg(offset=0)": 1 + 1 / 2 + 1 / math.log2(5),
+        "ndcg(offset=0)@4": (1 + 1 / 2) / (1 + 1 + 1 / math.log2(3)),
+        "rbp(p=0.5)": 1 / 4 + 1 / 16 + 1 / 32,
+        "rbp(p=0.5)@4": 1 / 4 + 1 / 16,
+        "rbp(p=0)@4": 0.0,
+        "err(max=1)": (1 / 2) / 2 + (1 / 4) / 4 + (1 / 8) / 5,
+        "err(max=1)@4": (1 / 2) / 2 + (1 / 4) / 4,
+        "err(max=2)@2": (1 / 4) / 2,
+        "fall_out@3": 2 / 3,
+        "fall_out@1": 1 / 3,
+        "all_relevant@4": 0.0,
+        "all_relevant@5": 1.0,
+        "judged@3": 1.0,
+        "bpref": ((1 - 1 / 3) + 2 * (1 - 2 / 3)) / 3,
     }
     found = values(one_user([0, 1, 0, 1, 1, 0]), list(expected))
 
@@ -68,17 +83,26 @@ def test_tied_by_hand(name, k):
         "ndcg": discount,
         "capped_recall": 1.0,
         "auc": 3 / 4,
+        "ndcg(offset=0)": 1.0,
+        "dcg": discount,
+        "dcg(offset=0.5)": (1 + 1 / math.log2(2.5)) / 2,
+        "rbp(p=0.8)": (0.2 + 0.16) / 2,
+        "err(max=4)": (1 + 1 / 2) / 16 / 2,
+        "fall_out": 1.0,
+        "all_relevant": 1.0,
+        "judged": 1.0,
+        "bpref": 1 / 2,
     }[name]
-    label = make_metric(name, k).label
+    label = strategies.label(name, k)
 
     assert expected == pytest.approx(values(one_user([1, 0, 0], [9, 9, 1]), label)[label])
 
 
 @pytest.mark.parametrize("zero_division", [math.nan, 0.0, 1.0])
 def test_nothing_relevant(zero_division):
-    """Where R = 0 precision is 0, and every other metric is `zero_division`."""
+    """Where R = 0 sums over hits are 0, and what asks for relevant rows is `zero_division`."""
     found = values(one_user([0, 0, 0]), zero_division=zero_division)
-    expected = dict.fromkeys(LABELS, zero_division) | {"precision@3": 0.0}
+    expected = {label: strategies.of_no_relevant(label, zero_division, 1.0) for label in LABELS}
 
     assert expected == pytest.approx(found, nan_ok=True)
 
@@ -86,11 +110,13 @@ def test_nothing_relevant(zero_division):
 @pytest.mark.parametrize(("relevant", "scores"), [([1, 1, 0, 0, 0], None), ([1, 1, 0], [5, 5, 1])])
 def test_perfect_rankings(relevant, scores):
     """A perfect ranking scores exactly 1, also where the relevant rows are tied."""
-    labels = [label for label in LABELS if label not in ("precision@3", "f1@3")]
+    never = ("precision", "f1", "dcg", "rbp", "err", "fall_out")  # of rows beyond R too, or sums
+    labels = [label for label in LABELS if strategies.name_of(label) not in never]
+    of_whole = [label for label in labels if label in OF_WHOLE]
 
     assert dict.fromkeys(labels, 1.0) == values(one_user(relevant, scores), labels)
     many = one_user([1] * 999 + [0])
-    assert dict.fromkeys(OF_WHOLE, 1.0) == values(many, OF_WHOLE)
+    assert dict.fromkeys(of_whole, 1.0) == values(many, of_whole)
 
 
 def test_short_rankings():
@@ -113,7 +139,9 @@ def test_metrics_without_a_cut_off_are_never_short():
     """A single row is enough for them, whatever `short` says."""
     for short in strategies.SHORT:
         found = values(one_user([1]), OF_WHOLE, short=short, zero_division=0.0)
-        assert dict.fromkeys(OF_WHOLE, 1.0) | {"auc": 0.0} == found
+        expected = dict.fromkeys(OF_WHOLE, 1.0) | {"auc": 0.0, "rbp(p=0.8)": 1 - 0.8}
+        expected["err(max=4)"] = 1 / 16
+        assert expected == found
 
 
 def test_auc_is_about_ranked_rows():
@@ -190,8 +218,8 @@ def test_a_late_tie_is_as_exact_as_an_early_one():
 @pytest.mark.parametrize(("name", "k"), ASKED)
 def test_every_metric_has_a_method(name, k, frame):
     """The method of a metric returns the column of its label."""
-    label = make_metric(name, k).label
-    table = getattr(frame.rec(short="pad"), name)(**({} if k is None else {"k": k}))
+    label = strategies.label(name, k)
+    table = strategies.call_method(frame.rec(short="pad"), name, k)
 
     assert label == table.columns.name
     pd.testing.assert_series_equal(

@@ -148,7 +148,7 @@ def test_nothing_to_gain():
         (
             [-1, 2],
             "linear",
-            r"nDCG needs relevance of 0 or more, found -1 in a relevant row; pass a",
+            r"metrics of grades need relevance of 0 or more, found -1 in a relevant row; pass a",
         ),
         (
             [math.inf, 2],
@@ -166,7 +166,9 @@ def test_gains_that_are_refused(relevant, gain, message):
     options = {"min_relevance": -5, "gain": gain}
     with pytest.raises(recframe.RecframeError, match=message):
         frame.rec(**options).ndcg()
-    with pytest.raises(recframe.RecframeError, match=r"^truth: relevant='relevant': nDCG needs"):
+    with pytest.raises(
+        recframe.RecframeError, match=r"^truth: relevant='relevant': metrics of grades need"
+    ):
         frame.rec(truth=frame, **options).ndcg()
     assert 1.0 == frame.rec(**options).recall(k=2).loc[1, "score"]
 
@@ -189,7 +191,7 @@ def test_grades_are_looked_at_only_where_they_count():
 
     assert 1.0 == bound.average_precision().loc[1, "score"]
     assert 1.0 == frame.rec(truth=frame, min_relevance=-5).average_precision().loc[1, "score"]
-    with pytest.raises(recframe.RecframeError, match="nDCG needs relevance of 0 or more"):
+    with pytest.raises(recframe.RecframeError, match="grades need relevance of 0 or more"):
         bound.ndcg()
 
 

@@ -6,12 +6,12 @@ import pytest
 import strategies
 from recframe.kernel.counting import Counts, Depth
 from recframe.metrics.measure import make_plan, measure_all, measure_one
-from recframe.metrics.names import make_metric, parse_metric, parse_metrics
+from recframe.metrics.names import parse_metric, parse_metrics
 from recframe.metrics.registry import Policy
 from recframe.metrics.statistics import RankStatistics
 
 NONE = np.empty(0, np.int64)
-OF_WHOLE = [make_metric(name).label for name, k in strategies.every_metric(3) if k is None]
+OF_WHOLE = [strategies.label(name) for name, k in strategies.every_metric(3) if k is None]
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,13 @@ def test_plan():
 
 @pytest.mark.parametrize(("name", "k"), strategies.every_metric(3))
 def test_users_without_a_ranked_row(name, k):
-    """Where R = 0 nothing can be found; where R = 2 nothing is, and AUC has nothing to compare."""
-    counts = Counts(np.zeros(2, np.int64), np.array([0, 2]), NONE, NONE, NONE)
-    plan = make_plan([make_metric(name, k)])
-    of_none = 0.0 if name == "precision" else 0.5
+    """Where R = 0 nothing can be found; where R = 2 nothing is, or there is nothing to compare."""
+    none = np.zeros(2, np.int64)
+    counts = Counts(none, np.array([0, 2]), NONE, NONE, NONE, none)
+    plan = make_plan(parse_metrics(strategies.label(name, k)))
+    of_none = 0.0 if name == "judged" else strategies.of_no_relevant(name, 0.5, fall_out=0.5)
     for absent, expected in {
-        None: [of_none, 0.5 if name == "auc" else 0.0],
+        None: [of_none, 0.5 if name in ("auc", "fall_out") else 0.0],
         "zero": [of_none, 0.0],
         "drop": [np.nan, np.nan],
     }.items():
@@ -59,7 +60,7 @@ def test_statistics_of_hits_alone():
     statistics = RankStatistics.of_hits(*counts, 2, np.array([1, 0]))
     expected = {"precision": [0.5, 0], "recall": [0.25, 7], "f1": [1 / 3, 7]}
 
-    assert [[], [], []] == [column.tolist() for column in statistics.counts[2:]]
+    assert [[], [], []] == [column.tolist() for column in statistics.counts[2:5]]
     for name, values in expected.items():
         found = measure_one(parse_metric(f"{name}@2"), statistics, Policy("pad", 7))
         assert values == found.tolist()
@@ -68,7 +69,12 @@ def test_statistics_of_hits_alone():
 def test_what_metrics_share_is_made_once():
     """Positions go down to the last cut-off for every cut-off, and to the end for none."""
     counts = Counts(
-        np.array([9]), np.array([2]), np.array([0, 0]), np.array([1, 5]), np.array([1, 1])
+        np.array([9]),
+        np.array([2]),
+        np.array([0, 0]),
+        np.array([1, 5]),
+        np.array([1, 1]),
+        np.array([2]),
     )
     statistics = RankStatistics(counts, (2, 3))
 

@@ -28,7 +28,8 @@ def rankings(users):
 def tie_counts(tied, n_relevant):
     """Return the counts of one user whose rows are all tied."""
     above = np.zeros(n_relevant, np.int64)
-    return Counts(np.array([tied]), np.array([n_relevant]), above, above, above + tied)
+    n_found = np.array([n_relevant])
+    return Counts(np.array([tied]), n_found, above, above, above + tied, n_found)
 
 
 @given(USERS, st.sampled_from(list(TIE_RULES)))

@@ -1,0 +1,66 @@
+"""Draw inspect.png, the README's picture: `df.rec.inspect` as a notebook shows it.
+
+It needs Chromium, named as the only argument or found on the PATH, and the extra ``notebook``:
+
+    python examples/draw_inspect.py /usr/bin/chromium
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+import recframe  # noqa: F401 - it gives every DataFrame the accessor df.rec
+
+HERE = Path(__file__).resolve().parent
+WIDTH, HEIGHT = 720, 330  # in pixels of CSS; the list goes on below and fades out
+
+# A card of its own colours on a transparent ground, for pages that are light or dark.
+PAGE = """<!doctype html>
+<meta charset="utf-8">
+<style>
+  body {{ margin: 0 }}
+  main {{
+    box-sizing: border-box; height: {height}px; overflow: hidden; padding: 4px 20px;
+    font: 13px "DejaVu Sans", Verdana, sans-serif; color: #1f2328; background: #fff;
+    border: 1px solid #8b949e; border-radius: 10px;
+  }}
+  main::after {{
+    content: ""; position: absolute; inset: auto 2px 1px; height: 56px; border-radius: 9px;
+    background: linear-gradient(#fff0, #fff);
+  }}
+</style>
+<main>
+{inspection}
+</main>
+"""
+
+
+def make_page() -> str:
+    """Return the HTML page that is drawn."""
+    df = pd.read_parquet(HERE / "example.parquet")
+    return PAGE.format(height=HEIGHT, inspection=df.rec.inspect(4, k=4).to_html())
+
+
+def draw(page: str, picture: Path, chromium: str) -> None:
+    """Draw a page at twice its size, which is sharp on any screen."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        path.write_text(page, "utf-8")
+        options = [
+            *("--headless", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=2"),
+            *("--default-background-color=00000000", f"--window-size={WIDTH},{HEIGHT}"),
+            f"--screenshot={picture}",
+        ]
+        subprocess.run([chromium, *options, path.as_uri()], check=True, timeout=120)
+
+
+if __name__ == "__main__":
+    names = ("chromium", "chromium-browser", "google-chrome")
+    chromium = sys.argv[1] if sys.argv[1:] else next(filter(None, map(shutil.which, names)), None)
+    if chromium is None:
+        sys.exit("no Chromium on the PATH; pass its path: python examples/draw_inspect.py PATH")
+    draw(make_page(), HERE / "inspect.png", chromium)

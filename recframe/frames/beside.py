@@ -1,0 +1,56 @@
+"""Frames given beside the one evaluated, or their paths: read whole, refused by their option."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from recframe.disk import check_opens
+from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.foreign import find_reader
+from recframe.lakehouse import find_delta, open_delta
+
+
+def load_frame(name: str, given: Any) -> pd.DataFrame:
+    """Return what an option gives as a frame, or raise where its file cannot be read."""
+    if isinstance(given, pd.DataFrame):
+        return given
+    with naming(name):
+        check_opens(os.fspath(given))
+        root = find_delta(Path(given), {}) if os.path.isdir(given) else None  # noqa: PTH112 - raises nothing
+        if root is not None:
+            return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
+    try:
+        return pd.read_parquet(given, page_checksum_verification=True)
+    except (OSError, TypeError, ValueError) as error:
+        is_missing = isinstance(error, FileNotFoundError)
+        first = shorten(str(error).partition("\n")[0].rstrip("."))
+        call = find_reader(given, quote(os.fspath(given)))
+        reason = "no such file" if is_missing else f"{first}{call and f'; pass {name}={call}'}"
+        raise RecframeError(f"{name}: cannot read {show_path(given)}: {reason}") from error
+
+
+NO_ROWS = {  # and what that means
+    "truth": "there are no rows, so no item is relevant to anyone",
+    "exclude": "there are no rows, so that nothing is excluded; leave it out",
+}
+
+
+def check_rows(name: str, n_rows: int) -> None:
+    """Raise where what an option gives has no row."""
+    if n_rows == 0:
+        raise RecframeError(NO_ROWS[name])
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Say of a refusal which option it is about."""
+    try:
+        yield
+    except RecframeError as error:
+        raise type(error)(f"{name}: {error}") from None

@@ -1,0 +1,186 @@
+"""Reading: from a frame to arrays. Labels and dtypes above, arrays below; the only way in."""
+
+from collections.abc import Hashable
+from contextlib import nullcontext, suppress
+
+import numpy as np
+import pandas as pd
+
+from recframe.errors import RecframeError
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.duplicates import (
+    Unfolded,
+    find_item_repeats,
+    fold_relevance,
+    fold_scores,
+    fold_values,
+    repeated_error,
+)
+from recframe.frames.interactions import ALL_USERS, Interactions
+from recframe.frames.texts import order_by_text
+from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls
+from recframe.frames.values import read_relevance, read_scores, read_values
+from recframe.kernel.counting import find_tied
+from recframe.kernel.rankings import Gains, split_users
+from recframe.kernel.repeats import Repeats
+from recframe.kernel.threads import Array, in_threads
+from recframe.options import Options
+
+
+def read_interactions(
+    frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool = False
+) -> Interactions:
+    """Return the arrays of a frame's columns, nulls treated as `missing` says.
+
+    With truth no row is relevant yet: `truth.read_judged` looks them up. Where reading is lenient,
+    rows with a null user or relevance are left out, those with a null score not ranked, and a
+    relevance column that cannot be read says nothing.
+    """
+    checked = [columns.user, columns.relevant] if lenient else []
+    if options.missing == "drop":
+        checked = [columns.user, columns.relevant, *columns.scores]
+        checked += [columns.item] if _reads_items(options) else []
+        checked += [label for _, label in columns.averaged]
+    rows = complete_rows(frame, [label for label in checked if label is not None])
+    n_rows = len(frame) if rows is None else len(rows)
+    groups = find_groups(frame, columns.user, rows)
+    relevant, find_gains = None, None
+    if columns.relevant is not None:
+        relevance = get_column(frame, columns.relevant, rows)
+        with suppress(RecframeError) if lenient else nullcontext():
+            relevant, find_gains = read_relevance(relevance, groups, options)
+    scores = {
+        label: read_scores(get_column(frame, label, rows), groups, options, lenient, is_low_best)
+        for label, is_low_best in zip(columns.scores, columns.ascending, strict=True)
+    }
+    interactions = Interactions(
+        frame,
+        columns,
+        rows,
+        groups,
+        np.zeros(n_rows, bool) if relevant is None else relevant,
+        scores,
+        np.broadcast_to(np.int64(0), len(groups.users)),
+        relevant is not None,
+        find_gains,
+        averaged=tuple(
+            read_values(get_column(frame, label, rows), groups, scores, options)
+            for _, label in columns.averaged
+        ),
+    )
+    if columns.item is None or not (_reads_items(options) or lenient):
+        return interactions
+    interactions = _settle_repeats(interactions, options, lenient=lenient)
+    # Of what is read leniently nothing depends on the order of ties.
+    return _order_ties(interactions) if options.tie_rule.by_item and not lenient else interactions
+
+
+def find_groups(frame: pd.DataFrame, user: Hashable | None, rows: Array | None) -> UserGroups:
+    """Return the rows of each user, of a frame or of some of its rows; None is one user."""
+    if user is not None:
+        return group_users(get_column(frame, user, rows))
+    n_rows = len(frame) if rows is None else len(rows)
+    return UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows]))
+
+
+def _reads_items(options: Options) -> bool:
+    """Return whether items count, where a frame has them."""
+    return options.has_truth or options.duplicates != "keep"
+
+
+def _settle_repeats(interactions: Interactions, options: Options, *, lenient: bool) -> Interactions:
+    """Return what `duplicates` makes of rows that repeat the user and item of another."""
+    frame, columns, rows, groups, *_ = interactions
+    item = get_column(frame, columns.item, rows)
+    repeats = find_item_repeats(item, groups, lenient=lenient)
+    if len(repeats.rows) == 0:
+        return interactions
+    if options.duplicates == "raise" and not lenient:
+        raise repeated_error(frame, columns, interactions.find_rows()[0], repeats)
+    if options.duplicates in ("raise", "keep"):
+        return interactions._replace(n_repeated=len(repeats.rows), repeats=repeats)
+    return _fold(interactions, repeats, best=options.duplicates == "max")
+
+
+def _fold(interactions: Interactions, repeats: Repeats, *, best: bool) -> Interactions:
+    """Return interactions with one row for each pair: its first row, or with the best of all."""
+    _, _, _, groups, relevant, scores, _, _, find_gains, *_ = interactions
+    is_first = np.ones(len(relevant), bool)
+    is_first[repeats.rows] = False
+    first = np.flatnonzero(is_first)
+    folded = interactions._replace(
+        groups=groups._replace(offsets=np.searchsorted(first, groups.offsets)),
+        n_repeated=len(repeats.rows),
+    )
+    if best:
+        place = np.cumsum(is_first) - 1
+        place[repeats.rows] = place[repeats.first]
+        unfolded = Unfolded(interactions.find_rows()[0], place, scores)
+        labels = [label for _, label in interactions.columns.averaged]
+        averaged = tuple(
+            fold_values(values, repeats, label)
+            for values, label in zip(interactions.averaged, labels, strict=True)
+        )
+        scores = {label: fold_scores(*values, repeats) for label, values in scores.items()}
+        relevant, find_gains = fold_relevance(relevant, find_gains, repeats)
+        folded = folded._replace(
+            unfolded=unfolded,
+            relevant=relevant,
+            scores=scores,
+            averaged=averaged,
+            find_gains=find_gains,
+        )
+    return _take_rows(folded, first)
+
+
+def _take_rows(interactions: Interactions, rows: Array) -> Interactions:
+    """Return interactions with these of their rows, in this order."""
+    order, find_gains = interactions.groups.order, interactions.find_gains
+    return interactions._replace(
+        groups=interactions.groups._replace(order=rows if order is None else order[rows]),
+        relevant=interactions.relevant[rows],
+        averaged=tuple(values[rows] for values in interactions.averaged),
+        scores={
+            label: (values[rows], None if is_ranked is None else is_ranked[rows])
+            for label, (values, is_ranked) in interactions.scores.items()
+        },
+        find_gains=None if find_gains is None else lambda: _of_rows(find_gains(), rows),
+    )
+
+
+def _of_rows(gains: Gains, rows: Array) -> Gains:
+    """Return the gains of some of the rows."""
+    return gains._replace(gain=gains.gain[rows])
+
+
+def _order_ties(interactions: Interactions) -> Interactions:
+    """Return interactions in which a user's tied rows stand in the order of their items."""
+    frame, columns, rows, groups, *_ = interactions
+    is_tied = np.zeros(len(interactions.relevant), bool)
+    for score, (_, is_ranked) in interactions.scores.items():
+        runs = split_users(interactions.rankings(score))
+        found = np.concatenate(in_threads(lambda run, _: find_tied(run), runs))
+        is_tied[slice(None) if is_ranked is None else is_ranked] |= found
+    tied = np.flatnonzero(is_tied)
+    if len(tied) == 0:
+        return interactions
+    # They change places among themselves; where one is tied in another score only, it is no matter.
+    own = tied if groups.order is None else groups.order[tied]
+    item = get_column(frame, columns.item, own if rows is None else rows[own])
+    user = np.searchsorted(groups.offsets, tied, side="right") - 1
+    order = np.arange(len(is_tied))
+    order[tied] = tied[order_by_text(user, item)]
+    ordered = _take_rows(interactions, order)
+    if (unfolded := interactions.unfolded) is None:
+        return ordered
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return ordered._replace(unfolded=unfolded._replace(pair=place[unfolded.pair]))
+
+
+def complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:
+    """Return the rows in which no column of these labels is null, None where all are such."""
+    columns = [column for label in labels if has_nulls(column := get_column(frame, label))]
+    if not columns:
+        return None
+    return np.flatnonzero(~np.any([find_nulls(column) for column in columns], axis=0))

@@ -1,0 +1,42 @@
+"""Runs of values, one for each user, as rows of matrices that stay in the cache. NumPy only."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from recframe.kernel.grouping import group_offsets
+from recframe.kernel.sorting import MOST_CELLS, pad_runs, pick_runs
+from recframe.kernel.threads import Array
+
+
+def size_blocks(
+    values: Array, offsets: Array, users: Array, pad: Any
+) -> Iterator[tuple[Array, Array]]:
+    """Yield the runs of these users, those of like size together: the users, and a row for each.
+
+    What follows a run in its row is the pad. Rows may be overwritten; no run is to be empty.
+    """
+    sizes = np.diff(offsets)
+    users = users[np.argsort(-sizes[users], kind="stable")]
+    # A copy, in which runs may be changed where they stand, with room behind the last.
+    values = np.append(values, np.zeros(int(sizes.max(initial=0)), values.dtype))
+    stop = 0
+    while stop < len(users):
+        start = stop
+        width = int(sizes[users[start]])
+        stop += max(1, MOST_CELLS // width)
+        own = users[start:stop]
+        block = pick_runs(values, offsets[own], sizes[own], width)
+        pad_runs(block, sizes[own], pad)
+        yield own, block
+
+
+def sum_runs(values: Array, sizes: Array) -> Array:
+    """Return the sum of each run of floats, whose order within a run changes no bit of it."""
+    sums = np.zeros(len(sizes))
+    for users, block in size_blocks(values, group_offsets(sizes), np.flatnonzero(sizes), 0.0):
+        # In the order of values; what zeros are among them change no sum on the way.
+        block.sort(axis=1)
+        sums[users] = block.cumsum(axis=1)[:, -1]
+    return sums

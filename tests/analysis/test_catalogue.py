@@ -1,0 +1,250 @@
+"""The catalogue: against all the lists that ties leave open, on every door, and at its edges."""
+
+import json
+import math
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe
+import recframe.dask
+import reference
+from recframe.cli import main
+
+K = 2
+ROWS = st.dictionaries(
+    st.tuples(st.integers(0, 2), st.sampled_from("abcde")), st.integers(1, 3), min_size=1
+)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "ties": st.sampled_from(["expected", "first", "last", "best", "worst"]),
+        "short": st.sampled_from(["pad", "nan"]),
+    }
+)
+
+
+def frame_of(scores):
+    """Return the scores of (user, item) as a frame, relevance by the item."""
+    frame = pd.DataFrame([(*pair, score) for pair, score in scores.items()])
+    frame.columns = ["user", "item", "score"]
+    return frame.assign(relevant=frame["item"].isin(["a", "d"]))
+
+
+def possible_lists(rows, ties, short):
+    """Return the lists of the first K items that a user's rows may give, all as likely."""
+    if len(rows) < K and short == "nan":
+        return [[]]
+    if ties in ("first", "last"):
+        order = reference.order([(score, flag) for score, flag, _ in rows], ties)
+        return [[rows[i][2] for i in order[:K]]]
+    if ties != "expected":
+        rows = [((score, flag == (ties == "best")), flag, item) for score, flag, item in rows]
+    return [[item for *_, item in order[:K]] for order in reference.rankings(rows)]
+
+
+def expected_figures(frame, n_items, ties="expected", short="pad"):
+    """Return the figures of all the lists that ties leave open."""
+    columns = frame[["score", "relevant", "item"]]
+    lists = [
+        possible_lists([tuple(row) for row in own.itertuples(index=False)], ties, short)
+        for _, own in columns.groupby(frame["user"])
+    ]
+    coverage, shares, apart = reference.catalogue(lists, K, n_items)
+    if not shares:
+        return [0.0, math.nan, math.nan, math.nan]
+    parts = [float(share / sum(shares)) for share in shares]
+    entropy = -math.fsum(part * math.log2(part) for part in parts)
+    return [float(coverage), float(reference.gini(shares, n_items)), entropy, float(apart)]
+
+
+@given(ROWS, OPTIONS, st.integers(5, 7))
+def test_it_is_the_mean_over_all_lists(scores, options, n_items):
+    """Coverage and personalization are expectations, gini and entropy those of the shares."""
+    frame = frame_of(scores)
+    found = frame.rec(**options).catalogue(K, n_items).loc["score"]
+
+    assert [f"{name}@2" for name in ("coverage", "gini", "entropy", "personalization")] == list(
+        found.index
+    )
+    assert pytest.approx(
+        expected_figures(frame, n_items, **options), rel=1e-12, abs=1e-12, nan_ok=True
+    ) == list(found)
+
+
+def interactions(ids="int"):
+    """Return 3,000 rows of 90 users in random order, with ties, in two score columns."""
+    rng = np.random.default_rng(6)
+    pairs = pd.MultiIndex.from_product([range(90), range(60)], names=["user", "item"]).to_frame()
+    frame = pairs.sample(3_000, random_state=1).reset_index(drop=True)
+    frame["a_score"] = rng.integers(0, 5, len(frame))
+    frame["b_score"] = rng.random(len(frame))
+    if ids != "int":
+        frame["item"] = frame["item"].map("i{}".format).astype(ids)
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("ids", "items"), [("int", None), ("str", 80), ("category", "list"), ("object", "list")]
+)
+def test_every_door_gives_the_same_bits(ids, items, tmp_path, monkeypatch, capsys):
+    """In another order, in threads, in parts, from files: the same figures to the last bit."""
+    frame = interactions(ids)
+    known = items
+    if items == "list":
+        known = pd.Series(range(80)) if ids == "int" else [f"i{number}" for number in range(80)]
+    expected = frame.rec(short="shrink").catalogue(k=7, items=known)
+    shuffled = frame.sample(frac=1, random_state=3)
+    numbered = interactions().rec(short="shrink").catalogue(k=7, items=80 if items else None)
+    pd.testing.assert_frame_equal(expected, numbered, check_exact=True)
+    lazy = dd.from_pandas(frame, npartitions=4, sort=False).rec(short="shrink")
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=200)
+    pd.DataFrame({"item": known if items == "list" else []}).to_parquet(tmp_path / "items.parquet")
+    given = {None: [], 80: ["--items", "80"], "list": ["--items", f"{tmp_path}/items.parquet"]}
+    words = ["catalogue", str(tmp_path / "a.parquet"), "--k", "7", "--short", "shrink", "-q"]
+    main([*words, "--memory", "50KiB", "--format", "json", *given[items]])
+    scores = json.loads(capsys.readouterr().out)["scores"]
+
+    for table in (
+        shuffled.rec(short="shrink").catalogue(k=7, items=known),
+        lazy.catalogue(k=7, items=known).compute(),
+        pd.DataFrame(scores).T[expected.columns].loc[expected.index],
+    ):
+        pd.testing.assert_frame_equal(expected, table, check_exact=True, check_names=False)
+    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_CHUNK", 100)
+    monkeypatch.setattr("recframe.kernel.runs.MOST_CELLS", 64)
+    again = frame.rec(short="shrink").catalogue(k=7, items=known)
+    pd.testing.assert_frame_equal(expected, again, check_exact=True)
+
+
+def test_by_hand():
+    """Two users who share one of two items, of four that there are."""
+    frame = pd.DataFrame({"user": [1, 1, 2, 2], "item": list("abac"), "score": [3, 2, 3, 2]})
+    whole = frame.rec.catalogue(k=2, items=list("abcdd"))
+
+    assert [0.75, 0.5, 1.5, 0.5] == whole.loc["score"].tolist()
+    assert ("score", "metric") == (whole.index.name, whole.columns.name)
+    for items in (4, set("abcd"), np.array(list("abcd")), pd.DataFrame({"product": list("abcd")})):
+        pd.testing.assert_frame_equal(whole, frame.rec.catalogue(k=2, items=items))
+    assert 1.0 == frame.rec.catalogue(k=2).loc["score", "coverage@2"]
+    same = frame.assign(item=list("abab")).rec.catalogue(k=2).loc["score"].tolist()
+    assert [1.0, 0.0, 1.0, 0.0] == same
+
+
+def test_short_lists():
+    """They are refused, what there is, compared by their own lengths, or left out."""
+    frame = pd.DataFrame({"user": [1, 1, 2, 3], "item": list("abab"), "score": [3, 2, 3, None]})
+    rec = {short: frame.rec(short=short, missing="unranked") for short in ("pad", "shrink", "nan")}
+    apart = {short: one.catalogue(k=2).loc["score"] for short, one in rec.items()}
+
+    assert 0.5 == apart["pad"]["personalization@2"]
+    assert pytest.approx(1 - 1 / math.sqrt(2)) == apart["shrink"]["personalization@2"]
+    assert [1.0, 0.0, 1.0] == apart["nan"].tolist()[:3]
+    assert math.isnan(apart["nan"]["personalization@2"])
+    with pytest.raises(recframe.RecframeError, match="k=2 is more than the ranked rows"):
+        frame.rec(missing="unranked").catalogue(k=2)
+
+
+def test_what_has_no_value():
+    """Without lists, with one list or one item, `zero_division` says what it is."""
+    frame = pd.DataFrame({"user": [1], "item": ["a"], "score": [1.0]})
+
+    expected = [1.0, math.nan, 0.0, math.nan]
+    np.testing.assert_array_equal(expected, frame.rec.catalogue(k=1).iloc[0])
+    assert [1.0] * 2 == frame.rec(zero_division=1.0).catalogue(k=1).iloc[0].tolist()[1::2]
+    assert frame[:0].rec.catalogue(k=1).isna().all(axis=None)
+
+
+def test_relevance_and_truth():
+    """They are read where the tie rule reads them only."""
+    frame = pd.DataFrame({"user": 1, "item": list("ab"), "score": [1, 1]})
+    truth = pd.DataFrame({"user": [1], "item": ["b"]})
+
+    assert [0.5, 0.0, 1.0] == frame.rec(truth=truth).catalogue(1).iloc[0].tolist()[:3]
+    assert [0.5, 1.0, 0.0] == frame.rec(ties="best", truth=truth).catalogue(1).iloc[0].tolist()[:3]
+    with pytest.raises(recframe.MissingColumnError, match="relevant: no column found"):
+        frame.rec(ties="best").catalogue(1)
+
+
+def test_repeated_pairs():
+    """A pair is one row, or refused; that it counts twice is not for a list."""
+    frame = pd.DataFrame({"user": 1, "item": list("aab"), "score": [3, 2, 1]})
+
+    assert 1.0 == frame.rec(duplicates="max").catalogue(k=2).loc["score", "coverage@2"]
+    with pytest.raises(recframe.RepeatedPairError, match="found 1 of 3 rows that repeat"):
+        frame.rec.catalogue(k=2)
+    with pytest.raises(recframe.RecframeError, match="duplicates='keep': in the lists of a cata"):
+        frame.rec(duplicates="keep").catalogue(k=2)
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        (1, "items must be the number of all items, found 1, of which 2 are recommended"),
+        (["a"], r"must have every item that is recommended, found 1 of 2 missing \(such as 'b'\)"),
+        ([1, 2], "items must be of the kind that the frame's ids have, found 1 for such as 'a'"),
+        ([], "items must hold at least one item, found none"),
+        (["a", None], "items must not be null, found 1 null of 2"),
+        (0, "items must be a list or Series of ids, .*, 1 or more, found 0"),
+        (True, "1 or more, found True"),
+        (2**53 + 1, r"items must be at most 2\*\*53 in number, found 9007199254740993"),
+        (2.5, "items must be a list or Series of ids, .* or their number, found 2.5"),
+        ("items.csv", r"found 'items.csv'; pass pd.read_csv\(items\)"),
+        ([["a"], ["b"]], "items must be a list or Series of ids"),
+        (pd.DataFrame({"x": [1]}), "items: item: no column found"),
+    ],
+)
+def test_catalogues_that_are_refused(items, message):
+    """What is no catalogue, or not that of the frame, is refused with what is missing."""
+    frame = pd.DataFrame({"user": [1, 1], "item": list("ab"), "score": [3, 2]})
+
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec.catalogue(k=2, items=items)
+
+
+def test_other_refusals():
+    """Without a column of items, with a null one, or a cut-off that is none."""
+    frame = pd.DataFrame({"user": [1, 1], "item": ["a", None], "score": [3, 2]})
+    for call, message in (
+        (frame.drop(columns="item").rec.catalogue, "item: no column found"),
+        (frame.rec.catalogue, "item='item': ids must not be null"),
+        (lambda: frame.rec.catalogue(k=0), "k must be an integer of 1 or more"),
+    ):
+        with pytest.raises(recframe.RecframeError, match=message):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--items", "5"], "found 5, of which 60 are recommended"),
+        (["--items", "0"], "1 or more, found 0"),
+        (["--items", "nix.parquet"], "items: cannot read nix.parquet: no such file"),
+        (["--duplicates", "keep"], "in the lists of a catalogue an item is once"),
+        (["--item", "nix"], "item='nix': no such column"),
+    ],
+)
+def test_the_command_refuses(words, message, tmp_path, capsys):
+    """What the method refuses the command does, in one line."""
+    interactions().to_parquet(tmp_path / "a.parquet")
+
+    assert 1 == main(["catalogue", str(tmp_path / "a.parquet"), "--k", "3", *words])
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_writes(tmp_path, capsys):
+    """A row for each score, as it prints; of no rows too."""
+    frame = interactions()
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame[:0].to_parquet(tmp_path / "none.parquet")
+    out = tmp_path / "out.csv"
+
+    assert 0 == main(["catalogue", f"{tmp_path}/a.parquet", "--k", "3", "-o", str(out)])
+    assert "coverage@3" in capsys.readouterr().out
+    pd.testing.assert_frame_equal(
+        frame.rec.catalogue(k=3), pd.read_csv(out, index_col=0), check_names=False
+    )
+    assert 0 == main(["catalogue", f"{tmp_path}/none.parquet", "--k", "3"])

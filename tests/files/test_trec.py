@@ -1,0 +1,145 @@
+"""Runs and qrels of TREC: what lines say, and every line that says nothing is refused."""
+
+import gzip
+import os
+
+import pandas as pd
+import pytest
+
+import recframe
+from recframe import RecframeError
+
+LINES = "q1 Q0 007 1 0.5 tag\nq1 Q0 d2 2 -1e-3 tag\n2 Q0 007 1 +12. tag\n"
+ROWS = {"query": ["q1", "q1", "2"], "doc": ["007", "d2", "007"], "score": [0.5, -0.001, 12.0]}
+
+
+def read(folder, text, what="run"):
+    """Return what is read of a file with this text, given as text or bytes."""
+    path = folder / f"{what}.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return getattr(recframe, f"read_{what}")(path)
+
+
+ALIKE = {
+    "as it is": LINES,
+    "no end of line": LINES.rstrip("\n"),
+    "tabs": LINES.replace(" ", "\t"),
+    "many blanks": "  " + LINES.replace(" ", " \t  "),
+    "blanks at the ends": LINES.replace("\n", " \t\n \t"),
+    "lines of Windows": LINES.replace("\n", "\r\n"),
+    "lines of old": LINES.replace("\n", "\r"),
+    "empty lines and comments": "# a run\n\n" + LINES.replace("\n", "\n\n  # one two\n \n"),
+    "byte order mark": b"\xef\xbb\xbf" + LINES.encode(),
+    "compressed": gzip.compress(LINES.encode()),
+    "compressed in parts": gzip.compress(LINES[:30].encode()) + gzip.compress(LINES[30:].encode()),
+}
+
+
+@pytest.mark.parametrize("text", ALIKE.values(), ids=ALIKE)
+def test_a_run(text, tmp_path):
+    """A row for each line that says something, ids as they are written, in the order of lines."""
+    frame = read(tmp_path, text)
+
+    pd.testing.assert_frame_equal(pd.DataFrame(ROWS), frame)
+
+
+def test_regular_numbers_are_read_alike(tmp_path):
+    """A score means the same whichever way the lines are read, to the last bit."""
+    scores = ["0.1", "1e22", "123456789.123456789", "inf", "-Inf", ".5", "5e-324", "1.", "007"]
+    texts = [f"q Q0 {doc} 1 {score} t\n" for doc, score in enumerate(scores)]
+    fast = read(tmp_path, "".join(texts))["score"].tolist()
+
+    assert [*map(float, scores)] == fast
+    assert [*fast, 1.0] == read(tmp_path, "".join([*texts, "q Q0 x 1 +1 t"]))["score"].tolist()
+
+
+def test_qrels(tmp_path):
+    """Grades are whole numbers, which may be negative or 0."""
+    frame = read(tmp_path, "q1 0 007 2\nq1\t0\td2\t-1\n# none\nq2 Q0 d2 +0\n", "qrels")
+    expected = {"query": ["q1", "q1", "q2"], "doc": ["007", "d2", "d2"], "relevance": [2, -1, 0]}
+
+    pd.testing.assert_frame_equal(pd.DataFrame(expected), frame)
+
+
+def test_quotes_are_letters(tmp_path):
+    """A field is what stands between blanks, quotes or not."""
+    frame = read(tmp_path, 'q Q0 "a 1 2 t\nq Q0 b" 2 1 t\nq Q0 \\ 2 1 NA\nNA Q0 nan 2 1 t\n')
+
+    assert ['"a', 'b"', "\\", "nan"] == frame["doc"].tolist()
+    assert ["q", "q", "q", "NA"] == frame["query"].tolist()
+
+
+REFUSED = {
+    "too few fields": ("run", "a Q0 b 1 0.5 t\n\na Q0 c 2 0.4\n", r"run.txt, line 3: must have 6 "),
+    "too many fields": ("run", "a Q0 b 1 0.5 t u\n", r"found 7: 'a Q0 b 1 0.5 t u'"),
+    "one blank too many": ("run", "a Q0  1 0.5 t\n", "must have 6 fields .*, found 5"),
+    "no number": ("run", "#\na Q0 b 1 x t\n", "line 2: score must be a number, found 'x'"),
+    "NaN": ("run", "a Q0 b 1 NaN t\n", "line 1: score must be a number, found 'NaN'"),
+    "a comma": ("run", "a Q0 b 1 0,5 t\n", "line 1: score must be a number, found '0,5'"),
+    "NaN beside +1": ("run", "a Q0 b 1 +1 t\na Q0 c 1 nan t", "line 2: score must be a number"),
+    "no UTF-8": (
+        "run",
+        b"a Q0 b 1 1 t\na Q0 \xe9 1 1 t",
+        "line 2: must be UTF-8 text, .* by iconv",
+    ),
+    "nothing": ("run", "", r"run.txt: must have lines of a run \(query Q0 doc rank score tag\), f"),
+    "comments only": ("run", "# a\n\n", "found none"),
+    "twice": (
+        "run",
+        "#\na Q0 b 1 1 t\n\nb Q0 b 1 1 t\na Q0 b 2 0 t\nb Q0 b 2 0 t\n",
+        r"line 5: query 'a' has the document 'b' in line 2 already \(2 of 4 lines repeat anoth",
+    ),
+    "twice, in order": (
+        "run",
+        "a Q0 b 1 1 t\na Q0 b 2 0 t\n",
+        "line 2: query 'a' has the document 'b' in line 1 already",
+    ),
+    "judged twice": (
+        "qrels",
+        "b 0 d 1\na 0 d 1\nb 0 d 0",
+        "line 3: query 'b' has the document 'd'",
+    ),
+    "a header": (
+        "qrels",
+        "query-id corpus-id score\n",
+        r"must have 4 fields \(query iteration doc",
+    ),
+    "no whole number": ("qrels", "a 0 b 1.0", "line 1: relevance must be a whole number .*'1.0'"),
+    "a huge number": ("qrels", f"a 0 b {10**20}", "line 1: relevance must be a whole number of at"),
+    "half a file": (
+        "run",
+        gzip.compress(LINES.encode())[:-9],
+        "cannot read .*run.txt: .*; fetch it",
+    ),
+    "a broken file": ("run", b"\x1f\x8b" + bytes(40), "cannot read .*run.txt: "),
+}
+
+
+@pytest.mark.parametrize(("what", "text", "message"), REFUSED.values(), ids=REFUSED)
+def test_bad_lines_are_refused(what, text, message, tmp_path):
+    """A line that cannot be read is refused with its number, and what is wrong with it."""
+    with pytest.raises(RecframeError, match=message):
+        read(tmp_path, text, what)
+
+
+def test_bad_paths_are_refused(tmp_path):
+    """What cannot be opened is refused, and nothing is waited for."""
+    os.mkfifo(tmp_path / "pipe")
+    for path, message in {
+        tmp_path: "Is a directory",
+        tmp_path / "none": "no such file",
+        tmp_path / "pipe": "it is a pipe, not a file",
+        "": "path: it must name a file or folder, found ''",
+    }.items():
+        with pytest.raises(RecframeError, match=message):
+            recframe.read_run(path)
+    with pytest.raises(RecframeError, match="path must be the path of a file of qrels, found 5"):
+        recframe.read_qrels(5)
+
+
+def test_a_long_line_is_quoted_in_part(tmp_path):
+    """Of a line of any length a message has a part."""
+    with pytest.raises(RecframeError) as refused:
+        read(tmp_path, "x" * 10**6)
+
+    assert len(str(refused.value)) < 600

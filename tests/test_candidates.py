@@ -1,0 +1,405 @@
+"""exclude= and unjudged=: rows that are no candidates leave the frame first, on every door."""
+
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dask
+import recframe
+import recframe.dask
+import reference
+import strategies
+from recframe import MissingColumnError, RecframeError
+from recframe.cli import main
+from test_duplicates import (
+    DUPLICATES,
+    ITEMS,
+    LABELS,
+    ask_every_door,
+    assert_table,
+    expected_table,
+    make_frame,
+    repeated_rows,
+)
+
+METRICS = ["precision@2", "recall@2", "r_precision"]
+
+
+@pytest.fixture
+def seen():
+    """Pairs seen in training: one twice, one of a user whom nobody ranks."""
+    return pd.DataFrame({"user": ["ann", "ann", "bob", "zoe"], "item": [1, 1, 3, 1]})
+
+
+def anti_join(frame, exclude):
+    """Return the rows whose pair is not excluded, by a set of Python."""
+    pairs = set(zip(exclude["user"], exclude["item"], strict=True))
+    rows = zip(frame["user"], frame["item"], strict=True)
+    return frame[[pair not in pairs for pair in rows]]
+
+
+@st.composite
+def rows_and_pairs(draw, users=(0, 3, 2**53), **kinds):
+    """Return the kind of items, rows, and pairs to exclude, some of which are in the rows."""
+    kind, rows = draw(repeated_rows(users=users, **kinds))
+    own = [row[:2] for row in rows if None not in row[:2]]
+    pair = st.tuples(st.sampled_from([*users, 77]), st.sampled_from(ITEMS[kind][0]))
+    pairs = st.lists(st.sampled_from(own) | pair if own else pair, min_size=1, max_size=8)
+    return kind, rows, draw(pairs)
+
+
+def make_pairs(kind, pairs):
+    """Return pairs as a frame, with a column that means nothing here."""
+    item = pd.Series([item for _, item in pairs], dtype=ITEMS[kind][1])
+    return pd.DataFrame({"rating": 3, "user": [user for user, _ in pairs], "item": item})
+
+
+@settings(max_examples=50)
+@given(
+    rows_and_pairs(relevance="graded", nulls=("score",)),
+    strategies.options(),
+    st.sampled_from(DUPLICATES),
+)
+def test_frames_equal_the_reference(drawn, options, duplicates):
+    """Every value is that of the reference, or both refuse, under every option."""
+    kind, rows, pairs = drawn
+    options["duplicates"] = duplicates
+    frame, exclude = make_frame(kind, rows), make_pairs(kind, pairs)
+    try:
+        expected = expected_table(reference.leave_out(rows, pairs), options)
+    except reference.Refused:
+        with pytest.raises(RecframeError):
+            recframe.evaluate(frame, LABELS, exclude=exclude, **options)
+        return
+    assert_table(expected, recframe.evaluate(frame, LABELS, exclude=exclude, **options))
+
+
+@settings(max_examples=12)
+@given(
+    rows_and_pairs(nulls=(), users=(0, 3, 5, -1, 2**53), least=6),
+    strategies.options(short="pad", missing="raise", min_relevance=None),
+    st.sampled_from(DUPLICATES),
+    st.booleans(),
+)
+def test_every_door_is_an_anti_join(tmp_path_factory, drawn, options, duplicates, with_truth):
+    """Frames, files and Dask give the table of what an anti-join leaves, or refuse as it is."""
+    kind, rows, pairs = drawn
+    options["duplicates"] = duplicates
+    frame, exclude = make_frame(kind, rows), make_pairs(kind, pairs)
+    truth = None
+    if with_truth:
+        truth = frame.loc[::2, ["user", "item"]].drop_duplicates()
+    folder = tmp_path_factory.mktemp("door")
+    exclude.to_parquet(folder / "exclude.parquet")
+    bound = options | {"exclude": folder / "exclude.parquet"}
+    if not {user for user, _ in pairs} & set(frame["user"]):
+        with pytest.raises(RecframeError, match="user: no user is in both the frame and exclude"):
+            recframe.evaluate(frame, LABELS, truth=truth, **bound)
+        return
+    try:
+        expected = recframe.evaluate(anti_join(frame, exclude), LABELS, truth=truth, **options)
+    except RecframeError:
+        with pytest.raises(RecframeError):
+            recframe.evaluate(frame, LABELS, truth=truth, **bound)
+        with pytest.raises(RecframeError):
+            list(ask_every_door(frame, folder, bound, truth))
+        return
+    doors = [recframe.evaluate(frame, LABELS, truth=truth, **bound)]
+    for table in [*doors, *ask_every_door(frame, folder, bound, truth)]:
+        pd.testing.assert_frame_equal(expected, table, check_exact=True)
+
+
+ROW_METHODS = {
+    "evaluate": lambda rec: rec.evaluate(METRICS),
+    "rank": lambda rec: rec.rank(),
+    "top": lambda rec: rec.top(2),
+    "describe": lambda rec: rec.describe(2),
+    "inspect": lambda rec: rec.inspect("ann", 1).tables["score"],
+    "curve": lambda rec: rec.curve(k=3),
+}
+
+
+def assert_same(name, expected, table):
+    """Assert that what a method gives of Dask is what it gives of the frame."""
+    table = table.compute(scheduler="sync") if hasattr(table, "compute") else table
+    if name in ("evaluate", "rank", "top"):  # whose rows are in no order
+        expected, table = expected.sort_index(), table.sort_index()
+    if name == "inspect":  # what is judged has an index of its own
+        expected, table = (one.reset_index(drop=True) for one in (expected, table))
+    pd.testing.assert_frame_equal(pd.DataFrame(expected), pd.DataFrame(table), check_dtype=False)
+
+
+@pytest.mark.parametrize("with_truth", [False, True])
+@pytest.mark.parametrize("name", [*ROW_METHODS, "judge"])
+def test_every_method_sees_what_is_left(name, with_truth, recs, test, seen):
+    """Each method gives what it gives of the frame after an anti-join."""
+    frame = recs.assign(relevant=[1, 0, 0, 1, 1])
+    bound = {"short": "pad"} | ({"truth": test} if with_truth else {})
+    ask = ROW_METHODS.get(name, lambda rec: rec.judge(test))
+    expected = ask(anti_join(frame, seen).rec(**bound))
+
+    pd.testing.assert_frame_equal(expected, ask(frame.rec(**bound, exclude=seen)))
+    if name == "judge":
+        return
+    with dask.config.set({"dataframe.convert-string": False}):
+        table = ask(dd.from_pandas(frame, npartitions=2).rec(**bound, exclude=seen))
+    assert_same(name, expected, table)
+
+
+def test_values_by_hand(recs, test, seen):
+    """Without her 1, ann's 2 comes first; R counts what truth holds, excluded or not."""
+    recall = recs.rec(truth=test, short="pad").recall(1)["score"]
+    assert [0, 1, 0] == recall[["ann", "bob", "cat"]].tolist()
+    left = recs.rec(truth=test, short="pad", exclude=seen)
+    assert [1 / 3, 1, 0] == left.recall(1).loc[["ann", "bob", "cat"], "score"].tolist()
+    both = recs.rec(truth=test, short="pad", exclude=pd.concat([seen, test[:1]]))
+    assert "ann" in both.recall(1).index
+    assert 0 == both.recall(1).loc["ann", "score"]
+
+
+def test_command_line(recs, test, seen, tmp_path, capsys):
+    """Both commands take --exclude; the file is not one that --output may replace."""
+    run = recs.assign(relevant=1)
+    run.to_parquet(tmp_path / "recs.parquet")
+    seen.to_parquet(tmp_path / "seen.parquet")
+    path, pairs = str(tmp_path / "recs.parquet"), str(tmp_path / "seen.parquet")
+    asked = ["--exclude", pairs, "--short", "pad", "--format", "csv"]
+    assert 0 == main(["evaluate", path, "--metric", "precision@2", *asked])
+    mean = anti_join(run, seen).rec(short="pad").precision(2)["score"].mean()
+    assert f"score,precision@2\nscore,{mean}\n" == capsys.readouterr().out
+    assert 0 == main(["describe", path, "--exclude", pairs, "--format", "csv"])
+    assert f"\nscore,{len(anti_join(run, seen))}," in capsys.readouterr().out
+    assert 1 == main(["evaluate", path, *asked, "-q", "--output", str(tmp_path / "seen.parquet")])
+    assert "is read" in capsys.readouterr().err
+
+
+def test_one_ranking(recs, seen):
+    """user=None: items are excluded, whoever the pairs are of."""
+    frame = recs.drop_duplicates("item").assign(relevant=1)
+    expected = frame[~frame["item"].isin(seen["item"])].rec(user=None, short="pad").evaluate()
+
+    for exclude in (seen, seen[["item"]]):
+        table = frame.rec(user=None, short="pad", exclude=exclude).evaluate()
+        pd.testing.assert_frame_equal(expected, table)
+
+
+def test_a_user_of_whom_nothing_is_left(recs, test):
+    """He has no row: not in the table, unless truth has him, and then as one who is absent."""
+    frame = recs.assign(relevant=1)
+    gone = frame[frame["user"] == "ann"]
+    assert "ann" not in frame.rec(short="pad", exclude=gone).precision(2).index
+    table = frame.rec(short="pad", exclude=gone, truth=test).precision(2)
+    assert 0.0 == table.loc["ann", "score"]
+    with pytest.raises(RecframeError, match=r"user='ann': none of \d rows is left by exclude"):
+        frame.rec(exclude=gone).inspect("ann")
+    with pytest.raises(RecframeError, match="user='eve': none of 1 row is left by unjudged"):
+        frame.rec(unjudged="drop", truth=test).inspect("eve")
+
+
+def test_null_ids_are_left_to_missing(recs, seen):
+    """A row without a user or item is excluded by no pair; its null is refused or dropped."""
+    frame = recs.assign(relevant=1, user=recs["user"].mask(recs["user"] == "eve"))
+    with pytest.raises(RecframeError, match="user='user': ids must not be null, found 1 null of 3"):
+        frame.rec(short="pad", exclude=seen).recall(2)
+    table = frame.rec(short="pad", exclude=seen, missing="drop").evaluate()
+    left = anti_join(frame, seen).rec(short="pad", missing="drop").evaluate()
+    pd.testing.assert_frame_equal(left, table)
+    assert 1 == frame.rec(exclude=seen).describe().loc["null users", "score"]
+
+
+def test_faults_of_excluded_rows_do_not_count(recs, seen):
+    """A null score or relevance that leaves with its row is not refused."""
+    is_seen = ~recs.index.isin(anti_join(recs, seen).index)
+    assert is_seen.any()
+    frame = recs.assign(relevant=pd.Series(1, recs.index, "Int64").mask(is_seen))
+    frame["score"] = frame["score"].mask(is_seen)
+
+    expected = anti_join(frame, seen).rec(short="pad").evaluate()
+    pd.testing.assert_frame_equal(expected, frame.rec(short="pad", exclude=seen).evaluate())
+
+
+def test_the_frames_labels_come_first(recs, seen):
+    """Where both have a column of the frame's label, that is the one; an index level is one too."""
+    frame = recs.rename(columns={"user": "who"}).assign(relevant=1)
+    exclude = seen.rename(columns={"user": "who"}).assign(user="nobody")
+    bound = {"user": "who", "short": "pad"}
+    expected = frame.rec(**bound, exclude=exclude).evaluate()
+
+    for other in (seen, exclude.set_index("who"), seen.rename(columns={"item": "movie_id"})):
+        pd.testing.assert_frame_equal(expected, frame.rec(**bound, exclude=other).evaluate())
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda x: x.drop(columns="user"), MissingColumnError, "exclude: user: no column found"),
+        (lambda x: x.assign(item_id=1).drop(columns="item").assign(doc=1), RecframeError,
+         "exclude: item: 2 columns could be it, 'item_id', 'doc'; it has 'user', 'item_id', 'doc'; "
+         "name one 'item', as that of the frame evaluated"),
+        (lambda x: x.assign(item=x["item"].astype(str)), RecframeError,
+         "item: ids of different kinds are never equal; the frame has int64 .*, exclude has "),
+        (lambda x: x.assign(user="x"), RecframeError, "no user is in both the frame and exclude"),
+        (lambda x: x.assign(user=x["user"].str.upper()), RecframeError,
+         r"they differ in case \('ann' in the frame is 'ANN' in exclude\)"),
+        (lambda x: x.assign(item=99), RecframeError, "no item is in both the frame and exclude"),
+        (lambda x: x.assign(item=x["item"].mask(x["user"] == "zoe")), RecframeError,
+         "exclude: item='item': ids must not be null, found 1 null of 4"),
+        (lambda x: x[:0], RecframeError, "exclude: there are no rows, so that nothing is excluded"),
+        (lambda x: "nowhere.parquet", RecframeError, "exclude: cannot read nowhere.parquet: no"),
+        (lambda x: "seen.csv", RecframeError, "exclude: cannot read seen.csv: no such file"),
+        (lambda x: {"ann": [7]}, RecframeError,
+         r"exclude must be a pandas DataFrame or the path .*; pass recframe.truth_from\(exclude\)"),
+    ],
+)  # fmt: skip
+def test_refusals(change, error, message, recs, seen):
+    """What could not exclude what is meant is refused, in pandas and, when computed, in Dask."""
+    frame, exclude = recs.assign(relevant=1), change(seen)
+    with pytest.raises(error, match=message):
+        frame.rec(exclude=exclude, short="pad").recall(2)
+    with dask.config.set({"dataframe.convert-string": False}):
+        ddf = dd.from_pandas(frame, npartitions=2)
+    for ask in (lambda rec: rec.recall(2), lambda rec: rec.describe(2)):
+        with pytest.raises(error, match=message):
+            ask(ddf.rec(exclude=exclude, short="pad")).compute(scheduler="sync")
+
+
+def test_files_are_refused_too(recs, seen, tmp_path):
+    """Where no user of a file is in exclude, which is known only at its end, it is refused."""
+    recs.assign(relevant=1).to_parquet(tmp_path / "recs.parquet", row_group_size=2)
+    other = seen.assign(user="x")
+    with pytest.raises(RecframeError, match="no user is in both the frame and exclude"):
+        recframe.evaluate(tmp_path / "recs.parquet", exclude=other, short="pad", memory=2_000)
+
+
+def test_a_frame_without_items_is_refused(recs, seen):
+    """Items are needed; the message has the call to complete."""
+    frame = recs.drop(columns="item").assign(relevant=1)
+    with pytest.raises(MissingColumnError, match=r"item: no column found .*exclude=exclude"):
+        frame.rec(exclude=seen).recall(1)
+
+
+@st.composite
+def rows_and_truth(draw, **kinds):
+    """Return the kind of items, rows, and pairs of truth with grades, some of them in the rows."""
+    kind, rows, pairs = draw(rows_and_pairs(**kinds))
+    grades = st.sampled_from([0, 1, 2])
+    return kind, rows, {pair: draw(grades) for pair in pairs}
+
+
+def make_truth(kind, grades):
+    """Return truth as a frame."""
+    return make_pairs(kind, list(grades)).assign(rating=list(grades.values()))
+
+
+@settings(max_examples=12)
+@given(
+    rows_and_truth(nulls=(), users=(0, 3, 5, -1, 2**53), least=6),
+    strategies.options(short="pad", missing="raise", min_relevance=1),
+    st.sampled_from(DUPLICATES),
+    st.sampled_from(["zero", "drop"]),
+)
+def test_unjudged_rows_leave_as_by_a_filter(tmp_path_factory, drawn, options, duplicates, absent):
+    """On every door the table is that of the rows that truth holds, whatever their grades."""
+    kind, rows, grades = drawn
+    options |= {"duplicates": duplicates, "absent": absent, "relevant": "rating"}
+    frame, truth = make_frame(kind, rows), make_truth(kind, grades)
+    bound = options | {"unjudged": "drop"}
+    judged = frame[[row[:2] in grades for row in rows]]
+    folder = tmp_path_factory.mktemp("door")
+    try:
+        expected = recframe.evaluate(judged, LABELS, truth=truth, **options)
+    except RecframeError as error:
+        if "the frame has no rows" not in str(error):
+            with pytest.raises(RecframeError):
+                recframe.evaluate(frame, LABELS, truth=truth, **bound)
+            with pytest.raises(RecframeError):
+                list(ask_every_door(frame, folder, bound, truth))
+        return
+    doors = [recframe.evaluate(frame, LABELS, truth=truth, **bound)]
+    for table in [*doors, *ask_every_door(frame, folder, bound, truth)]:
+        pd.testing.assert_frame_equal(expected, table, check_exact=True)
+
+
+@pytest.mark.parametrize("name", [*ROW_METHODS, "judge"])
+def test_every_method_drops_unjudged_rows(name, recs, test):
+    """Each method gives what it gives of the frame after a filter."""
+    bound = {"short": "pad", "truth": test}
+    pairs = set(zip(test["user"], test["item"], strict=True))
+    judged = recs[[pair in pairs for pair in zip(recs["user"], recs["item"], strict=True)]]
+    assert 0 < len(judged) < len(recs)
+    ask = ROW_METHODS.get(name, lambda rec: rec.judge())
+    expected = ask(judged.rec(**bound))
+
+    pd.testing.assert_frame_equal(expected, ask(recs.rec(**bound, unjudged="drop")))
+    if name == "judge":
+        return
+    with dask.config.set({"dataframe.convert-string": False}):
+        table = ask(dd.from_pandas(recs, npartitions=2).rec(**bound, unjudged="drop"))
+    assert_same(name, expected, table)
+
+
+def test_condensed_lists_by_hand():
+    """Of a, b, c and d truth knows b as irrelevant and c as relevant: c is second of two."""
+    frame = pd.DataFrame({"user": 1, "item": list("abcd"), "score": [4, 3, 2, 1]})
+    truth = pd.DataFrame({"user": 1, "item": ["b", "c", "e"], "relevant": [0, 1, 1]})
+    asked = ["precision@2", "recall@2", "reciprocal_rank"]
+
+    for unjudged, values in {"nonrelevant": [0, 0, 1 / 3], "drop": [1 / 2, 1 / 2, 1 / 2]}.items():
+        table = frame.rec(truth=truth, unjudged=unjudged).evaluate(asked)
+        assert values == table.loc[1].tolist()
+
+
+def test_lists_without_a_judged_row(recs, tmp_path):
+    """A model that finds nothing judged scores 0, as absent users do; ids never met are refused."""
+    truth = pd.DataFrame({"user": ["ann", "bob"], "item": [3, 2]})
+    recs.to_parquet(tmp_path / "recs.parquet", row_group_size=2)
+    with dask.config.set({"dataframe.convert-string": False}):
+        ddf = dd.from_pandas(recs, npartitions=2)
+    bound = {"truth": truth, "unjudged": "drop"}
+    doors = [
+        lambda: recs.rec(**bound).evaluate(METRICS),
+        lambda: recframe.evaluate(tmp_path / "recs.parquet", METRICS, **bound, memory=2_000),
+        lambda: ddf.rec(**bound).evaluate(METRICS).compute(scheduler="sync").sort_index(),
+    ]
+    for ask in doors:
+        table = ask()
+        assert ["ann", "bob"] == table.index.tolist()
+        assert (table == 0).all(axis=None)
+
+    bound["truth"] = truth.assign(user="x")
+    for ask in doors:
+        with pytest.raises(RecframeError, match="no user is in both the frame and truth; the fram"):
+            ask()
+
+
+def test_unjudged_and_excluded_rows(recs, test, seen):
+    """Both leave: what is left is judged and not excluded."""
+    rec = recs.rec(truth=test, short="pad", exclude=seen, unjudged="drop")
+
+    left = anti_join(recs, seen).merge(test)[["user", "item", "score"]]
+    pd.testing.assert_frame_equal(
+        left.rec(truth=test, short="pad").evaluate(METRICS), rec.evaluate(METRICS)
+    )
+    assert 2 == len(left)
+    assert 2 == rec.describe(1).loc["rows", "score"]
+
+
+def test_unjudged_needs_truth(frame, tmp_path, capsys):
+    """Without truth nothing is unjudged, which is refused, on the command line too."""
+    with pytest.raises(RecframeError, match=r"unjudged='drop' .*, found no truth; pass truth="):
+        frame.rec(unjudged="drop")
+    frame.to_parquet(tmp_path / "run.parquet")
+    assert 1 == main(["evaluate", str(tmp_path / "run.parquet"), "--unjudged", "drop"])
+    assert "found no truth" in capsys.readouterr().err
+
+
+def test_unjudged_on_the_command_line(recs, test, tmp_path, capsys):
+    """--unjudged drop gives the mean of the condensed lists."""
+    recs.to_parquet(tmp_path / "recs.parquet")
+    test.to_parquet(tmp_path / "test.parquet")
+    paths = [str(tmp_path / "recs.parquet"), "--truth", str(tmp_path / "test.parquet")]
+    asked = ["--unjudged", "drop", "--short", "pad", "--metric", "precision@1", "--format", "csv"]
+    assert 0 == main(["evaluate", *paths, *asked])
+    assert f"score,precision@1\nscore,{2 / 3}\n" == capsys.readouterr().out
