@@ -24,13 +24,21 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe.spark
+from recframe.metrics.definitions import DEFINITIONS
 from recframe.spark import accessor
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Spark's own
 ]
-METRICS = ["precision@2", "recall@2", "r_precision", "auc", "ndcg@3", "reciprocal_rank"]
+# Every metric there is, with a cut-off where it takes one and the parameters that it needs.
+PARAMETERS = {"rbp": "(p=0.8)", "err": "(max=3)"}
+METRICS = [
+    f"{name}{PARAMETERS.get(name, '')}{'' if one.cut_off == 'none' else '@2'}"
+    for name, one in DEFINITIONS.items()
+    if name not in ("err", "mean")  # which need grades, and a column
+]
+METRICS += ["ndcg", "mean(other.score)@3"]
 START = datetime.date(2026, 1, 1)
 IDS = {  # a type of Spark, and what makes an id of a number
     "bigint": int,
@@ -49,6 +57,11 @@ def spark():
         patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
         options = {
             "spark.sql.shuffle.partitions": 4,
+            "spark.default.parallelism": 2,
+            # What makes long jobs quick makes short ones slow.
+            "spark.sql.codegen.wholeStage": False,
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.sql.adaptive.enabled": False,
             "spark.ui.enabled": False,
             "spark.ui.showConsoleProgress": False,
@@ -88,6 +101,9 @@ OF_TRUTH = {**ROLES, "truth_user": "who", "truth_item": "what", "relevant": "gra
 OF_TRUTH["min_relevance"] = 2
 
 
+OF_GRADES = [*METRICS, "err(max=3)", "err(max=3)@2"]
+
+
 def on_spark(spark, frame, ids="bigint"):
     """Return a Spark DataFrame of the frame, the ids of its first column of a type."""
     sdf = spark.createDataFrame(pa.Table.from_pandas(frame, preserve_index=False))
@@ -120,10 +136,11 @@ def refusal(make_table, find=lambda table: table.toPandas()):
 
 
 @pytest.mark.parametrize(
-    ("ids", "ties"), [*((ids, "expected") for ids in IDS), ("int", "best"), ("string", "worst")]
+    ("ids", "ties"),
+    [*zip(IDS, ["expected", "best", "item", "worst", "item", "expected"], strict=True)],
 )
 def test_values_equal_those_of_pandas(spark, ids, ties):
-    """Of users of every type, who keep it, in partitions of which some have no row."""
+    """In every metric, of users of every type, who keep it; some partitions have no row."""
     frame, _ = make(ids)
     asked = {**ROLES, "ties": ties}
     result = recframe.spark.rec(on_spark(spark, frame, ids))(**asked).evaluate(METRICS)
@@ -215,8 +232,9 @@ def test_nulls(spark, missing):
     )
     frame["other.score"] = frame["other.score"].where(frame["knn_score"] == 4)
 
+    metrics = METRICS[:-1]  # the column has nulls in rows that the other score ranks
     assert_same(
-        frame.rec(**asked).evaluate(METRICS), recframe.spark.rec(sdf, **asked).evaluate(METRICS)
+        frame.rec(**asked).evaluate(metrics), recframe.spark.rec(sdf, **asked).evaluate(metrics)
     )
 
 
@@ -234,7 +252,7 @@ def test_nulls_are_refused(spark):
 TRUTHS = {
     "pandas": lambda truth, spark, tmp_path: truth,
     "file": lambda truth, spark, tmp_path: (
-        truth.to_parquet(tmp_path / "truth.parquet") or tmp_path / "truth.parquet"
+        truth.to_parquet(path := tmp_path / f"{truth.columns[0]}.parquet") or path
     ),
     "Spark": lambda truth, spark, tmp_path: on_spark(spark, truth),
     "Spark, narrower": lambda truth, spark, tmp_path: on_spark(spark, truth, "int"),
@@ -242,17 +260,89 @@ TRUTHS = {
 }
 
 
-@pytest.mark.parametrize("kind", TRUTHS)
-@pytest.mark.parametrize("absent", ["zero", "drop"])
-def test_truth_counts_once(spark, kind, absent, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "options", "excludes"),
+    [
+        ("pandas", {"absent": "drop", "unjudged": "drop"}, True),
+        ("file", {"gain": "exponential", "missing": "drop"}, True),
+        ("Spark", {"ties": "item", "unjudged": "drop"}, True),
+        ("Spark", {"ties": "item", "unjudged": "drop"}, False),
+        ("Spark", {"ties": "best"}, False),
+        ("Spark, narrower", {"ties": "worst", "absent": "drop"}, True),
+        ("Spark, decimals", {}, False),
+    ],
+)
+def test_truth_counts_once_and_what_is_excluded_never(spark, kind, options, excludes, tmp_path):
     """Users with rows and truth, with one of them only: the table is that of pandas."""
     frame, truth = make()
-    asked = {**OF_TRUTH, "absent": absent}
-    given = TRUTHS[kind](truth, spark, tmp_path)
-    result = recframe.spark.rec(on_spark(spark, frame))(truth=given, **asked).evaluate(METRICS)
+    asked = {**OF_TRUTH, **options, "truth": truth}
+    given = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
+    if excludes:
+        asked["exclude"] = make_excluded(frame)
+        given["exclude"] = TRUTHS[kind](asked["exclude"], spark, tmp_path)
+    result = recframe.spark.rec(on_spark(spark, frame))(**asked | given).evaluate(OF_GRADES)
 
     assert ("User.Id", "bigint") == result.dtypes[0]
-    assert_same(frame.rec(truth=truth, **asked).evaluate(METRICS), result)
+    assert_same(frame.rec(**asked).evaluate(OF_GRADES), result)
+
+
+def make_excluded(frame):
+    """Return pairs of a frame, all of one user, and a pair of a user who is not in it."""
+    pairs = frame.loc[(frame.index % 3 == 0) | (frame["User.Id"] == 5), ["User.Id", "doc"]]
+    return pd.concat([pairs, pd.DataFrame({"User.Id": [99], "doc": ["d1"]})], ignore_index=True)
+
+
+def test_what_is_excluded_leaves_every_table(spark):
+    """Of rows, lists, figures and users, as in pandas, without truth too."""
+    frame, _ = make()
+    asked = {**ROLES, "exclude": make_excluded(frame)}
+    given = {**asked, "exclude": on_spark(spark, asked["exclude"])}
+    ours, theirs = recframe.spark.rec(on_spark(spark, frame))(**given), frame.rec(**asked)
+    keys = ["User.Id", "doc"]
+    left = frame.merge(asked["exclude"], how="left", indicator=True).query("_merge == 'left_only'")
+    expected = left.rec(**ROLES).rank()["knn_score"].set_axis(pd.MultiIndex.from_frame(left[keys]))
+    ranked = ours.rank().where("ranked_by = 'knn_score'").toPandas().set_index(keys)["rank"]
+
+    assert expected.sort_index().to_dict() == ranked.sort_index().to_dict()
+    assert str(theirs.describe(2)) == str(ours.describe(2))
+    assert_catalogue(theirs.catalogue(2), ours.catalogue(2))
+    pd.testing.assert_frame_equal(theirs.inspect(12).metrics, ours.inspect(12).metrics)
+    with pytest.raises(recframe.RecframeError, match=r"user=5: none of .* left by exclude"):
+        ours.inspect(5)
+
+
+def assert_catalogue(expected, table):
+    """Assert that a result has the figures of a catalogue, bit for bit."""
+    actual = table.toPandas().set_index("score")
+    assert list(expected) == list(actual)
+    assert expected.to_numpy().tolist() == actual.loc[expected.index].to_numpy().tolist()
+
+
+def test_catalogue(spark):
+    """Its figures are those of pandas, under ties, with given items and of truth."""
+    frame, truth = make()
+    sdf = on_spark(spark, frame)
+    items = [f"d{number}" for number in range(99)]
+    assert_catalogue(
+        frame.rec(**ROLES).catalogue(3, items), recframe.spark.rec(sdf, **ROLES).catalogue(3, items)
+    )
+    asked = {**OF_TRUTH, "unjudged": "drop", "ties": "best"}
+    given = recframe.spark.rec(sdf, truth=on_spark(spark, truth), **asked)
+    assert_catalogue(frame.rec(truth=truth, **asked).catalogue(3), given.catalogue(3))
+    few = recframe.spark.rec(sdf, **ROLES).catalogue
+    assert "items must have every item" in refusal(lambda: few(3, items[:2]))
+
+
+def test_means_of_columns_need_no_relevance(spark):
+    """Nor do the tables of all users that are made of them."""
+    frame, _ = make()
+    frame, metric = frame.drop(columns="relevant"), "mean(other.score)@2"
+    ours = recframe.spark.rec(on_spark(spark, frame), **ROLES)
+    theirs = frame.rec(**ROLES)
+
+    assert_same(theirs.evaluate(metric), ours.evaluate(metric))
+    (mean,) = ours.mean(metric).where("score = 'knn_score'").toPandas()[metric]
+    assert mean == pytest.approx(theirs.mean(metric).loc["knn_score", metric], rel=1e-12)
 
 
 def test_truth_of_wider_integers_keeps_them(spark):
@@ -298,22 +388,28 @@ def test_items_that_no_partition_shares_with_its_truth(spark):
 
 
 DISJOINT = {
-    "no user is in both": lambda truth: truth.assign(who=truth["who"] + 1000),
-    "no item is in both": lambda truth: truth.assign(what="D" + truth["what"]),
-    "there are no rows": lambda truth: truth[truth["who"] < 0],
+    "no user is in both the frame and": lambda pairs, user, item: pairs.assign(
+        **{user: pairs[user] + 1000}
+    ),
+    "no item is in both the frame and": lambda pairs, user, item: pairs.assign(
+        **{item: "D" + pairs[item]}
+    ),
+    "there are no rows": lambda pairs, user, item: pairs[pairs[user] < 0],
 }
 
 
 @pytest.mark.parametrize("message", DISJOINT)
-def test_truth_of_other_ids_is_refused(spark, message):
+def test_others_of_other_ids_are_refused(spark, message):
     """By all partitions together, even where the first rows are shown only."""
     frame, truth = make()
-    given = on_spark(spark, DISJOINT[message](truth))
-    rec = recframe.spark.rec(on_spark(spark, frame), truth=given, **OF_TRUTH)
+    sdf, excluded = on_spark(spark, frame), make_excluded(frame)
+    given = on_spark(spark, DISJOINT[message](truth, "who", "what"))
+    rec = recframe.spark.rec(sdf, truth=given, **OF_TRUTH)
 
     assert message in refusal(rec.evaluate, lambda table: table.take(1))
-    if "item" in message:
-        assert message in refusal(lambda: rec.mean("recall@2"))
+    excluded = on_spark(spark, DISJOINT[message](excluded, "User.Id", "doc"))
+    rec = recframe.spark.rec(sdf, exclude=excluded, **ROLES)
+    assert message in refusal(rec.mean if "item" in message else rec.top)
 
 
 def test_truth_is_checked(spark):
@@ -397,6 +493,10 @@ def test_partitions_that_spark_joins(spark):
         sdf, given = on_spark(spark, frame), on_spark(spark, truth)
         rec = recframe.spark.rec(sdf, truth=given, **OF_TRUTH)
         assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate(METRICS), rec.evaluate(METRICS))
+        # Where two stages fail at once Spark's error is of pages, and not Python's.
+        refused = recframe.spark.rec(sdf, truth=given, **{**OF_TRUTH, "short": "raise"})
+        for find in (lambda table: table.toPandas(), lambda table: table.count()):
+            assert "k=50 is more than the ranked rows" in refusal(lambda: refused.recall(50), find)
         promised = recframe.spark.rec(sdf, partitioned=True, **ROLES)
         assert "partitioned=True: user" in refusal(promised.evaluate)
     finally:
@@ -418,7 +518,7 @@ def test_nothing_runs_before_it_is_computed(spark):
     for asked in (ROLES, {**OF_TRUTH, "truth": given}):
         rec = recframe.spark.rec(sdf, **asked)
         tables = [rec.evaluate(), rec.recall(), rec.mean(), rec.summary(), rec.compare()]
-        tables += [rec.curve(), rec.rank(), rec.top()]
+        tables += [rec.curve(), rec.rank(), rec.top(), rec.catalogue()]
         assert "knn_score" in repr(rec)
     assert all(isinstance(table, type(sdf)) for table in tables)
 
@@ -429,6 +529,7 @@ def test_what_is_refused_at_once(spark):
     sdf = on_spark(spark, frame)
     rec = recframe.spark.rec
     lists = sdf.withColumn("doc", F.array("doc"))
+    stream = spark.readStream.format("rate").load()
     refusals = {
         "frame must be a Spark DataFrame, .* pass spark.createDataFrame": lambda: rec(frame),
         "partitioned must be True or False": lambda: rec(sdf, partitioned=1),
@@ -456,6 +557,26 @@ def test_what_is_refused_at_once(spark):
         "'Score' has the name of one of the result": lambda: rec(
             sdf.withColumnRenamed("User.Id", "Score"), **{**ROLES, "user": "Score"}
         ).evaluate(),
+        "found a stream; pass each batch": lambda: rec(stream),
+        "truth must have all its rows, found a stream": lambda: rec(
+            sdf, **ROLES, truth=stream, truth_user="value", truth_item="timestamp"
+        ).evaluate(),
+        "truth: user: ids of different kinds .* is bigint, 'who' of truth string": lambda: rec(
+            sdf, **{**OF_TRUTH, "truth": on_spark(spark, truth, "string")}
+        ).evaluate(),
+        "exclude: item: ids of different kinds are never equal; 'doc' of the frame": lambda: rec(
+            sdf, **ROLES, exclude=on_spark(spark, frame).withColumn("doc", F.lit(1))
+        ).evaluate(),
+        "exclude: user: no column found": lambda: rec(
+            sdf, **ROLES, exclude=sdf.select("doc")
+        ).top(),
+        "exclude: there are no rows, so that nothing": lambda: rec(
+            sdf, **ROLES, exclude=frame[:0]
+        ).top(),
+        "unjudged='drop' leaves out the rows": lambda: rec(sdf, unjudged="drop"),
+        "mean column='n': .* found Spark's decimal": lambda: rec(
+            sdf.withColumn("n", F.lit(Decimal(1))), **ROLES
+        ).evaluate("mean(n)@2"),
         "there is one ranking": lambda: rec(sdf, **{**ROLES, "user": None}).inspect(1),
     }
     for message, ask in refusals.items():

@@ -17,10 +17,10 @@ from recframe.frames.reading import read_interactions
 from recframe.frames.tables import mean_table
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
-from recframe.options import OptionArguments, Options
+from recframe.options import OptionArguments, Options, frame_error
 from recframe.spark import cells, described, tasks
 from recframe.spark.beside import BESIDE, find_roles, put
-from recframe.spark.columns import check_kinds, check_order, make_sample
+from recframe.spark.columns import check_kinds, check_order, check_whole, make_sample
 from recframe.spark.given import open_beside
 from recframe.spark.lazy import (
     Parts,
@@ -95,14 +95,11 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, DataFrame):
-            is_pandas = isinstance(frame, pd.DataFrame)
-            remedy = "; pass spark.createDataFrame(frame), or use frame.rec" if is_pandas else ""
-            raise RecframeError(f"frame must be a Spark DataFrame, found {quote(frame)}{remedy}")
-        if frame.isStreaming:
-            raise RecframeError(
-                "frame must have all its rows, found a stream; pass each batch of it, in "
-                "sdf.writeStream.foreachBatch(...)"
-            )
+            if isinstance(frame, pd.DataFrame):
+                remedy = "; pass spark.createDataFrame(frame), or use frame.rec"
+                raise RecframeError(f"frame must be a Spark DataFrame, found pandas' own{remedy}")
+            raise frame_error("frame", "a Spark DataFrame", frame)
+        check_whole("frame", frame)
         super().__init__(frame)
         self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
 

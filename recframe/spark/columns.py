@@ -44,6 +44,15 @@ def make_sample(frame: Any) -> pd.DataFrame:
     return pd.DataFrame(dict(enumerate(columns))).set_axis(frame.columns, axis=1)
 
 
+def check_whole(name: str, frame: Any) -> None:
+    """Raise for a stream."""
+    if frame.isStreaming:
+        raise RecframeError(
+            f"{name} must have all its rows, found a stream; pass each batch of it, with "
+            "writeStream.foreachBatch"
+        )
+
+
 def check_kinds(frame: Any, columns: Columns) -> None:
     """Raise where a column in a role does not have one value in a cell, or decimals for floats."""
     roles = {columns.relevant: "relevant"} | dict.fromkeys(columns.scores, "score")
@@ -64,6 +73,28 @@ def check_kinds(frame: Any, columns: Columns) -> None:
             f"the column {quote(label)} must have one value in a cell, found Spark's "
             f"{shorten(kind.simpleString())}; {remedy}"
         )
+
+
+def check_alike(frame: Any, columns: Columns, side: Any, roles: Columns, other: str) -> None:
+    """Raise where ids of truth, or of exclude, never equal those of the frame, by their types."""
+    for role, own, label in (
+        ("user", columns.user, roles.user),
+        ("item", columns.item, roles.item),
+    ):
+        if own is None:
+            continue
+        of_frame, of_side = frame.schema[own].dataType, side.schema[label].dataType
+        if _kind(of_frame) is not _kind(of_side):
+            raise RecframeError(
+                f"{other}: {role}: ids of different kinds are never equal; {quote(own)} of the "
+                f"frame is {of_frame.simpleString()}, {quote(label)} of {other} "
+                f"{of_side.simpleString()}; make them one, as with F.col(...).cast('string')"
+            )
+
+
+def _kind(kind: Any) -> Any:
+    """Return what ids of a type of Spark may equal others by."""
+    return kinds.NumericType if isinstance(kind, kinds.NumericType) else type(kind)
 
 
 def check_said(truth: Any, roles: Columns, options: Options) -> None:

@@ -14,7 +14,7 @@ from recframe.frames.columns import Columns, get_column
 from recframe.frames.judgments import read_judgments
 from recframe.options import Options
 from recframe.spark.beside import BESIDE, find_roles, put
-from recframe.spark.columns import check_kinds, check_said, make_sample
+from recframe.spark.columns import check_alike, check_kinds, check_said, check_whole, make_sample
 
 
 def open_beside(
@@ -34,7 +34,9 @@ def open_beside(
         )
         options = put(options, {other: make_sample(one)})
         roles = find_roles(other, columns, options)
+        check_whole(other, one)
         check_kinds(one, roles)
+        check_alike(frame, columns, one, roles, other)
         if other == "truth":
             check_said(one, roles, options)
             read_judgments(columns, options, is_all=False)

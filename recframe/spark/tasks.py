@@ -32,6 +32,8 @@ MOST_ROWS = 1 << 16  # of a batch that is handed back
 SIDE, PART, CELL = "side", "part", "cell"  # columns beside those of rows and results
 CELLS = {PART: pa.int32(), CELL: pa.binary()}
 
+Said = list[Common] | RecframeError  # what a partition has in common with others, or is refused for
+
 
 class Layout(NamedTuple):
     """What the columns of a partition are: names there, and the labels that they stand for.
@@ -86,15 +88,28 @@ class Task(NamedTuple):
             n_rows = f"{len(frame):,} row{'s' * (len(frame) != 1)}"
             raise type(error)(f"in a partition of {n_rows}: {said}") from error
 
-    def give(self, columns: list[Any], common: list[Common]) -> Iterator[pa.RecordBatch]:
+    def attempt(self, table: pa.Table) -> tuple[pa.Table, pd.DataFrame, Said]:
+        """Return the same, or where others are beside the rows what is made of none, and why.
+
+        That is raised with what all parts together are refused for, in one stage: of two stages
+        that fail at once Spark makes an error of pages.
+        """
+        try:
+            return self.run(table)
+        except RecframeError as error:
+            if not self.layout.beside or self.columns.user is None:
+                raise
+            return *self.run(table.slice(0, 0))[:2], error
+
+    def give(self, columns: list[Any], said: Said) -> Iterator[pa.RecordBatch]:
         """Yield a result in batches."""
         table = pa.table(columns, self.names)
         if self.is_checked:
             beside = [pa.repeat(number(), len(table)), pa.nulls(len(table), CELLS[CELL])]
             for name, column in zip(CELLS, beside, strict=True):
                 table = table.append_column(name, column)
-            if common:  # in a row without a user, all of which meet in one partition
-                row = {PART: [number()], CELL: [pickle.dumps(common)]}
+            if said:  # in a row without a user, all of which meet in one partition
+                row = {PART: [number()], CELL: [pickle.dumps(said)]}
                 cells = pa.table({name: pa.array(row[name], CELLS[name]) for name in row})
                 table = pa.concat_tables([table, cells], promote_options="default")
         yield from table.to_batches(max_chunksize=MOST_ROWS)
@@ -103,23 +118,23 @@ class Task(NamedTuple):
 def make_users(batches: Batches, task: Task) -> Iterator[pa.RecordBatch]:
     """Yield the per-user table of a partition in tidy form."""
     if (table := gather(batches)) is not None:
-        _, made, common = task.run(table)
+        _, made, said = task.attempt(table)
         # Of integers of the frame and of truth the wider ones.
         ids = [table.schema.field(name).type for name in task.users] or [pa.string()]
         are_integers = all(map(pa.types.is_integer, ids))
         kind = max(ids, key=lambda kind: kind.bit_width) if are_integers else ids[0]
-        yield from task.give(as_tidy(made, kind), common)
+        yield from task.give(as_tidy(made, kind), said)
 
 
 def make_rows(batches: Batches, task: Task) -> Iterator[pa.RecordBatch]:
     """Yield rows of a partition with the ranks that are made of them."""
     if (table := gather(batches)) is not None:
-        rows, made, common = task.run(table)
+        rows, made, said = task.attempt(table)
         rows = rows.take(pa.array(made.index.to_numpy(np.int64)))
         n_added = len(task.names) - rows.num_columns
         types = [pa.string(), pa.float64()][-n_added:]
         added = [values for _, values in made.iloc[:, -n_added:].items()]
-        yield from task.give([*rows.columns, *as_arrays(added, types)], common)
+        yield from task.give([*rows.columns, *as_arrays(added, types)], said)
 
 
 def rank_rows(interactions: Interactions, options: Options) -> pd.DataFrame:
@@ -152,12 +167,22 @@ def finish(batches: Batches, names: list[str], user: str) -> Iterator[pa.RecordB
 
 
 def check_beside(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Yield nothing; raise where no partition has a user, or an item, of truth or exclude."""
-    table = gather(batches)
-    cells = [] if table is None else table[CELL].drop_null().to_pylist()
-    if cells:
-        public(check_common)([one for cell in cells for one in pickle.loads(cell)])
+    """Yield nothing; raise what a partition is refused for, or all are that have nothing in common.
+
+    That is with truth, or with exclude.
+    """
+    if (table := gather(batches)) is not None:
+        _check_said([pickle.loads(cell) for cell in table[CELL].drop_null().to_pylist()])
     yield from ()
+
+
+@public
+def _check_said(parts: list[Said]) -> None:
+    """Raise what a partition was refused for, or where no user or item is in common with others."""
+    refused = [said for said in parts if isinstance(said, RecframeError)]
+    if refused:
+        raise refused[0]
+    check_common([one for said in parts if not isinstance(said, RecframeError) for one in said])
 
 
 @public
