@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -55,9 +56,12 @@ def spark():
     """A session whose shuffles have four partitions, and keep them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
+        root = str(Path(__file__).parents[1])
+        patch.setenv("PYTHONPATH", root, prepend=os.pathsep)
         options = {
             "spark.sql.shuffle.partitions": 4,
             "spark.default.parallelism": 2,
+            "spark.python.daemon.module": "tests.spark_daemon",
             # What makes long jobs quick makes short ones slow.
             "spark.sql.codegen.wholeStage": False,
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -27,7 +27,7 @@ def rec(
     partitioned : bool, default False
         Promises that each user's rows are in one partition, as in `SparkRecAccessor`.
     **options
-        Those of `recframe.evaluate`; `truth` may be a Spark DataFrame too.
+        Those of `recframe.evaluate`; `truth` and `exclude` may be Spark DataFrames too.
 
     Returns
     -------

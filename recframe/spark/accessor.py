@@ -19,12 +19,13 @@ from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, frame_error
 from recframe.spark import cells, described, tasks
-from recframe.spark.beside import BESIDE, find_roles, put
+from recframe.spark.beside import BESIDE
 from recframe.spark.columns import check_kinds, check_order, check_whole, make_sample
 from recframe.spark.given import open_beside
 from recframe.spark.lazy import (
     Parts,
     bring_together,
+    find_beside,
     find_user,
     make_checked,
     make_of_parts,
@@ -50,6 +51,7 @@ class SparkRecAccessor(RankingMethods[Any]):
     curve                  score, k, the metric's                                  score and k
     summary                score, metric, mean, low, high, ..., n_undefined        score, metric
     compare                score, metric, baseline, difference, low, high, ...     score, metric
+    catalogue              score, coverage@k, gini@k, entropy@k, personalization@k score
     rank                   the frame's, rank                                       row and score
     top                    the frame's, rank                                       row of the first
     ====================== ======================================================= ==============
@@ -60,8 +62,9 @@ class SparkRecAccessor(RankingMethods[Any]):
     at once, to what pandas has. Arguments and columns are checked at once, values when computed.
 
     Rows are shuffled so that those of a user meet, in one Python process with all others of their
-    partition. Their order is lost: ties cannot go by it. `truth` is a Spark DataFrame too, which is
-    shuffled with them, or one of pandas or a file that the driver reads. Executors need recframe.
+    partition. Their order is lost: ties cannot go by it. `truth` and `exclude` may be of Spark too,
+    and are shuffled with them, or of pandas or a file, which the driver reads; where truth of Spark
+    has other columns, `relevant` says which is its relevance, or None. Executors need recframe.
 
     Parameters
     ----------
@@ -118,7 +121,7 @@ class SparkRecAccessor(RankingMethods[Any]):
             truth they are shuffled all the same. A promise that does not hold is found when
             computed, and refused.
         **options
-            Those of `recframe.evaluate`; `truth` may be a Spark DataFrame too.
+            Those of `recframe.evaluate`; `truth` and `exclude` may be Spark DataFrames too.
 
         Returns
         -------
@@ -262,11 +265,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         beside, options = open_beside(self._given, self._frame, columns, self._options)
-        own = {
-            other: find_user(one, user, find_roles(other, columns, options).user)
-            for other, one in beside.items()
-        }
-        return put(options, own)
+        return find_beside(beside, user, columns, options)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_kinds(self._frame, columns)

@@ -14,7 +14,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.labels import other_labels
 from recframe.options import Options
 from recframe.spark import cells, tasks
-from recframe.spark.beside import find_roles
+from recframe.spark.beside import find_roles, put
 from recframe.spark.columns import make_sample
 from recframe.spark.tidy import as_frame, type_of
 
@@ -209,3 +209,11 @@ def find_user(frame: Any, user: Hashable, label: Hashable | None) -> pd.DataFram
     find = partial(tasks.find_rows, user=user, label=label, labels=labels)
     found = plain.mapInArrow(find, plain.schema).toArrow()
     return as_frame(found if len(found) else plain.limit(N_EXAMPLES).toArrow(), labels)
+
+
+def find_beside(
+    beside: Mapping[str, Any], user: Hashable, columns: Columns, options: Options
+) -> Options:
+    """Return options with the rows of one user in truth and in exclude."""
+    labels = {other: find_roles(other, columns, options).user for other in beside}
+    return put(options, {other: find_user(beside[other], user, labels[other]) for other in beside})
