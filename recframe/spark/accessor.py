@@ -12,15 +12,15 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.ranks import rank_options, top_columns
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns, find_columns
+from recframe.frames.columns import Columns
 from recframe.frames.reading import read_interactions
 from recframe.frames.tables import mean_table
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
-from recframe.options import OptionArguments, Options, frame_error
+from recframe.options import OptionArguments, Options
 from recframe.spark import cells, described, tasks
 from recframe.spark.beside import BESIDE
-from recframe.spark.columns import check_kinds, check_order, check_whole, make_sample
+from recframe.spark.columns import check_frame, check_kinds, check_order, make_sample
 from recframe.spark.given import open_beside
 from recframe.spark.lazy import (
     Parts,
@@ -28,6 +28,7 @@ from recframe.spark.lazy import (
     find_beside,
     find_user,
     make_checked,
+    make_empty,
     make_of_parts,
     make_of_users,
     pick,
@@ -97,12 +98,7 @@ class SparkRecAccessor(RankingMethods[Any]):
     _call = "recframe.spark.rec(sdf)"
 
     def __init__(self, frame: Any) -> None:
-        if not isinstance(frame, DataFrame):
-            if isinstance(frame, pd.DataFrame):
-                remedy = "; pass spark.createDataFrame(frame), or use frame.rec"
-                raise RecframeError(f"frame must be a Spark DataFrame, found pandas' own{remedy}")
-            raise frame_error("frame", "a Spark DataFrame", frame)
-        check_whole("frame", frame)
+        check_frame(frame)
         super().__init__(frame)
         self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
 
@@ -234,7 +230,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         return make_of_parts(parts.rows, read, of_all, list(as_plain(make_table(empty)).columns))
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
-        empty = self._make_empty(per_user)
+        empty = make_empty(per_user, self._sample, self._options)
         table = make_table(empty)  # which checks what is left to check
         # Columns are there whatever the data are.
         undefined = ["n_undefined"] if "mean" in table else UNDEFINED
@@ -243,18 +239,10 @@ class SparkRecAccessor(RankingMethods[Any]):
         return make_of_users(per_user, cells.read_table, make, labels, empty)
 
     def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
-        empty = self._make_empty(per_user)
+        empty = make_empty(per_user, self._sample, self._options)
         labels = list(as_plain(make_table(mean_table(empty))).columns)
         make = partial(cells.make_of_sums, make_table=make_table, empty=empty)
         return make_of_users(per_user, cells.read_sums, make, labels, empty)
-
-    def _make_empty(self, per_user: Any) -> pd.DataFrame:
-        """Return the per-user table of no user, of the metrics of one in tidy form."""
-        # Which columns are scores depends on no other role, and some metrics need no relevance.
-        columns = find_columns(self._sample, self._options, with_relevant=False)
-        levels = [columns.scores, per_user.columns[2:]]
-        labels = pd.MultiIndex.from_product(levels, names=["score", "metric"])
-        return pd.DataFrame(columns=labels, dtype=float)
 
     def _describe(self, columns: Columns, k: int) -> Any:
         check_kinds(self._frame, columns)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
@@ -11,7 +12,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.labels import is_infer
 from recframe.frames.names import has_role_name, is_time
 from recframe.frames.values import OF_MEAN
-from recframe.options import Options
+from recframe.options import Options, frame_error
 from recframe.spark.tidy import as_series
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
@@ -42,6 +43,18 @@ def make_sample(frame: Any) -> pd.DataFrame:
         empty = pd.Series([], dtype=object)
         columns.append(empty if kind is None else as_series(pa.chunked_array([], kind)))
     return pd.DataFrame(dict(enumerate(columns))).set_axis(frame.columns, axis=1)
+
+
+def check_frame(frame: Any) -> None:
+    """Raise for what is no Spark DataFrame, and for a stream."""
+    if isinstance(frame, pd.DataFrame):
+        raise RecframeError(
+            "frame must be a Spark DataFrame, found pandas' own; pass spark.createDataFrame(frame)"
+            ", or use frame.rec"
+        )
+    if not isinstance(frame, DataFrame):
+        raise frame_error("frame", "a Spark DataFrame", frame)
+    check_whole("frame", frame)
 
 
 def check_whole(name: str, frame: Any) -> None:

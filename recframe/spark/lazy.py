@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, find_columns
 from recframe.frames.labels import other_labels
 from recframe.options import Options
 from recframe.spark import cells, tasks
@@ -195,6 +195,14 @@ def make_of_users(
     scores, metrics = (list(empty.columns.unique(level)) for level in ("score", "metric"))
     plain = per_user.toDF(*(f"r{at}" for at in range(2 + len(metrics))))
     return make_of_parts(plain, partial(read, scores=scores, metrics=metrics), make, labels)
+
+
+def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return the per-user table of no user, of the metrics of one in tidy form."""
+    # Which columns are scores depends on no other role, and some metrics need no relevance.
+    scores = find_columns(sample, options, with_relevant=False).scores
+    labels = pd.MultiIndex.from_product([scores, per_user.columns[2:]], names=["score", "metric"])
+    return pd.DataFrame(columns=labels, dtype=float)
 
 
 def pick(frame: Any, labels: list[Hashable]) -> Any:
