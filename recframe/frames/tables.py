@@ -142,6 +142,11 @@ def single_table(per_user: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     return per_user.set_axis(per_user.columns.unique("score").rename(metric.label), axis=1)
 
 
+def join_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return per-user tables of different users as one, users sorted where there are several."""
+    return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
+
+
 def sort_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return a per-user table with users sorted."""
     return table.iloc[order_of_ids(table.index)]
