@@ -11,6 +11,7 @@ import pandas as pd
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import find_columns
 from recframe.frames.interactions import Interactions
+from recframe.frames.ties import order_ties
 from recframe.frames.truth import read_judged
 from recframe.frames.user_groups import order_of_ids, sort_users
 from recframe.kernel.counting import count
@@ -41,7 +42,10 @@ def measure_table(
     interactions: Interactions, metrics: list[Metric], options: Options
 ) -> pd.DataFrame:
     """Return the metrics of every user of interactions, for each of their scores."""
-    plan, groups = make_plan(metrics), interactions.groups
+    plan = make_plan(metrics)
+    reads_others = plan.needs_judged or len(interactions.averaged) > 0
+    interactions = order_ties(interactions, options, of_relevant=not reads_others)
+    groups = interactions.groups
     averaged = [name for name, _ in interactions.columns.averaged]
     order = sort_users(groups)
     position = np.empty_like(order)
