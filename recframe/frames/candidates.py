@@ -11,7 +11,7 @@ import pandas as pd
 
 from recframe.frames.beside import check_rows, load_frame, naming
 from recframe.frames.columns import Columns, find_pair_columns, get_column
-from recframe.frames.ids import Coded, encode, find_all_rows, match
+from recframe.frames.ids import Coded, encode, find_all_rows, find_text_rows, match
 from recframe.frames.overlap import Items, Overlap, find_items
 from recframe.frames.reading import complete_rows, find_groups
 from recframe.frames.user_groups import UserGroups
@@ -54,8 +54,14 @@ class Side:
         pairs, overlap, other = self.pairs, self.overlap, self.other
         position = match(pairs.users, groups.users, "user", other)
         overlap.note_users(groups.users, position >= 0)
-        coded = _encode_grouped(item, groups)
-        found = find_all_rows(coded, groups.offsets, position[pairs.user], pairs.item, other)
+        user = position[pairs.user]
+        by_text = find_text_rows(item, groups, user, pairs.item)
+        if by_text is not None and not by_text.has_repeats:
+            found = np.zeros(len(item), bool)
+            found[by_text.rows[by_text.rows >= 0]] = True
+        else:
+            coded = _encode_grouped(item, groups)
+            found = find_all_rows(coded, groups.offsets, user, pairs.item, other)
         if not overlap.has_items:
             items = Items(True) if found.any() else find_items(item, pairs.item, other)
             overlap.note_items([items])
