@@ -24,14 +24,14 @@ has to fit the values:
   one (`dcg`, means of a column).
 
 `interval="t"` is Student's, `interval="bootstrap"` the percentile bootstrap of many papers and
-tools. It holds the mean too seldom where users are few: 66 of 100 times rather than 95 for a 0/1
-metric with a mean of 0.05 and 20 users. That is why it is not chosen by itself. The others need
-no random numbers.
+tools. Both hold the mean too seldom where users with a value other than 0 are few: where 5 of 20
+have a hit, the mean reciprocal rank 80 of 100 times rather than 95. That is why they are not chosen
+by themselves.
 
-With fewer than about five users who have a value other than 0, intervals are wide and hold the
-mean more often than they say (99 of 100 times). With 20 users and a few very large values they
-hold it somewhat less often (93 of 100). `python -m tests.benchmarks.coverage intervals` measures
-it, in a checkout.
+With fewer than about five such users, intervals of any kind say little; those chosen here are wide,
+and hold the mean more often than they say (99 of 100 times). With 20 users and a few very large
+values they hold it somewhat less often (93 of 100). `python -m tests.benchmarks.coverage
+intervals` measures it, in a checkout.
 
 ## Tests
 

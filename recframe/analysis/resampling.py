@@ -33,7 +33,9 @@ class Resampling(NamedTuple):
     interval: str = "auto"
 
 
-def make_resampling(confidence: Any, n_resamples: Any, seed: Any, interval: str) -> Resampling:
+def make_resampling(
+    confidence: Any, n_resamples: Any, seed: Any, interval: str = "auto"
+) -> Resampling:
     """Return these together, or raise where a number is not valid."""
     is_number = isinstance(confidence, Real)
     if not (is_number and 0 < confidence < 1):
