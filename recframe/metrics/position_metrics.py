@@ -36,7 +36,7 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     found = statistics.first_positions(k)
     # Probabilities that are added up may miss 1 by a bit.
-    probability = np.minimum(found.sum(found.probability, k), 1.0)
+    probability = np.minimum(found.sum(np.ones(len(found.position))), 1.0)
     probability[(statistics.last_of_first > 0) & (statistics.last_of_first <= k)] = 1.0
     return defined(probability, statistics, policy)
 
@@ -100,8 +100,7 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
     2                  1.0
     """
     found = statistics.first_positions(k)
-    total = found.sum_once("reciprocal_rank", lambda: found.probability / found.position, k)
-    return defined(total, statistics, policy)
+    return defined(found.sum(1 / found.position), statistics, policy)
 
 
 def average_precision(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
@@ -132,9 +131,7 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     2                    1.0
     """
     found = statistics.positions(k)
-    total = found.sum_once(
-        "average_precision", lambda: found.probability * found.expected_hits / found.position, k
-    )
+    total = found.sum_hits(1 / found.position)
     return ratio(total, statistics.counts.n_relevant, policy)
 
 

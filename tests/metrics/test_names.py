@@ -17,7 +17,7 @@ from recframe.metrics.registry import Definition, Parameter
 def persistence(statistics, k, policy, *, p, top=1.0):
     """Return top (1 - p) times the sum of p^(position - 1) over the relevant rows of every user."""
     found = statistics.positions(k)
-    return top * (1 - p) * found.sum(found.probability * p ** (found.position - 1), k)
+    return top * (1 - p) * found.sum(p ** (found.position - 1))
 
 
 @pytest.fixture
