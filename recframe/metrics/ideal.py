@@ -6,10 +6,10 @@ import numpy as np
 
 from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import (
-    argsort,
     find_flags,
     group_rows,
     number_members,
+    rows_of_runs,
     run_starts,
     sum_by_user,
 )
@@ -53,7 +53,9 @@ def grade(rankings: Rankings, gains: Gains, counts: Counts, rule: TieRule) -> Gr
     if rule.row_order:
         among_tied = -rule.row_order * found
     of_rows = np.empty(len(found))
-    of_rows[argsort(counts.user)] = gain[_ranked_order(user, rankings.scores[found], among_tied)]
+    starts = run_starts(counts.user)
+    in_order = rows_of_runs(np.argsort(counts.user[starts]), starts, len(found))
+    of_rows[in_order] = gain[_ranked_order(user, rankings.scores[found], among_tied)]
 
     if len(gains.unranked):
         user = np.append(user, np.repeat(np.arange(n_users), np.diff(gains.offsets)))

@@ -162,10 +162,9 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     user
     1       0.5
     """
-    n_ranked, user = statistics.counts.n_ranked, statistics.counts.user
-    n_found = np.bincount(user, minlength=len(n_ranked))
+    n_ranked, _, user, above, tied, n_found = statistics.counts
     # Twice the mean position of a tie is whole, and floats add up whole numbers exactly.
-    doubled = 2 * statistics.counts.above + statistics.counts.tied + 1
+    doubled = 2 * above + tied + 1
     total = np.bincount(user, weights=doubled, minlength=len(n_ranked)).astype(np.int64)
     # Rows below the relevant ones, twice, without the relevant ones among them.
     wins = 2 * n_found * n_ranked - total - n_found * (n_found - 1)

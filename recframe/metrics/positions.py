@@ -50,8 +50,9 @@ class Positions:
         Whose ranking a span is in, and how many positions are above it.
     depth : ndarray of shape (n_spans,), int, or None
         How many positions it has; None: each has one.
-    weight : ndarray of shape (n_spans,), float
-        The probability that such a row stands at each of its positions, but for their chance.
+    weight : ndarray of shape (n_spans,), float, or None
+        The probability that such a row stands at each of its positions, but for their chance;
+        None: 1.
     n_users : int
         All users, those without a relevant row too.
     hits, step : ndarray of shape (n_spans,), int and float, default 0
@@ -66,7 +67,7 @@ class Positions:
     user: Array
     above: Array
     depth: Array | None
-    weight: Array
+    weight: Array | None
     n_users: int
     hits: Array | None = None
     step: Array | None = None
@@ -115,8 +116,9 @@ class Positions:
 
     def sum(self, terms: Array, weight: Array | None = None) -> Array:
         """Return the sum of a term for each position, times the weight of its span, by user."""
+        added = self._add_up(terms)
         weight = self.weight if weight is None else weight
-        return sum_by(self.user, weight * self._add_up(terms), self.n_users)
+        return sum_by(self.user, added if weight is None else weight * added, self.n_users)
 
     def sum_hits(self, terms: Array) -> Array:
         """Return the same of terms times the relevant rows up to their position."""
@@ -125,7 +127,9 @@ class Positions:
         if starts is not None and depth is not None:
             before = np.arange(len(terms)) - np.repeat(starts, depth)
             added += self.step * self._add_up(terms * before)
-        return sum_by(self.user, self.weight * added, self.n_users)
+        if self.weight is not None:
+            added *= self.weight
+        return sum_by(self.user, added, self.n_users)
 
     def _add_up(self, terms: Array) -> Array:
         """Return the sum of terms times their chance over each span."""
@@ -170,7 +174,7 @@ def all_positions(counts: Counts, last: int | None, gain: Array | None = None) -
     first = run_starts(user)
     hits = np.arange(1, len(user) + 1) - np.repeat(first, np.diff(first, append=len(user)))
     if tied.max(initial=1) == 1:
-        return Positions(user, above, None, np.ones(len(user)), n_users, hits, gain=gain)
+        return Positions(user, above, None, None, n_users, hits, gain=gain)
     found = _spread_ties(user, above, tied, hits, gain, n_users)
     return found if last is None else found.up_to(last)
 
@@ -203,59 +207,3 @@ def _spread_ties(
         (n_relevant - 1) / np.maximum(size - 1, 1),
         None if gain is None else gain[first],
     )
-
-
-def first_positions(counts: Counts, last: int | None) -> Positions:
-    """Return the positions of each user's first relevant row up to the last (all: None)."""
-    n_users = len(counts.n_ranked)
-    first, n_relevant = first_ties(counts)
-    if last is not None:
-        inside = np.flatnonzero(counts.above[first] < last)
-        first, n_relevant = first[inside], n_relevant[inside]
-    user, above, tied = counts.user[first], counts.above[first], counts.tied[first]
-    if tied.max(initial=1) == 1:
-        return Positions(user, above, None, np.ones(len(first)), n_users)
-    depth = tied - n_relevant + 1
-    depth = depth if last is None else np.minimum(depth, last - above)
-    alike, shape = number_distinct(tied, n_relevant)
-    deepest = np.zeros(len(alike), np.int64)
-    np.maximum.at(deepest, shape, depth)
-    chance = probabilities_of_first(tied[alike], n_relevant[alike], deepest)
-    shapes = Shapes(shape, chance, deepest.cumsum() - deepest)
-    return Positions(user, above, depth, np.ones(len(first)), n_users, shapes=shapes)
-
-
-def first_ties(counts: Counts) -> tuple[Array, Array]:
-    """Return the first relevant row of each user, and how many share its tie, itself included."""
-    first = run_starts(counts.user)
-    if counts.tied[first].max(initial=1) == 1:
-        return first, np.ones(len(first), np.int64)
-    ties = run_starts(counts.user, counts.above)
-    return first, np.diff(ties, append=len(counts.user))[np.searchsorted(ties, first)]
-
-
-def probabilities_of_first(tied: Array, n_relevant: Array, depth: Array) -> Array:
-    """Return how probably each position of a tie, down to a depth, holds its first relevant row.
-
-    Of t rows with m relevant, the first j are not with a probability of the product of
-    (t - m - i) / (t - i) over i < j; then the next one is with m / (t - j).
-    """
-    ends = depth.cumsum()
-    probability = np.ones(ends[-1])
-    deepest_first = np.argsort(-depth, kind="stable")
-    deepest_first = deepest_first[tied[deepest_first] > n_relevant[deepest_first]]
-    start = 0
-    while start < len(deepest_first):
-        width = int(depth[deepest_first[start]])
-        block = deepest_first[start : start + max(1, CELLS_PER_BLOCK // width)]
-        nth = np.arange(width)
-        left = np.maximum(tied[block, None] - nth, 1)
-        others = np.maximum(left - n_relevant[block, None], 0)
-        none_yet = np.ones(left.shape)
-        np.cumprod((others / left)[:, :-1], axis=1, out=none_yet[:, 1:])
-        none_yet *= n_relevant[block, None] / left
-        inside = nth < depth[block, None]
-        cells = (ends[block] - depth[block])[:, None] + nth
-        probability[cells[inside]] = none_yet[inside]
-        start += len(block)
-    return probability

@@ -10,10 +10,11 @@ import numpy as np
 from recframe.errors import RecframeError
 from recframe.kernel.counting import Counts
 from recframe.kernel.threads import Array
+from recframe.metrics.first_positions import first_positions, first_ties
 from recframe.metrics.hits import Hits, expected_hits, expected_hits_at
 from recframe.metrics.ideal import Grades
 from recframe.metrics.judged_rows import JudgedRows
-from recframe.metrics.positions import Positions, all_positions, first_positions, first_ties, sum_by
+from recframe.metrics.positions import Positions, all_positions, sum_by
 from recframe.metrics.stops import stop_positions
 
 Made = TypeVar("Made")
@@ -88,13 +89,17 @@ class RankStatistics:
 
     def first_positions(self, k: int | None) -> Positions:
         """Return the positions of each user's first relevant row up to k."""
-        return self._up_to(k, "first", lambda: first_positions(self.counts, k))
+        return self._up_to(k, "first", lambda: first_positions(self.counts, k, *self._first_ties))
+
+    @cached_property
+    def _first_ties(self) -> tuple[Array, Array]:
+        return first_ties(self.counts)
 
     @cached_property
     def last_of_first(self) -> Array:
         """The last position each user's first relevant row may have; 0 where there is none."""
         _, n_relevant, user, above, tied, _ = self.counts
-        first, n_in_tie = first_ties(self.counts)
+        first, n_in_tie = self._first_ties
         position = np.zeros(len(n_relevant), np.int64)
         position[user[first]] = above[first] + tied[first] - n_in_tie + 1
         return position
@@ -152,11 +157,9 @@ class RankStatistics:
             deepest = n_relevant if k is None else np.minimum(n_relevant, k)
             # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
             return discounts.cumsum().take(deepest)
-        _, user, position, gain = self._grades
-        if k is not None:
-            inside = np.flatnonzero(position <= k)
-            user, position, gain = user[inside], position[inside], gain[inside]
-        return sum_by(user, gain * discounts[position], len(n_relevant))
+        user, position, terms = self._make(_ideal_terms, k, self._grades, discounts, key=offset)
+        # Zeros that follow change no bit of a sum.
+        return sum_by(user, terms if k is None else terms * (position <= k), len(n_relevant))
 
     def _up_to(self, k: int | None, key: Hashable, find: Callable[[], Positions]) -> Positions:
         """Return the positions up to k (all: None) of a kind: found, or cut off from the last ones.
@@ -190,6 +193,17 @@ class RankStatistics:
 def _discounts(counts: Counts, last: int | None, offset: float) -> Array:
     """Return the discounts down to the last position, or to the last that there is."""
     return np.append(0.0, 1 / np.log2(np.maximum(2, _positions(counts, last) + offset)))
+
+
+def _ideal_terms(
+    counts: Counts, last: int | None, grades: Grades, discounts: Array
+) -> tuple[Array, Array, Array]:
+    """Return users, positions down to the last, and discounted gains, of ideal rankings."""
+    _, user, position, gain = grades
+    if last is not None:
+        inside = np.flatnonzero(position <= last)
+        user, position, gain = user[inside], position[inside], gain[inside]
+    return user, position, gain * discounts[position]
 
 
 def _powers(counts: Counts, last: int | None, p: float) -> Array:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from recframe.kernel.counting import Counts, count
 from recframe.kernel.rankings import TIE_RULES, Rankings
-from recframe.metrics.positions import all_positions, first_positions, probabilities_of_first
+from recframe.metrics.first_positions import first_positions, first_ties, probabilities_of_first
+from recframe.metrics.positions import all_positions
 
 USERS = st.lists(
     st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=12), min_size=1, max_size=6
@@ -51,11 +52,16 @@ def test_probabilities_add_up(users, last):
     n_ranked = [sum(relevant for _, relevant in rows) for rows in users]
     n_first = [float(n > 0) for n in n_ranked]
 
-    for find, expected in ((all_positions, n_ranked), (first_positions, n_first)):
+    for find, expected in ((all_positions, n_ranked), (first_of, n_first)):
         found, limited = find(counts, None), find(counts, last)
         assert expected == pytest.approx(add_up(found).tolist())
         np.testing.assert_array_equal(add_up(found.up_to(last)), add_up(limited))
         assert (limited.position <= last).all()
+
+
+def first_of(counts, last):
+    """Return the positions of each user's first relevant row."""
+    return first_positions(counts, last, *first_ties(counts))
 
 
 def add_up(positions):
@@ -71,7 +77,7 @@ def test_blocks_change_no_probability(cells, monkeypatch):
     n_relevant = rng.integers(1, tied + 1)
     depth = rng.integers(1, tied - n_relevant + 2)
     expected = probabilities_of_first(tied, n_relevant, depth)
-    monkeypatch.setattr("recframe.metrics.positions.CELLS_PER_BLOCK", cells)
+    monkeypatch.setattr("recframe.metrics.first_positions.CELLS_PER_BLOCK", cells)
 
     np.testing.assert_array_equal(expected, probabilities_of_first(tied, n_relevant, depth))
 
@@ -79,7 +85,7 @@ def test_blocks_change_no_probability(cells, monkeypatch):
 @pytest.mark.parametrize(("tied", "n_relevant"), [(10**6, 1), (10**6, 5), (10**6, 900_000)])
 def test_probabilities_of_a_huge_tie(tied, n_relevant):
     """The probabilities of a tie of a million rows add up to one, and none is negative."""
-    found = first_positions(tie_counts(tied, n_relevant), None)
+    found = first_of(tie_counts(tied, n_relevant), None)
 
     assert 1 == pytest.approx(add_up(found)[0], rel=1e-11)
     assert found.shapes.chance.min() >= 0
