@@ -327,6 +327,19 @@ def test_ir_measures(listed, grades):
 
 
 @by_grade
+def test_cwl_eval(listed, grades):
+    """ir_measures has RBP from cwl_eval: the same of whole rankings, and of cut ones too."""
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    pytest.importorskip("cwl", reason="cwl_eval is not installed")
+    run = {"1": {item: float(len(listed) - i) for i, item in enumerate(listed)}}
+    for p in (0.5, 0.8, 0.95):
+        label, whole = f"rbp(p={p})", ir_measures.RBP(p=p, rel=1)
+        for measure in (whole, whole @ 2):
+            found = ir_measures.cwl_eval.calc_aggregate([measure], {"1": grades}, run)
+            assert ours_graded(listed, grades, label)[label] == pytest.approx(found[measure])
+
+
+@by_grade
 @pytest.mark.filterwarnings("ignore")  # numba's, about its own types
 def test_ranx(listed, grades):
     """Ranx: the same, but that its bpref has no number where N = 0, and its RBP counts grades."""

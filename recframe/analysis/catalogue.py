@@ -20,10 +20,10 @@ from recframe.kernel.first_rows import FirstRows, find_first_rows
 from recframe.kernel.grouping import argsort, number_distinct
 from recframe.kernel.rankings import Rankings, TieRule, split_users
 from recframe.kernel.threads import Array, in_threads
+from recframe.metrics.synonyms import FIGURES
 from recframe.options import Options
 
 MOST_KINDS = 1 << 16  # of a table that is small
-FIGURES = ("coverage", "gini", "entropy", "personalization")
 KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
 
 

@@ -93,9 +93,11 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
 
     Notes
     -----
-    As in ir_measures (``RBP(p=0.8)@k``) and ranx (``rbp.80``). The authors have p = 0.5, 0.8 and
-    0.95 for users who look at two, five and twenty rows in the mean, which is 1 / (1 - p). A
-    ranking that ends, or is cut, leaves at most p^n, or p^k, of the weight unseen.
+    As in ir_measures (``RBP(p=0.8, rel=1)``), by cwl_eval, whose cut-off changes nothing, and ranx
+    (``rbp.80``), which counts grades, so that only where they are 0 and 1 it is the same. The
+    authors have p = 0.5, 0.8 and 0.95 for users who look at two, five and twenty rows in the mean,
+    which is 1 / (1 - p). A ranking that ends, or is cut, leaves at most p^n, or p^k, of the weight
+    unseen.
 
     Examples
     --------
