@@ -581,10 +581,10 @@ class RankingMethods(ABC, Generic[Table]):
         null scores                     1
         duplicate pairs                 1
         <BLANKLINE>
-        - null scores: 1 of 4 rows; refused by default (option missing)
-        - duplicate pairs: 1 of 4 rows; refused by default (option duplicates)
-        - users with fewer than 1: 1 of 2 users; k=1 is refused by default (option
-          short)
+        - null scores: 1 of 4 rows; refused unless option missing says otherwise
+        - duplicate pairs: 1 of 4 rows; refused unless option duplicates says otherwise
+        - users with fewer than 1: 1 of 2 users; k=1 is refused unless option short says
+          otherwise
         - users without relevant rows: 1 of 2 users; their precision is 0, by default
           other metrics are undefined and out of means (option zero_division)
         - users with a tie across 1: 1 of 2 users; precision@1 is 0 in the worst order,

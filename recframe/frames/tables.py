@@ -65,8 +65,8 @@ def measure_table(
         own = None if run.judged is None else JudgedRows(run, options.tie_rule, plan.cut_offs)
         measured = measure_all(counts, plan, policy_of(options), grades, sums, own)
         cells_of_users = position[users]
-        for row, values in zip(of_score, measured, strict=True):
-            row[cells_of_users] = values
+        for index, values in measured:
+            of_score[index][cells_of_users] = values
 
     runs = []
     for score, of_score in zip(interactions.scores, cells, strict=True):
