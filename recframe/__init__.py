@@ -1,7 +1,7 @@
 """recframe: ranking metrics of pandas DataFrames, as ``df.rec``.
 
 `recframe.recipes` has the call for what MovieLens, Surprise, Spark, LightFM, vector stores, logs,
-TREC and others give.
+TREC and others give, `recframe.uncertainty` what intervals and tests say.
 """
 
 from recframe.startup import Importing, is_command
@@ -14,11 +14,12 @@ with Importing(for_command=is_command()):
     from recframe import metrics
     from recframe.accessor import RecAccessor, rec
     from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
+    from recframe.files.saved import read_per_user
     from recframe.files.trec import read_qrels, read_run
     from recframe.frames.lists import from_lists, from_topk
     from recframe.frames.matrices import from_matrix
     from recframe.frames.relevant_items import truth_from
-    from recframe.functions import evaluate, iter_evaluate
+    from recframe.functions import compare, evaluate, iter_evaluate, summary, users_needed
 
     __version__ = version("recframe")
     pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
@@ -28,16 +29,20 @@ __all__ = [
     "RecAccessor",
     "RecframeError",
     "RepeatedPairError",
+    "compare",
     "evaluate",
     "from_lists",
     "from_matrix",
     "from_topk",
     "iter_evaluate",
     "metrics",
+    "read_per_user",
     "read_qrels",
     "read_run",
     "rec",
+    "summary",
     "truth_from",
+    "users_needed",
 ]
 
 

@@ -1,4 +1,4 @@
-"""evaluate() and iter_evaluate(): the typed functions, where every option is spelled out."""
+"""The functions: evaluate, where every option is spelled out, and those of values of users."""
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -6,13 +6,26 @@ from typing import Any, Unpack
 
 import pandas as pd
 
+from recframe.analysis.compare import (
+    Comparison,
+    Correction,
+    Test,
+    check_comparison,
+    compare_table,
+)
+from recframe.analysis.intervals import Interval, OfDifferences, check_interval
+from recframe.analysis.pairs import find_pairs
+from recframe.analysis.power import check_plan, plan_table
+from recframe.analysis.resampling import make_resampling
+from recframe.analysis.summary import summary_table
 from recframe.calls import public, public_each
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.footers import open_files
 from recframe.files.paths import PathLike, find_files
 from recframe.files.per_user import iter_tables
-from recframe.frames.tables import per_user_table, sort_table
+from recframe.frames.given_values import read_given
+from recframe.frames.tables import join_tables, per_user_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import (
@@ -236,8 +249,7 @@ def evaluate(
     _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
     limits = check_limits(memory, tmp, progress)
     files = open_files(find_files(frame, "frame"), options, limits.memory, metrics=parsed)
-    tables = list(iter_tables(files, parsed, options, limits))
-    return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
+    return join_tables(list(iter_tables(files, parsed, options, limits)))
 
 
 @spell_options
@@ -310,3 +322,190 @@ def _check_paths(name: str, required: str, given: Any) -> None:
     """Raise unless this is a path, or a list of paths."""
     if not all(map(is_path, given if isinstance(given, list | tuple) else [given])):
         raise frame_error(name, required, given)
+
+
+@public
+def summary(
+    per_user: pd.DataFrame,
+    confidence: float = 0.95,
+    n_resamples: int = 9_999,
+    seed: int = 0,
+    interval: Interval = "auto",
+) -> pd.DataFrame:
+    """
+    Return the means over users of values that are there, with their confidence intervals.
+
+    `df.rec.summary` is this of what `df.rec.evaluate` returns.
+
+    Parameters
+    ----------
+    per_user : DataFrame
+        A row for each user, in the index; columns (score, metric), as `evaluate` and
+        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does.
+    confidence : float, default 0.95
+        The confidence of the intervals, in (0, 1).
+    n_resamples : int, default 9999
+        The number of samples that "bootstrap" draws, from 1 to 1,000,000.
+    seed : int, default 0
+        The seed of its random numbers.
+    interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
+        As in `df.rec.summary`; `recframe.uncertainty` explains them.
+
+    Returns
+    -------
+    DataFrame
+        Index: (score, metric). Columns: mean, low, high, n_users, interval, standard_error, and
+        where there are any n_undefined. Values of a metric that the table does not have of a score
+        are NaN.
+
+    Raises
+    ------
+    RecframeError
+        The table is none of values of users, or a number is out of its range.
+
+    See Also
+    --------
+    compare : The differences between its scores.
+    read_per_user : Tables that were saved.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+    >>> recframe.summary(df.rec.recall(k=1))
+                    mean       low      high  n_users interval  standard_error
+    score metric
+    score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
+    """
+    check_interval(interval)
+    resampling = make_resampling(confidence, n_resamples, seed, interval)
+    return summary_table(read_given(per_user), resampling)
+
+
+@public
+def compare(
+    per_user: pd.DataFrame,
+    baseline: Hashable | list[Hashable] | None = None,
+    test: Test = "permutation",
+    correction: Correction | None = "holm",
+    confidence: float = 0.95,
+    n_resamples: int = 9_999,
+    seed: int = 0,
+    interval: OfDifferences = "auto",
+) -> pd.DataFrame:
+    """
+    Return what every other score changes against a baseline, of values of users that are there.
+
+    `df.rec.compare` is this of what `df.rec.evaluate` returns, and explains the columns.
+
+    Parameters
+    ----------
+    per_user : DataFrame
+        A row for each user, in the index; columns (score, metric), as `evaluate` and
+        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does.
+    baseline : label, list of labels, or "all", default None
+        The score to compare with; None: the first. A list: each of them. "all": every pair.
+    test : {"permutation", "ttest", "wilcoxon"}, default "permutation"
+        Where the two-sided p-value comes from.
+    correction : {"holm", "bonferroni", "fdr_bh", "max_t"} or None, default "holm"
+        How p-values are corrected for the number of rows.
+    confidence : float, default 0.95
+        The confidence of the intervals, in (0, 1).
+    n_resamples : int, default 9999
+        The number of samples and of sign patterns drawn, from 1 to 1,000,000.
+    seed : int, default 0
+        The seed of the random numbers.
+    interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
+        As in `df.rec.compare`; `recframe.uncertainty` explains them.
+
+    Returns
+    -------
+    DataFrame
+        Index: (score, metric), or (baseline, score, metric) where `baseline` is a list or "all".
+        Columns: those of `df.rec.compare`.
+
+    Raises
+    ------
+    RecframeError
+        The table is none of values of users, it has fewer than two scores, the baseline is none of
+        them, or an argument is out of its range.
+    ImportError
+        The test or the correction needs SciPy, the extra ``stats``.
+
+    See Also
+    --------
+    users_needed : How many users a difference needs.
+    read_per_user : Tables that were saved.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> per_user = pd.DataFrame({"old": [0.0, 0.5, 0.5], "new": [0.5, 0.5, 1.0]})
+    >>> recframe.compare(per_user)[["difference", "p_value", "relative"]]
+    baseline: old  difference  p_value  relative
+    score metric
+    new   value      0.333333      0.5       1.0
+    """
+    check_comparison(test, correction)
+    check_interval(interval, OfDifferences)
+    resampling = make_resampling(confidence, n_resamples, seed, interval)
+    how = Comparison(test, correction, resampling)
+    return compare_table(read_given(per_user, 2), baseline, how)
+
+
+@public
+def users_needed(
+    per_user: pd.DataFrame,
+    difference: float,
+    baseline: Hashable | list[Hashable] | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+) -> pd.DataFrame:
+    """
+    Return how many users a comparison needs to show a difference.
+
+    It takes the users at hand for a sample of those to come, of whom differences between scores
+    deviate as much.
+
+    Parameters
+    ----------
+    per_user : DataFrame
+        A row for each user, as `compare` takes it.
+    difference : float
+        The true difference of the means that is to be found, above 0.
+    baseline : label, list of labels, or "all", default None
+        The score to compare with, as in `compare`.
+    power : float, default 0.8
+        The probability of finding it, in (0.5, 1).
+    alpha : float, default 0.05
+        The p-value below which a two-sided test finds it, in (0, 0.5). With m rows to be
+        corrected, alpha / m.
+
+    Returns
+    -------
+    DataFrame
+        Index: as that of `compare`. Columns: n_needed, null where users' differences do not
+        deviate; n_users at hand; the deviation of their differences; and the smallest difference
+        detectable with them.
+
+    Raises
+    ------
+    RecframeError
+        The table is none of values of users, or a number is out of its range.
+
+    See Also
+    --------
+    compare : The differences, and what is detectable of each.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> per_user = pd.DataFrame({"old": [0.0, 0.5, 0.5], "new": [0.5, 0.5, 1.0]})
+    >>> recframe.users_needed(per_user, difference=0.1)
+    baseline: old  n_needed  n_users  deviation  detectable
+    score metric
+    new   value          68        3   0.288675    0.893885
+    """
+    check_plan(difference, power, alpha)
+    pairs = find_pairs(read_given(per_user, 2), baseline)
+    return plan_table(pairs, float(difference), float(power), float(alpha))

@@ -21,9 +21,16 @@ from typing import (
 import pandas as pd
 
 from recframe.analysis.catalogue import catalogue_columns, catalogue_table, count_shown
-from recframe.analysis.compare import Correction, Test, check_comparison, compare_table
+from recframe.analysis.compare import (
+    Comparison,
+    Correction,
+    Test,
+    check_comparison,
+    compare_table,
+)
 from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
+from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
@@ -261,6 +268,12 @@ class RankingMethods(ABC, Generic[Table]):
     def _whole(self, per_user: Table, make_table: MakeTable) -> Table:
         """Return what is made of the per-user table, in one piece and with its users sorted."""
 
+    def _add_up(
+        self, make: Make, columns: Columns, options: Options, make_table: MakeTable
+    ) -> Table:
+        """Return what is made of all parts together, of each of which a row is made."""
+        return self._whole(self._map(make, columns, options), make_table)
+
     def _mean(self, per_user: Table, make_table: MakeTable) -> Table:
         """Return what is made of the table of means."""
         return self._whole(per_user, lambda table: make_table(mean_table(table)))
@@ -272,6 +285,10 @@ class RankingMethods(ABC, Generic[Table]):
     @abstractmethod
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         """Return rows among which are all of the user's, and whether they are all there is."""
+
+    def _options_for(self, user: Hashable, columns: Columns) -> Options:
+        """Return the options by which to inspect a user; of truth the user's rows are enough."""
+        return self._options
 
     def _find_columns(self, *, with_item: bool = False, metrics: Sequence[Metric] = ()) -> Columns:
         """Return the label of each role, and of each column that a metric is of."""
@@ -580,7 +597,7 @@ class RankingMethods(ABC, Generic[Table]):
         columns = self._find_columns(with_item=True)
         check_user(user, columns.user)
         rows, is_all = self._rows_of(user, columns)
-        return inspect_user(rows, user, k, self._options, is_all=is_all)
+        return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
 
     def describe(self, k: int = 10) -> Table:
         """
@@ -640,10 +657,10 @@ class RankingMethods(ABC, Generic[Table]):
         null scores                     1
         duplicate pairs                 1
         <BLANKLINE>
-        - null scores: 1 of 4 rows; refused by default (option missing)
-        - duplicate pairs: 1 of 4 rows; refused by default (option duplicates)
-        - users with fewer than 1: 1 of 2 users; k=1 is refused by default (option
-          short)
+        - null scores: 1 of 4 rows; refused unless option missing says otherwise
+        - duplicate pairs: 1 of 4 rows; refused unless option duplicates says otherwise
+        - users with fewer than 1: 1 of 2 users; k=1 is refused unless option short says
+          otherwise
         - users without relevant rows: 1 of 2 users; their precision is 0, by default
           other metrics are undefined and out of means (option zero_division)
         - users with a tie across 1: 1 of 2 users; precision@1 is 0 in the worst order,
@@ -739,7 +756,7 @@ class RankingMethods(ABC, Generic[Table]):
             catalogue=known,
             zero_division=float(options.zero_division),
         )
-        return self._whole(self._map(count, columns, options), make_table)
+        return self._add_up(count, columns, options, make_table)
 
     def curve(
         self,
@@ -803,12 +820,12 @@ class RankingMethods(ABC, Generic[Table]):
         confidence: float = 0.95,
         n_resamples: int = 9_999,
         seed: int = 0,
+        interval: Interval = "auto",
     ) -> Table:
         """
         Return the means of metrics over users with their confidence intervals.
 
-        The interval is the percentile bootstrap over users; with fewer than about 30 of them it
-        is somewhat too narrow.
+        `recframe.uncertainty` explains the intervals.
 
         Parameters
         ----------
@@ -817,17 +834,23 @@ class RankingMethods(ABC, Generic[Table]):
         confidence : float, default 0.95
             The confidence of the intervals, in (0, 1).
         n_resamples : int, default 9999
-            The number of samples drawn, from 1 to 1,000,000.
+            The number of samples that "bootstrap" draws, from 1 to 1,000,000.
         seed : int, default 0
-            The seed of the random numbers: the same seed, the same intervals.
+            The seed of its random numbers: the same seed, the same intervals.
+        interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
+            "wilson" is for values that are all 0 or 1, "skewed" Student's t corrected for skewness,
+            "t" without, "bootstrap" the percentile bootstrap; the last two are too narrow for few
+            users. "auto" takes "wilson" where it can, else "skewed".
 
         Returns
         -------
         DataFrame
             Index: (score, metric). Columns: mean, low and high (the interval), n_users (that have a
-            value), standard_error, and where there are any n_undefined (users whose value is NaN).
-            For fewer than two users the interval and the error are NaN. All columns are printed,
-            in blocks where the display is too narrow.
+            value), interval (which it is), standard_error, and where there are any n_undefined
+            (users whose value is NaN). Where all have one value, "equal" is an interval that holds
+            what users not seen may have, from 0 to 1. It is NaN, and "none", for fewer than two
+            users, and for one value of a metric that can be above 1. All columns are printed, in
+            blocks where the display is too narrow.
 
         Raises
         ------
@@ -837,17 +860,19 @@ class RankingMethods(ABC, Generic[Table]):
         See Also
         --------
         compare : The differences between models, which share their users.
+        recframe.summary : The same of values of users that are there.
 
         Examples
         --------
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
         >>> df.rec.summary("recall@1")
-                        mean  low  high  n_users  standard_error
+                        mean       low      high  n_users interval  standard_error
         score metric
-        score recall@1   0.5  0.0   1.0        2             0.5
+        score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
         """
-        resampling = make_resampling(confidence, n_resamples, seed)
+        check_interval(interval)
+        resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling)
         return self._whole(self.evaluate(metrics), make_table)
 
@@ -860,6 +885,7 @@ class RankingMethods(ABC, Generic[Table]):
         confidence: float = 0.95,
         n_resamples: int = 9_999,
         seed: int = 0,
+        interval: OfDifferences = "auto",
     ) -> Table:
         """
         Return what every other score column changes against a baseline, paired over users.
@@ -870,28 +896,37 @@ class RankingMethods(ABC, Generic[Table]):
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
             Names of metrics, as "precision@4", "recall@4", "r_precision".
-        baseline : label, default None
-            The score column to compare with; None: the first.
+        baseline : label, list of labels, or "all", default None
+            The score column to compare with; None: the first. A list: each of them, two of them
+            once. "all": every pair, unless a column is named so.
         test : {"permutation", "ttest", "wilcoxon"}, default "permutation"
             Where the two-sided p-value comes from: flipped signs of users' differences (all
             patterns if at most `n_resamples`, else so many), or SciPy's test of that name.
-        correction : {"holm", "bonferroni", "fdr_bh"} or None, default "holm"
-            How p-values are corrected for the number of rows. None: not at all.
+        correction : {"holm", "bonferroni", "fdr_bh", "max_t"} or None, default "holm"
+            How p-values are corrected for the number of rows. "max_t" flips a user's signs in all
+            rows at once: where metrics say much the same, it finds more than "holm". None: not
+            at all.
         confidence : float, default 0.95
             The confidence of the intervals, in (0, 1).
         n_resamples : int, default 9999
             The number of samples and of sign patterns drawn, from 1 to 1,000,000.
         seed : int, default 0
             The seed of the random numbers: the same seed, the same table.
+        interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
+            As in `summary`, of differences. "auto" is "skewed".
 
         Returns
         -------
         DataFrame
             Index: (score, metric). Columns: difference (of the means), low and high (its interval),
-            p_corrected, p_value, n_won, n_tied, n_lost and n_users. Where there are any, the users
+            p_corrected, p_value, relative (difference / the baseline's mean), effect (difference /
+            standard deviation of users' differences), detectable (the smallest difference that
+            so many users show with power 0.8 at 5 %), n_won, n_tied, n_lost, n_users, interval
+            (which it is) and test ("exact" or "drawn", or SciPy's). Where there are any, the users
             left out, for whom it is undefined: n_undefined_score, n_undefined_baseline,
-            n_undefined_both. ``columns.name`` tells the baseline. All columns are printed, in
-            blocks where the display is too narrow.
+            n_undefined_both. ``columns.name`` tells the baseline; where `baseline` is a list or
+            "all", the index is (baseline, score, metric). All columns are printed, in blocks where
+            the display is too narrow.
 
         Raises
         ------
@@ -904,6 +939,7 @@ class RankingMethods(ABC, Generic[Table]):
         See Also
         --------
         summary : The means and their intervals.
+        recframe.compare : The same of values of users that are there.
 
         Examples
         --------
@@ -913,13 +949,13 @@ class RankingMethods(ABC, Generic[Table]):
         >>> df.rec.compare("recall@1")[["difference", "low", "high", "p_corrected"]]
         baseline: a_score  difference  low  high  p_corrected
         score   metric
-        b_score recall@1     0.666667  0.0   1.0          0.5
+        b_score recall@1     0.666667 -1.0   1.0          0.5
         """
         check_comparison(test, correction)
-        chance = make_resampling(confidence, n_resamples, seed)
-        make_table = partial(
-            compare_table, baseline=baseline, test=test, correction=correction, resampling=chance
-        )
+        check_interval(interval, OfDifferences)
+        resampling = make_resampling(confidence, n_resamples, seed, interval)
+        how = Comparison(test, correction, resampling)
+        make_table = partial(compare_table, baseline=baseline, how=how)
         return self._whole(self.evaluate(metrics), make_table)
 
     if TYPE_CHECKING:
@@ -953,6 +989,7 @@ class RankingMethods(ABC, Generic[Table]):
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
             hint = f"; did you mean {near[0]}({k})?" if near else ""
+            hint = "; pass truth= to what it is to judge" if name == "judge" else hint
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 

@@ -195,9 +195,9 @@ their orders, where trec_eval takes one, by document name.
     score_als     0.750000  0.679167
     score_bpr     0.444444  0.430556
     >>> df.rec.compare("recall@3")[["difference", "low", "high", "p_corrected"]]
-    baseline: score_als  difference       low    high  p_corrected
+    baseline: score_als  difference       low      high  p_corrected
     score     metric
-    score_bpr recall@3    -0.248611 -0.380556 -0.1375     0.003906
+    score_bpr recall@3    -0.248611 -0.455144 -0.106347     0.003906
 
 Nothing is decided, every column named `score_…` is a model, and the first one the baseline. Where
 the models list other items, the frames of both, merged with `how="outer"`, need

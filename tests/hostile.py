@@ -130,6 +130,7 @@ FRAME = pd.DataFrame(
     }
 )
 TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
+PER_USER = pd.DataFrame({"a": [0.1, 0.2, 0.4], "b": [0.2, 0.2, 0.3]})
 LISTS = pd.DataFrame({"user": [1, 2], "items": [[1, 2], [3]]})
 OF_TRUTH = ("truth_user", "truth_item", "absent", "unjudged")
 
@@ -167,6 +168,14 @@ def list_doors(path):
         "from_matrix": (recframe.from_matrix, recframe.from_matrix, {"scores": [[1, 2]]}),
         "truth_from": (recframe.truth_from, recframe.truth_from, {"truth": csr_array([[1, 2]])}),
         "read_run": (recframe.read_run, recframe.read_run, {}),
+        "read_per_user": (recframe.read_per_user, recframe.read_per_user, {}),
+        "summary": (recframe.summary, recframe.summary, {"per_user": PER_USER}),
+        "compare": (recframe.compare, recframe.compare, {"per_user": PER_USER}),
+        "users_needed": (
+            recframe.users_needed,
+            recframe.users_needed,
+            {"per_user": PER_USER, "difference": 0.1},
+        ),
         "read_qrels": (recframe.read_qrels, recframe.read_qrels, {}),
         "rec": (
             lambda frame, **options: recframe.rec(frame, **options).recall(1),

@@ -39,15 +39,29 @@ ALLOWED = {
         *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
         "options",
     },
-    "functions": {"calls", "errors", "files", "frames", "metrics", "options", "spelling"},
+    "functions": {
+        "analysis",
+        "calls",
+        "errors",
+        "files",
+        "frames",
+        "metrics",
+        "options",
+        "spelling",
+    },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
     "recipes": set(),
+    "uncertainty": set(),
     "scanned": {"analysis", "files", "frames", "options"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+    },
+    "spark": {
+        *("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options"),
+        "spelling",
     },
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),

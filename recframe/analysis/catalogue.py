@@ -16,13 +16,15 @@ from recframe.frames.ids import Coded
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import read_items
 from recframe.frames.tables import check_lengths
+from recframe.frames.ties import order_ties
 from recframe.kernel.first_rows import FirstRows, find_first_rows
-from recframe.kernel.grouping import argsort
+from recframe.kernel.grouping import argsort, number_distinct
 from recframe.kernel.rankings import Rankings, TieRule, split_users
 from recframe.kernel.threads import Array, in_threads
+from recframe.metrics.synonyms import FIGURES
 from recframe.options import Options
 
-FIGURES = ("coverage", "gini", "entropy", "personalization")
+MOST_KINDS = 1 << 16  # of a table that is small
 KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
 
 
@@ -71,6 +73,7 @@ def check_item(frame: pd.DataFrame, columns: Columns, options: Options) -> None:
 
 def count_shown(interactions: Interactions, options: Options, k: int, *, with_items: bool) -> Shown:
     """Return what the lists of all users of interactions show."""
+    interactions = order_ties(interactions, options)
     item = read_items(interactions)
     rows, n_lists = [], []
     for score, (_, is_ranked) in interactions.scores.items():
@@ -148,19 +151,17 @@ class Kinds(NamedTuple):
 
 def _find_kinds(*columns: Array) -> Kinds:
     """Return the kinds of rows, given what they differ in."""
-    kind = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        own, distinct = pd.factorize(column)
-        kind *= len(distinct)
-        kind += own
-    kind, distinct = pd.factorize(kind)
-    row = np.zeros(len(distinct), np.int64)
-    row[kind] = np.arange(len(kind))
-    values = [column[row] for column in columns]
-    order = np.lexsort(values)
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order))
-    return Kinds(number[kind], *(column[order] for column in values))
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    if math.prod(sizes) > max(len(columns[0]), MOST_KINDS):
+        order, number = number_distinct(*columns)
+        values = [column[order] for column in columns]
+    else:  # a table of all that there could be
+        code = np.ravel_multi_index(columns, sizes)
+        found = np.flatnonzero(np.bincount(code, minlength=math.prod(sizes)))
+        lookup = np.zeros(math.prod(sizes), np.int64)
+        lookup[found] = np.arange(len(found))
+        number, values = lookup[code], list(np.unravel_index(found, sizes))
+    return Kinds(number, *values)
 
 
 def _count(item: Coded, *columns: Array) -> pd.DataFrame:
@@ -169,6 +170,8 @@ def _count(item: Coded, *columns: Array) -> pd.DataFrame:
     kind, *values = _find_kinds(*columns)
     n_kinds = max(1, len(values[0]))
     kind += codes.astype(np.int64) * n_kinds  # codes of categories may have 8 bits
+    if kind.max(initial=0) < 1 << 31:
+        kind = kind.astype(np.int32)  # sorted in half the time
     distinct, n_rows = np.unique(kind, return_counts=True)
     code, kind = np.divmod(distinct, n_kinds)
     cells = [ids.take(code), *(column[kind] for column in values), n_rows]

@@ -1,26 +1,36 @@
 """Comparison: what each model changes against a baseline, paired over users."""
 
 import warnings
-from collections.abc import Hashable
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import WideTable, without_zeros
+from recframe.analysis.display import without_zeros
 from recframe.analysis.extras import import_extra
-from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
-from recframe.errors import RecframeError, as_text, quote
-from recframe.frames.labels import is_same
+from recframe.analysis.intervals import find_range, mean_interval
+from recframe.analysis.pairs import Pairs, find_pairs
+from recframe.analysis.power import detectable, deviation_of
+from recframe.analysis.resampling import Resampling
+from recframe.analysis.sign_flips import max_t_test, sign_flip_test
+from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
-Correction = Literal["holm", "bonferroni", "fdr_bh"]
+Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
 UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
 
 
+class Comparison(NamedTuple):
+    """How scores are compared: the test, the correction of its p-values, intervals and draws."""
+
+    test: Test
+    correction: Correction | None
+    resampling: Resampling
+
+
 def check_comparison(test: object, correction: object) -> None:
-    """Raise unless the test and the correction are there."""
+    """Raise unless the test and the correction are there, and go together."""
     if not isinstance(test, str) or test not in get_args(Test):
         raise RecframeError(f"test must be one of {get_args(Test)}, found {quote(test)}")
     if correction is None:
@@ -29,88 +39,85 @@ def check_comparison(test: object, correction: object) -> None:
         raise RecframeError(
             f"correction must be None or one of {get_args(Correction)}, found {quote(correction)}"
         )
-
-
-def compare_table(
-    per_user: pd.DataFrame,
-    baseline: Hashable | None,
-    test: Test,
-    correction: Correction | None,
-    resampling: Resampling,
-) -> pd.DataFrame:
-    """Return what every other score changes against the baseline, a row for each metric."""
-    scores = list[Hashable](per_user.columns.unique("score"))
-    position = _find_baseline(scores, baseline)
-    n_metrics = len(per_user.columns) // len(scores)
-    others = per_user.columns[np.arange(per_user.shape[1]) // n_metrics != position]
-    values = per_user.to_numpy().T.reshape(len(scores), n_metrics, len(per_user))
-    rows = [
-        _compare_pair(of_score, of_baseline, test, resampling)
-        for by_metric in np.delete(values, position, axis=0)
-        for of_score, of_baseline in zip(by_metric, values[position], strict=True)
-    ]
-    table = pd.DataFrame(rows, index=others.remove_unused_levels())
-    table["p_corrected"] = correct(table["p_value"].to_numpy(), correction)
-    table.columns.name = f"baseline: {as_text(scores[position])}"
-    return WideTable(without_zeros(table, UNDEFINED))
-
-
-def _find_baseline(scores: list[Hashable], baseline: Hashable | None) -> int:
-    """Return the position of the baseline, 0 unless given; raise where nothing can be compared."""
-    if len(scores) < 2:
+    if correction == "max_t" and test != "permutation":
         raise RecframeError(
-            f"compare needs two score columns or more, found {quote(scores)}; pass score= a list "
-            "of them"
+            f"correction='max_t' flips signs, as test='permutation' does, found test={quote(test)};"
+            " pass correction='holm'"
         )
-    if baseline is None:
-        return 0
-    for position, score in enumerate(scores):
-        if is_same(score, baseline):
-            return position
-    raise RecframeError(
-        f"baseline must be a score column, one of {quote(scores)}, found {quote(baseline)}"
-    )
+
+
+def compare_table(per_user: pd.DataFrame, baseline: Any, how: Comparison) -> pd.DataFrame:
+    """Return what every other score changes against the baseline, a row for each metric."""
+    pairs = find_pairs(per_user, baseline)
+    labelled = zip(pairs.labels(), pairs.columns(), strict=True)
+    table = pairs.table([_compare_pair(*columns, label, how) for label, columns in labelled])
+    table["p_corrected"] = _correct(pairs, table["p_value"].to_numpy(), how)
+    return without_zeros(table, UNDEFINED)
 
 
 def _compare_pair(
-    values: Array, base: Array, test: Test, resampling: Resampling
-) -> dict[str, float | int]:
+    values: Array, base: Array, label: object, how: Comparison
+) -> dict[str, float | int | str]:
     """Return what one score changes in one metric, over the users who have both values."""
     undefined, base_undefined = np.isnan(values), np.isnan(base)
-    differences = (values - base)[~(undefined | base_undefined)]
-    low, high = bootstrap_interval(differences, resampling)
+    known = ~(undefined | base_undefined)
+    values, base = values[known], base[known]
+    differences, n_users = values - base, len(values)
+    mean, base_mean = (differences.mean(), base.mean()) if n_users else (np.nan, np.nan)
+    deviation = deviation_of(differences)
+    is_bounded = find_range(label, np.append(values, base)) is not None
+    limits = (-1.0, 1.0) if is_bounded else None
+    interval = mean_interval(differences, limits, how.resampling, are_differences=True)
+    p, test = p_value(differences, how.test, how.resampling)
     return {
-        "difference": differences.mean() if len(differences) else np.nan,
-        "low": low,
-        "high": high,
+        "difference": mean,
+        "low": interval.low,
+        "high": interval.high,
         "p_corrected": np.nan,  # known when all p-values are
-        "p_value": p_value(differences, test, resampling),
+        "p_value": p,
+        "relative": mean / base_mean if base_mean != 0 else np.nan,
+        "effect": mean / deviation if deviation > 0 else np.nan,
+        "detectable": detectable(deviation, n_users),
         "n_won": int((differences > 0).sum()),
         "n_tied": int((differences == 0).sum()),
         "n_lost": int((differences < 0).sum()),
-        "n_users": len(differences),
+        "n_users": n_users,
+        "interval": interval.name,
+        "test": test,
         "n_undefined_score": int((undefined & ~base_undefined).sum()),
         "n_undefined_baseline": int((~undefined & base_undefined).sum()),
         "n_undefined_both": int((undefined & base_undefined).sum()),
     }
 
 
-def p_value(differences: Array, test: Test, resampling: Resampling) -> float:
-    """Return the two-sided p-value of no difference; NaN where the test has too few users."""
+def p_value(differences: Array, test: Test, resampling: Resampling) -> tuple[float, str]:
+    """Return the two-sided p-value of no difference, and how it was found.
+
+    It is NaN where the test has too few users.
+    """
     if test == "permutation":
         return sign_flip_test(differences, resampling)
     stats = import_extra("scipy.stats", "stats", f"test={quote(test)}")
     if len(differences) < 2:
-        return np.nan
+        return np.nan, "none"
     if not differences.any():
-        return 1.0
+        return 1.0, test
     with warnings.catch_warnings():
         # Differences that are all the same have no variance: p = 0, which SciPy warns about.
         warnings.simplefilter("ignore", RuntimeWarning)
         if test == "ttest":
-            return float(stats.ttest_rel(differences, np.zeros(len(differences))).pvalue)
+            return float(stats.ttest_rel(differences, np.zeros(len(differences))).pvalue), test
         # Ranks of differences that are equal but for their last bits must be tied.
-        return float(stats.wilcoxon(differences.round(12)).pvalue)
+        return float(stats.wilcoxon(differences.round(12)).pvalue), test
+
+
+def _correct(pairs: Pairs, p_values: Array, how: Comparison) -> Array:
+    """Return the corrected p-values of all rows."""
+    if how.correction != "max_t":
+        return correct(p_values, how.correction)
+    differences = np.array([values - base for values, base in pairs.columns()]).T
+    # Drawn apart from the p-values: by chance one may come out a little below.
+    return np.maximum(max_t_test(differences, how.resampling), p_values)
 
 
 def correct(p_values: Array, correction: Correction | None) -> Array:

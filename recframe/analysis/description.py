@@ -23,11 +23,11 @@ UNKNOWN_RELEVANCE = (
 
 # What is said of a figure that is not 0, and of how many it is.
 WORRIES = {
-    NULL_USERS: ("rows", "refused by default (option missing)"),
-    NULL_RELEVANCE: ("rows", "refused by default (option missing)"),
-    NULL_SCORES: ("rows", "refused by default (option missing)"),
-    DUPLICATES: ("rows", "refused by default (option duplicates)"),
-    SHORT: ("users", "k={k} is refused by default (option short)"),
+    NULL_USERS: ("rows", "refused unless option missing says otherwise"),
+    NULL_RELEVANCE: ("rows", "refused unless option missing says otherwise"),
+    NULL_SCORES: ("rows", "refused unless option missing says otherwise"),
+    DUPLICATES: ("rows", "refused unless option duplicates says otherwise"),
+    SHORT: ("users", "k={k} is refused unless option short says otherwise"),
     NO_RELEVANT: (
         "users",
         "their precision is 0, by default other metrics are undefined and out of means (option "
@@ -117,5 +117,9 @@ def _find_worries(figures: pd.Series) -> dict[str, str]:
         of = f" of {figures[of_all]:,} {of_all}" if of_all else ""
         worries = number > 0 and not (name == CUT and worst == best)
         told = f"{number:,}{of}; {words.format(**given)}" if worries else ""
+        if name == NO_RELEVANT and number == figures[of_all] > 0:
+            told = (
+                f"all {number:,}; nothing is relevant, as where min_relevance is above all grades"
+            )
         found[label] = f"not known; {UNKNOWN_RELEVANCE}" if pd.isna(number) else told
     return found

@@ -34,6 +34,11 @@ def inspect_user(
     """
     columns, grades = find_columns(frame, options, with_item=True), None
     is_own = is_user(frame, user, columns.user)
+    # By `exclude` alone, as what truth leaves out, or adds, comes with it.
+    n_left = is_own.sum()
+    if options.exclude is not None:
+        n_left = len(open_candidates(columns, options, None).among(frame[is_own]))
+    n_excluded = int(is_own.sum() - n_left)
     leaving = ["exclude"] if options.exclude is not None else []
     leaving += ["unjudged"] if options.is_condensed else []
     if options.has_truth:
@@ -65,7 +70,8 @@ def inspect_user(
     per_user = measure_table(interactions, metrics, options)
     label = "" if columns.user is None else f"{as_text(columns.user)} "
     title = f"{label}{as_text(user)}"
-    return Inspection(title, k, mean_table(per_user), _ranked_rows(interactions, options, grades))
+    tables = _ranked_rows(interactions, options, grades)
+    return Inspection(title, k, mean_table(per_user), tables, n_excluded)
 
 
 def check_user(user: Hashable, label: Hashable | None) -> None:

@@ -45,13 +45,15 @@ class Inspection:
     """The rankings of one user side by side, as `df.rec.inspect` returns them.
 
     It displays itself. `tables` holds the ranked rows of each score column as DataFrames, and
-    `metrics` their precision@k, recall@k and R-precision.
+    `metrics` their precision@k, recall@k and R-precision. `n_excluded` is the number of the user's
+    rows that `exclude` has left out.
     """
 
     title: str
     k: int
     metrics: pd.DataFrame
     tables: dict[Hashable, pd.DataFrame]
+    n_excluded: int = 0
 
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
@@ -83,7 +85,8 @@ class Inspection:
     def _headline(self) -> str:
         """Return who this is."""
         rows = next(iter(self.tables.values()))
-        return f"{self.title}: {len(rows):,} rows, {rows['relevant'].sum():,} relevant"
+        excluded = f", {self.n_excluded:,} more excluded" if self.n_excluded else ""
+        return f"{self.title}: {len(rows):,} rows, {rows['relevant'].sum():,} relevant{excluded}"
 
     def _views(self) -> list[View]:
         """Return what is shown of each ranking."""

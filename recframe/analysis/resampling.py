@@ -1,11 +1,10 @@
-"""Chance: the bootstrap interval of a mean over users, and the test by flipped signs.
+"""Chance: how it is drawn, and the percentile bootstrap interval of a mean over users. NumPy only.
 
-NumPy only. Of users of equal value, of which a metric has many (precision@10 takes eleven values),
-how many are drawn, or flipped, is one random number for all of them. That draws from the same
-distribution as resampling users one by one, without the loop, which SciPy's functions make.
+What is drawn does not depend on the order of users, on the number of threads, which each draw
+batches of random numbers of their own, or on the version of NumPy.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -13,23 +12,31 @@ import numpy as np
 from numpy.random import MT19937, RandomState, SeedSequence
 
 from recframe.errors import RecframeError, quote
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_threads
 
 MAX_SEED = 1 << 1024
 MAX_RESAMPLES = 1_000_000
-CELLS_PER_BATCH = 1 << 20  # random numbers held at a time
+CELLS_PER_BATCH = 1 << 20  # random numbers held at a time by a thread
+MOST_IN_BLOCK = 1 << 16  # users, so that an index has 16 bits
+DRAWS_PER_COUNT = 20  # users drawn one by one in the time of one multinomial count
 
 
 class Resampling(NamedTuple):
-    """How chance is drawn: the confidence of intervals, the number of draws and their seed."""
+    """How sure intervals are and how made; the number of draws, where it takes any, and their seed.
+
+    The interval has been checked to be one of the choices.
+    """
 
     confidence: float
     n_resamples: int
     seed: int
+    interval: str = "auto"
 
 
-def make_resampling(confidence: Any, n_resamples: Any, seed: Any) -> Resampling:
-    """Return the three together, or raise where one is not valid."""
+def make_resampling(
+    confidence: Any, n_resamples: Any, seed: Any, interval: str = "auto"
+) -> Resampling:
+    """Return these together, or raise where a number is not valid."""
     is_number = isinstance(confidence, Real)
     if not (is_number and 0 < confidence < 1):
         raise RecframeError(f"confidence must be between 0 and 1, found {quote(confidence)}")
@@ -45,63 +52,74 @@ def make_resampling(confidence: Any, n_resamples: Any, seed: Any) -> Resampling:
             f"n_resamples must be at most {MAX_RESAMPLES:,}, with which a p-value of 0.05 is known "
             f"to 0.0005, found {quote(n_resamples)}"
         )
-    return Resampling(float(confidence), int(n_resamples), int(seed))
+    return Resampling(float(confidence), int(n_resamples), int(seed), interval)
 
 
-def _seed_rng(seed: int) -> RandomState:
-    """Return random numbers that are the same on every NumPy, for a seed of many bits."""
-    return RandomState(MT19937(SeedSequence(seed)))  # frozen, which those of Generator are not
+def draw_in_batches(
+    draw: Callable[[RandomState, int], Array], resampling: Resampling, width: int
+) -> Array:
+    """Return what a function draws, a row for each resample of so many random numbers.
+
+    A batch has as many rows whatever the threads, and random numbers of its own.
+    """
+    size = max(1, CELLS_PER_BATCH // max(1, width))
+
+    def draw_batch(start: int) -> Array:
+        # RandomState is frozen, which Generator is not; a seed may have many bits.
+        seeds = SeedSequence(resampling.seed, spawn_key=(start // size,))
+        return draw(RandomState(MT19937(seeds)), min(size, resampling.n_resamples - start))
+
+    starts = range(0, resampling.n_resamples, size)
+    return np.concatenate(in_threads(draw_batch, [(start,) for start in starts]))
 
 
 def bootstrap_interval(values: Array, resampling: Resampling) -> tuple[float, float]:
-    """Return the bounds of the mean's percentile bootstrap interval; NaN for fewer than two values.
+    """Return the bounds of the mean's percentile bootstrap interval, given sorted values.
 
     As ``scipy.stats.bootstrap(method="percentile")``: quantiles of the means of samples drawn with
     replacement (B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", ch. 13, 1993).
     """
-    n = len(values)
-    if n < 2:
-        return np.nan, np.nan
     distinct, n_equal = np.unique(values, return_counts=True)
-    rng = _seed_rng(resampling.seed)
-    batches = _split_draws(resampling.n_resamples, len(distinct))
-    means = [rng.multinomial(n, n_equal / n, size=size) @ distinct / n for size in batches]
+    if len(distinct) * DRAWS_PER_COUNT < len(values):
+        means = _draw_counts(distinct, n_equal, resampling)
+    else:
+        means = _draw_users(values, resampling)
     outside = (1 - resampling.confidence) / 2
-    low, high = np.quantile(np.concatenate(means), [outside, 1 - outside])
+    low, high = np.quantile(means, [outside, 1 - outside])
     return float(low), float(high)
 
 
-def sign_flip_test(differences: Array, resampling: Resampling) -> float:
-    """Return the two-sided p-value of a mean difference of 0; NaN without differences.
+def _draw_counts(distinct: Array, n_equal: Array, resampling: Resampling) -> Array:
+    """Return means of samples of users, drawn as the number of those of each value."""
+    n = int(n_equal.sum())
 
-    Where two models do not differ, either sign of a difference is as likely (M. D. Smucker,
-    J. Allan and B. Carterette, "A comparison of statistical significance tests for information
-    retrieval evaluation", CIKM 2007). As ``scipy.stats.permutation_test`` with "samples": the share
-    of sign patterns whose sum is at least as far from 0 as the observed one, of all patterns if
-    they are at most `n_resamples`, else of that many drawn at random and the observed one.
+    def draw(rng: RandomState, size: int) -> Array:
+        return rng.multinomial(n, n_equal / n, size=size) @ distinct / n
+
+    return draw_in_batches(draw, resampling, len(distinct))
+
+
+def _draw_users(values: Array, resampling: Resampling) -> Array:
+    """Return means of samples of users, drawn one by one.
+
+    How many are of each block of users is drawn first. A block has a power of 2 of them, of which
+    random bits choose one as they are, and is small, so that values lie near.
     """
-    if len(differences) == 0:
-        return np.nan
-    changed = differences[differences != 0]  # flipping a 0 changes nothing
-    exact = len(changed) < resampling.n_resamples.bit_length()  # 2**n <= n_resamples
-    if exact:
-        sums = np.zeros(1)
-        for difference in changed:
-            sums = np.concatenate([sums + difference, sums - difference])
-    else:
-        sizes, n_equal = np.unique(np.abs(changed), return_counts=True)
-        rng = _seed_rng(resampling.seed)
-        batches = _split_draws(resampling.n_resamples, len(sizes))
-        n_flipped = (rng.binomial(n_equal, 0.5, size=(size, len(sizes))) for size in batches)
-        sums = np.concatenate([(n_equal - 2 * flipped) @ sizes for flipped in n_flipped])
-    # Sums that are equal may differ in their last bits.
-    tolerance = 1e-12 * np.abs(changed).sum()
-    n_extreme = int((np.abs(sums) >= abs(changed.sum()) - tolerance).sum())
-    return n_extreme / len(sums) if exact else (n_extreme + 1) / (len(sums) + 1)
+    n, blocks, start = len(values), [], 0
+    while start < n:
+        stop = start + min(MOST_IN_BLOCK, 1 << ((n - start).bit_length() - 1))
+        blocks.append(values[start:stop])
+        start = stop
+    shares = np.array([len(block) for block in blocks]) / n
 
+    def draw(rng: RandomState, size: int) -> Array:
+        sums = np.zeros(size)
+        n_drawn = rng.multinomial(n, shares, size=size)
+        for block, n_of_block in zip(blocks, n_drawn.T, strict=True):
+            index = rng.randint(0, len(block), n_of_block.sum(), dtype=np.uint16).astype(np.intp)
+            starts = n_of_block.cumsum() - n_of_block
+            added = np.add.reduceat(np.append(block.take(index), 0.0), starts)
+            sums += np.where(n_of_block > 0, added, 0.0)
+        return sums / n
 
-def _split_draws(n_resamples: int, width: int) -> Iterator[int]:
-    """Yield how many draws, of so many numbers each, to hold at a time."""
-    batch = max(1, CELLS_PER_BATCH // max(1, width))
-    for start in range(0, n_resamples, batch):
-        yield min(batch, n_resamples - start)
+    return draw_in_batches(draw, resampling, n)

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import CurveTable, WideTable, without_zeros
-from recframe.analysis.resampling import Resampling, bootstrap_interval
+from recframe.analysis.intervals import find_range, mean_interval
+from recframe.analysis.resampling import Resampling
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
@@ -82,15 +83,18 @@ def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
 
 def summary_table(per_user: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
     """Return the mean of every column of a per-user table with its interval over users."""
-    columns = per_user.to_numpy().T
-    intervals = [bootstrap_interval(column[~np.isnan(column)], resampling) for column in columns]
-    low, high = np.transpose(intervals)
+    intervals = []
+    for label, column in zip(per_user.columns, per_user.to_numpy().T, strict=True):
+        values = column[~np.isnan(column)]
+        intervals.append(mean_interval(values, find_range(label[-1], values), resampling))
+    low, high, name = zip(*intervals, strict=True)
     table = pd.DataFrame(
         {
             "mean": per_user.mean(),
             "low": low,
             "high": high,
             "n_users": per_user.count(),
+            "interval": name,
             "standard_error": per_user.sem(),
             "n_undefined": per_user.isna().sum(),
         }

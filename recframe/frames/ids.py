@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import quote
-from recframe.frames.keys import check_dtype, factorize
+from recframe.frames.keys import check_dtype, factorize, number_text, read_text
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import find_keys, null_error
-from recframe.kernel.pairs import find_members, find_pairs
+from recframe.frames.user_groups import UserGroups, find_keys, null_error
+from recframe.kernel.pairs import Match, find_members, find_pairs
 from recframe.kernel.threads import Array
 
 LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
@@ -37,11 +37,17 @@ class Coded(NamedTuple):
         """Return the ids as positions among distinct ids."""
         if self.ids is not None:
             return self.codes, self.ids
-        codes, distinct = pd.factorize(self.codes)
-        return codes, pd.Index(distinct)
+        if (low := _table_start(self.codes)) is None:
+            codes, distinct = pd.factorize(self.codes)
+            return codes, pd.Index(distinct)
+        is_there = _table(self.codes, low)
+        number = np.cumsum(is_there) - 1
+        return number[self.codes - low], _entries(is_there, low, self.codes)
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids that some row has, each once."""
+        if self.ids is None and (low := _table_start(self.codes)) is not None:
+            return _entries(_table(self.codes, low), low, self.codes)
         if self.ids is None:
             # An index finds its distinct values by looking for repeats first.
             distinct: pd.Index[Any] = pd.Index(pd.unique(self.codes))
@@ -53,6 +59,27 @@ class Coded(NamedTuple):
         """Return the ids of rows."""
         codes = self.codes[rows]
         return pd.Index(codes) if self.ids is None else self.ids.take(codes)
+
+
+def _table_start(codes: Array) -> int | None:
+    """Return the lowest of integers that a table numbers faster than one of hashes; else None."""
+    if len(codes) == 0 or codes.dtype.kind not in "iu":
+        return None
+    low, high = int(codes.min()), int(codes.max())
+    return low if high - low <= len(codes) and high < 1 << 62 else None
+
+
+def _table(codes: Array, low: int) -> Array:
+    """Return which integers from the lowest on there are."""
+    is_there = np.zeros(int(codes.max()) - low + 1, bool)
+    is_there[codes - low] = True
+    return is_there
+
+
+def _entries(is_there: Array, low: int, codes: Array) -> pd.Index[Any]:
+    """Return the integers of a table, in the type of these codes."""
+    entries: pd.Index[Any] = pd.Index((np.flatnonzero(is_there) + low).astype(codes.dtype))
+    return entries
 
 
 def encode(column: pd.Series, role: str) -> Coded:
@@ -122,6 +149,24 @@ def find_all_rows(item: Coded, offsets: Array, user: Array, asked: Coded, other:
     is_found = np.zeros(len(item.codes), bool)
     is_found[rows[rows >= 0]] = True
     return is_found
+
+
+def find_text_rows(text: pd.Series, groups: UserGroups, user: Array, asked: Coded) -> Match | None:
+    """Return what `find_rows` does, of items that are text; None where they are to be encoded.
+
+    Texts are looked up by 32 bits of each, and what is found is compared; a text that only those
+    bits do not tell from another is left to codes.
+    """
+    own, ids = read_text(text), None if asked.ids is None else read_text(asked.ids)
+    if own is None or ids is None or own.null_count:
+        return None
+    code = number_text(ids)[asked.codes]
+    found = find_pairs(groups.in_order(number_text(own)), groups.offsets, 1 << 32, user, code)
+    listed = found.rows >= 0
+    rows = found.rows[listed]
+    same = own.take(pa.array(rows if groups.order is None else groups.order[rows]))
+    others = ids.take(pa.array(asked.codes[listed])).cast(same.type)
+    return found if same.equals(others) else None
 
 
 def _number_pairs(

@@ -124,6 +124,28 @@ def number_members(sizes: Array) -> tuple[Array, Array]:
     return group, np.arange(len(group)) - np.repeat(sizes.cumsum() - sizes, sizes)
 
 
+def number_distinct(*columns: Array) -> tuple[Array, Array]:
+    """Return the first row of each that is distinct, and for every row the number of its like.
+
+    The columns are of integers that are not negative.
+    """
+    codes = columns[0].astype(np.int64)
+    for column in columns[1:]:
+        n_values = int(column.max(initial=0)) + 1
+        if int(codes.max(initial=0)) >= (1 << 62) // n_values:
+            codes = _number(codes)[1]
+        codes = codes * n_values + column
+    return _number(codes)
+
+
+def _number(codes: Array) -> tuple[Array, Array]:
+    """Return what `number_distinct` does of one column."""
+    order, begins = sort_numbers(codes)
+    number = np.empty(len(codes), np.int64)
+    number[order] = begins.cumsum() - 1
+    return order[begins], number
+
+
 def group_offsets(sizes: Array) -> Array:
     """Return the offsets of groups of these sizes."""
     offsets = np.zeros(len(sizes) + 1, np.int64)

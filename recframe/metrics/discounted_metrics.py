@@ -41,7 +41,7 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     1       0.333333
     2       1.000000
     """
-    gained, ideal = _gained(statistics, k, offset), statistics.ideal(k, offset)
+    gained, ideal = statistics.gained(k, offset), statistics.ideal(k, offset)
     # A tie of equal gains may exceed the ideal in the last bit.
     return np.minimum(ratio(gained, ideal, policy), 1.0)
 
@@ -75,15 +75,7 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
     user
     1       2.0
     """
-    return _gained(statistics, k, offset)
-
-
-def _gained(statistics: RankStatistics, k: int | None, offset: float) -> Array:
-    """Return the discounted gain of relevant rows up to k."""
-    found = statistics.positions(k)
-    return found.sum_once(
-        ("gained", offset), lambda: found.gain * statistics.discounts(k, offset)[found.position], k
-    )
+    return statistics.gained(k, offset)
 
 
 def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) -> Array:
@@ -101,9 +93,11 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
 
     Notes
     -----
-    As in ir_measures (``RBP(p=0.8)@k``) and ranx (``rbp.80``). The authors have p = 0.5, 0.8 and
-    0.95 for users who look at two, five and twenty rows in the mean, which is 1 / (1 - p). A
-    ranking that ends, or is cut, leaves at most p^n, or p^k, of the weight unseen.
+    As in ir_measures (``RBP(p=0.8, rel=1)``), by cwl_eval, whose cut-off changes nothing, and ranx
+    (``rbp.80``), which counts grades, so that only where they are 0 and 1 it is the same. The
+    authors have p = 0.5, 0.8 and 0.95 for users who look at two, five and twenty rows in the mean,
+    which is 1 / (1 - p). A ranking that ends, or is cut, leaves at most p^n, or p^k, of the weight
+    unseen.
 
     Examples
     --------
@@ -115,9 +109,7 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     1           0.625
     """
     found = statistics.positions(k)
-    return found.sum_once(
-        ("rbp", p), lambda: found.probability * statistics.powers(k, p)[found.position], k
-    )
+    return found.sum(statistics.powers(k, p)[found.position])
 
 
 def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float) -> Array:
@@ -150,7 +142,7 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     1               0.5
     """
     found = statistics.stops(k, max, is_exponential=policy.gain == "exponential")
-    return found.sum_once("err", lambda: found.probability / found.position, k)
+    return found.sum(1 / found.position)
 
 
 HIGHEST = Parameter("max", 1, 100, "The highest grade that there can be")

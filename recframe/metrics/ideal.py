@@ -5,11 +5,20 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import argsort, group_rows, number_members, run_starts
+from recframe.kernel.grouping import (
+    find_flags,
+    group_rows,
+    number_members,
+    rows_of_runs,
+    run_starts,
+    sum_by_user,
+)
 from recframe.kernel.rankings import Gains, Rankings, TieRule
 from recframe.kernel.sort_keys import rankable, to_keys
 from recframe.kernel.threads import Array
 from recframe.metrics.positions import CELLS_PER_BLOCK
+
+MOST_LEVELS = 16  # of gains, such that equal ones are counted and not sorted
 
 
 class Grades(NamedTuple):
@@ -35,8 +44,8 @@ class Grades(NamedTuple):
 def grade(rankings: Rankings, gains: Gains, counts: Counts, rule: TieRule) -> Grades:
     """Return the gains of rankings, those of rows in the order that they were counted in."""
     n_users = len(counts.n_ranked)
-    found = np.flatnonzero(rankings.relevant)
-    user = np.searchsorted(rankings.offsets, found, side="right") - 1
+    found = find_flags(rankings.relevant)
+    user = np.repeat(np.arange(n_users), sum_by_user(rankings.relevant, rankings.offsets))
     gain = gains.gain[found].astype(np.float64)
     # A user's rows are counted in ranked order. Their gains are put into the same one: of tied
     # rows as the rule says, and where it does not, such that the order of rows changes no sum.
@@ -44,15 +53,29 @@ def grade(rankings: Rankings, gains: Gains, counts: Counts, rule: TieRule) -> Gr
     if rule.row_order:
         among_tied = -rule.row_order * found
     of_rows = np.empty(len(found))
-    of_rows[argsort(counts.user)] = gain[_ranked_order(user, rankings.scores[found], among_tied)]
+    starts = run_starts(counts.user)
+    in_order = rows_of_runs(np.argsort(counts.user[starts]), starts, len(found))
+    of_rows[in_order] = gain[_ranked_order(user, rankings.scores[found], among_tied)]
 
     if len(gains.unranked):
         user = np.append(user, np.repeat(np.arange(n_users), np.diff(gains.offsets)))
         by_user, _ = group_rows(user, n_users)
-        gain = np.append(gain, gains.unranked)[by_user]
+        user, gain = user[by_user], np.append(gain, gains.unranked)[by_user]
     n_items = np.bincount(user, minlength=n_users)
+    ideal = _highest_first(user, gain, n_items)
     user, n_before = number_members(n_items)
-    return Grades(of_rows, user, n_before + 1, gain[_order_within(-gain, n_items, np.inf)])
+    return Grades(of_rows, user, n_before + 1, ideal)
+
+
+def _highest_first(user: Array, gain: Array, n_items: Array) -> Array:
+    """Return the gains of each user's items, highest first; those of a user stand together."""
+    levels = np.unique(gain)[::-1]
+    if len(levels) > MOST_LEVELS:
+        return gain[_order_within(-gain, n_items, np.inf)]
+    below = sum((gain < level for level in levels[:-1]), np.zeros(len(gain), np.int64))
+    shape = len(n_items), len(levels)
+    n_equal = np.bincount(user * shape[1] + below, minlength=shape[0] * shape[1])
+    return np.repeat(np.broadcast_to(levels, shape).ravel(), n_equal)
 
 
 def _ranked_order(user: Array, score: Array, among_tied: Array) -> Array:

@@ -50,16 +50,16 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
         # All of a tie are below as many others as its first one is, and stand among the same.
         ties = run_starts(user, above)
         n_in_tie = np.diff(ties, append=len(user))
+        n_tied = tied[ties] - n_in_tie
         n_above = np.repeat(n_above[ties], n_in_tie)
-        n_tied = tied - np.repeat(n_in_tie, n_in_tie)
     most = n_relevant[user]
     # Whole numbers, of rows that stand among no others; then each tie divides by its own.
     lost = sum_by(user, np.minimum(n_above, most), n_users)
     of_all = np.maximum(np.minimum(n_relevant, n_others), 1)
     if n_tied is not None and len(among := np.flatnonzero(n_tied)):
-        own = user[among]
-        extra = _mean_above(n_above[among], n_tied[among], most[among])
-        lost += sum_by(own, extra, n_users)
+        own = ties[among]
+        extra = _mean_above(n_above[own], n_tied[among], most[own])
+        lost += sum_by(user[own], n_in_tie[among] * extra, n_users)
     kept = np.maximum(counts.n_ranked_relevant * of_all - lost, 0)
     return ratio(kept / of_all, n_relevant, policy)
 

@@ -73,14 +73,13 @@ def measure_all(
     grades: Grades | None = None,
     sums: Mapping[tuple[str, int], Sum] = MappingProxyType({}),
     judged: JudgedRows | None = None,
-) -> Iterator[Array]:
-    """Yield metrics one after the other, a float array of shape (n_users,) each."""
-    stops_at_end = any(metric.name == "err" and metric.k is None for metric in plan.metrics)
-    statistics = RankStatistics(
-        counts, plan.cut_offs, grades, sums, judged, stops_at_end=stops_at_end
-    )
-    for metric in plan.metrics:
-        yield measure_one(metric, statistics, policy)
+) -> Iterator[tuple[int, Array]]:
+    """Yield the metrics, each as its index in the plan and a float array of shape (n_users,)."""
+    statistics = RankStatistics(counts, plan.cut_offs, grades, sums, judged)
+    # What is known of a whole ranking, or of its first rows, is cut off for fewer.
+    far = [-np.inf if metric.k is None else -metric.k for metric in plan.metrics]
+    for index in np.argsort(far, kind="stable").tolist():
+        yield index, measure_one(plan.metrics[index], statistics, policy)
 
 
 def measure_one(metric: Metric, statistics: RankStatistics, policy: Policy) -> Array:

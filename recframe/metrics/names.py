@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from numbers import Integral, Real
@@ -14,12 +14,13 @@ import numpy as np
 from recframe.errors import RecframeError, find_near, quote, shorten
 from recframe.metrics.column_names import QUOTED, parse_column, spell_column
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.synonyms import find_meant
+from recframe.metrics.synonyms import find_figure, find_meant
 
 # Name, parameters, @, k.
 LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOTALL)
 NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
 LINE, OF_EACH = 79, " of every user."  # of definitions, which all end so
+N_NAMED = 5  # unknown metrics in a message
 MAX_METRICS = 100_000  # at a time, for names without end to be refused
 MAX_K = 1 << 53  # up to which floats, by which hits are divided, hold every integer
 
@@ -64,6 +65,10 @@ def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
     cut_off = DEFINITIONS[name].cut_off
     if cut_off == "none" or (cut_off == "optional" and k is None):
         return Metric(label, name, checked, None)
+    if isinstance(k, Sequence | np.ndarray) and not isinstance(k, NO_LISTS):
+        several = shorten(f"evaluate(['{label}@5', '{label}@10'])")
+        one = f"k must be an integer of 1 or more, found {quote(k)}"
+        raise RecframeError(f"{one}; several are asked for by {several}")
     k = check_k(k)
     return Metric(f"{label}@{k}", name, checked, k)
 
@@ -74,8 +79,7 @@ def parse_metric(label: object) -> Metric:
         return label
     name, given, at, k = _parts(label)
     if name not in DEFINITIONS:
-        unknown = f"unknown metric {quote(label)}{_suggestion(label)}"
-        raise RecframeError(f"{unknown}; metrics are {_metric_names()}")
+        raise _unknown_error([label])
     if k and not at:
         raise RecframeError(
             f"{quote(label)}: write it as {_shown(name)}, found {quote(k)} after {name!r}"
@@ -99,6 +103,14 @@ def parse_metric(label: object) -> Metric:
     return metric._replace(label=f"{name}({given})@{k}") if "column" in parameters else metric
 
 
+def _unknown_error(labels: list[object]) -> RecframeError:
+    """Return the error for labels that name no metric."""
+    named = " and ".join(f"{quote(label)}{_suggestion(label)}" for label in labels[:N_NAMED])
+    more = f" and {len(labels) - N_NAMED:,} more" if len(labels) > N_NAMED else ""
+    unknown = f"unknown metric{'s' * (len(labels) > 1)} {named}{more}"
+    return RecframeError(f"{unknown}; metrics are {_metric_names()}")
+
+
 def parse_name(label: object) -> str:
     """Return the name that a label without a cut-off begins with, "" where it has one."""
     name, _, at, k = _parts(label)
@@ -109,6 +121,13 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     """Return the metrics that labels name, or raise `RecframeError` for none or a repeated one."""
     required = "a name such as 'recall@4' or a list of names"
     given = [labels] if isinstance(labels, str) else list_given("metrics", required, labels)
+    unknown = [
+        label
+        for label in given
+        if not isinstance(label, Metric) and _parts(label)[0] not in DEFINITIONS
+    ]
+    if len(unknown) > 1:
+        raise _unknown_error(unknown)
     metrics = [parse_metric(label) for label in given]
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {_metric_names()}")
@@ -225,6 +244,11 @@ def required_parameters(name: str) -> str:
 def _suggestion(label: object) -> str:
     """Return a question naming the metric most like the label, or nothing."""
     name, given, _, k = _parts(label)
+    if isinstance(label, str) and (figure := find_figure(label)):
+        call = f"catalogue(k={figure.k or 10})"
+        return (
+            f", a figure of all lists together: {call} has it as '{figure.name}@{figure.k or 10}'"
+        )
     near = find_near(name.lower().replace("-", "_"), DEFINITIONS)
     meant = find_meant(label) if isinstance(label, str) else None
     if meant is not None:

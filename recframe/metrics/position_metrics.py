@@ -36,7 +36,7 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     found = statistics.first_positions(k)
     # Probabilities that are added up may miss 1 by a bit.
-    probability = np.minimum(found.sum(found.probability, k), 1.0)
+    probability = np.minimum(found.sum(np.ones(len(found.position))), 1.0)
     probability[(statistics.last_of_first > 0) & (statistics.last_of_first <= k)] = 1.0
     return defined(probability, statistics, policy)
 
@@ -100,8 +100,7 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
     2                  1.0
     """
     found = statistics.first_positions(k)
-    total = found.sum_once("reciprocal_rank", lambda: found.probability / found.position, k)
-    return defined(total, statistics, policy)
+    return defined(found.sum(1 / found.position), statistics, policy)
 
 
 def average_precision(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
@@ -132,9 +131,7 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     2                    1.0
     """
     found = statistics.positions(k)
-    total = found.sum_once(
-        "average_precision", lambda: found.probability * found.expected_hits / found.position, k
-    )
+    total = found.sum_hits(1 / found.position)
     return ratio(total, statistics.counts.n_relevant, policy)
 
 
@@ -165,10 +162,9 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     user
     1       0.5
     """
-    n_ranked, user = statistics.counts.n_ranked, statistics.counts.user
-    n_found = np.bincount(user, minlength=len(n_ranked))
+    n_ranked, _, user, above, tied, n_found = statistics.counts
     # Twice the mean position of a tie is whole, and floats add up whole numbers exactly.
-    doubled = 2 * statistics.counts.above + statistics.counts.tied + 1
+    doubled = 2 * above + tied + 1
     total = np.bincount(user, weights=doubled, minlength=len(n_ranked)).astype(np.int64)
     # Rows below the relevant ones, twice, without the relevant ones among them.
     wins = 2 * n_found * n_ranked - total - n_found * (n_found - 1)

@@ -2,67 +2,155 @@
 
 Without ties a relevant row stands where it is ranked. A tie group is spread over its positions:
 each order of its rows is as likely as any other. So a metric that adds up positions gives its
-expectation, by sums of which no term is negative, over as many terms as there are tied rows.
+expectation, by sums of which no term is negative. What a tie adds up to depends on where it begins,
+how far it goes and what it is made of: ties that are alike in that are added up once.
 `hits.expected_hits` has an example, `definitions` the reference.
 """
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import number_members, run_starts
+from recframe.kernel.grouping import number_distinct, number_members, run_starts
 from recframe.kernel.threads import Array
 
 CELLS_PER_BLOCK = 1 << 16  # of a padded matrix: it stays in the cache
 
 
-@dataclass(frozen=True, eq=False)
-class Positions:
-    """Positions that a relevant row may have; those of a user stand together, first one first.
+class Shapes(NamedTuple):
+    """How probably the positions of ties hold what is looked for, from the first one of each.
 
     Parameters
     ----------
-    user, position : ndarray of shape (n_positions,), int
-        Whose ranking it is in, and the position there, from 1.
-    probability : ndarray of shape (n_positions,), float
-        The probability that such a row stands there.
-    expected_hits : ndarray of shape (n_positions,), float
-        If one does, the relevant rows up to there in expectation, itself included.
-    gain : ndarray of shape (n_positions,), float
-        The gain there in expectation.
+    of_span : ndarray of shape (n_spans,), int
+        The shape of each span, an index into `begins`.
+    chance : ndarray of shape (n_chances,), float
+        The probabilities, those of a shape one after the other.
+    begins : ndarray of shape (n_shapes,), int
+        Where those of each shape begin.
+    """
+
+    of_span: Array
+    chance: Array
+    begins: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Spans of positions that relevant rows may have; those of a user stand together, in order.
+
+    Parameters
+    ----------
+    user, above : ndarray of shape (n_spans,), int
+        Whose ranking a span is in, and how many positions are above it.
+    depth : ndarray of shape (n_spans,), int, or None
+        How many positions it has; None: each has one.
+    weight : ndarray of shape (n_spans,), float, or None
+        The probability that such a row stands at each of its positions, but for their chance;
+        None: 1.
     n_users : int
         All users, those without a relevant row too.
+    hits, step : ndarray of shape (n_spans,), int and float, default 0
+        If a relevant row stands at the first of its positions, the relevant rows up to there,
+        itself included, and how many more there are at each next one in expectation.
+    gain : ndarray of shape (n_spans,), float, default the weight
+        The gain at each of its positions in expectation.
+    shapes : Shapes, default None
+        How probably its positions differ; None: they do not.
     """
 
     user: Array
-    position: Array
-    probability: Array
-    expected_hits: Array
-    gain: Array
+    above: Array
+    depth: Array | None
+    weight: Array | None
     n_users: int
-    _inside: dict[int, tuple[Array, Array]] = field(default_factory=dict)
-    _sums: dict[Any, Array] = field(default_factory=dict)
+    hits: Array | None = None
+    step: Array | None = None
+    gain: Array | None = None
+    shapes: Shapes | None = None
 
-    def sum(self, terms: Array, k: int | None) -> Array:
-        """Return the sum of a term for each position, over those up to k (all: None), by user."""
-        if k is None:
-            return sum_by(self.user, terms, self.n_users)
-        if k not in self._inside:  # by several metrics
-            inside = np.flatnonzero(self.position <= k)
-            self._inside[k] = inside, self.user[inside]
-        inside, user = self._inside[k]
-        return sum_by(user, terms[inside], self.n_users)
+    def up_to(self, k: int) -> Positions:
+        """Return the positions up to k."""
+        inside = np.flatnonzero(self.above < k)
+        above, shapes, others = self.above[inside], self.shapes, {}
+        if self.depth is not None:
+            others["depth"] = np.minimum(self.depth[inside], k - above)
+        if shapes is not None:
+            others["shapes"] = shapes._replace(of_span=shapes.of_span[inside])
+        for name in ("user", "weight", "hits", "step", "gain"):
+            values = getattr(self, name)
+            others[name] = None if values is None else values[inside]
+        return replace(self, above=above, **others)
 
-    def sum_once(self, key: Hashable, make_terms: Callable[[], Array], k: int | None) -> Array:
-        """Return what `sum` does of terms that are made once for all cut-offs, by their key."""
-        if key not in self._sums:
-            self._sums[key] = make_terms()
-        if (key, k) not in self._sums:
-            self._sums[key, k] = self.sum(self._sums[key], k)
-        return self._sums[key, k].copy()
+    @cached_property
+    def _spread(self) -> _Spread:
+        """The spans of one position, and then those of several, each that is alike once."""
+        if self.depth is None:
+            return _Spread(self.above + 1)
+        narrow, wide = np.flatnonzero(self.depth == 1), np.flatnonzero(self.depth > 1)
+        keys = [self.above[wide], self.depth[wide]]
+        if self.shapes is not None:
+            keys.append(self.shapes.of_span[wide])
+        alike, number = number_distinct(*keys)
+        own = np.append(narrow, wide[alike])
+        depth, above = self.depth[own], self.above[own]
+        starts = depth.cumsum() - depth
+        nth = np.arange(depth.sum())
+        chance = None
+        if self.shapes is not None:
+            of_span, chances, begins = self.shapes
+            chance = chances[nth + np.repeat(begins[of_span[own]] - starts, depth)]
+        like = np.empty(len(self.above), np.int64)
+        like[narrow], like[wide] = np.arange(len(narrow)), len(narrow) + number
+        return _Spread(nth + np.repeat(above + 1 - starts, depth), starts, depth, chance, like)
+
+    @property
+    def position(self) -> Array:
+        """The positions, from 1, each of those that are alike once."""
+        return self._spread.position
+
+    def sum(self, terms: Array, weight: Array | None = None) -> Array:
+        """Return the sum of a term for each position, times the weight of its span, by user."""
+        added = self._add_up(terms)
+        weight = self.weight if weight is None else weight
+        return sum_by(self.user, added if weight is None else weight * added, self.n_users)
+
+    def sum_hits(self, terms: Array) -> Array:
+        """Return the same of terms times the relevant rows up to their position."""
+        added = self.hits * self._add_up(terms)
+        _, starts, depth, *_ = self._spread
+        if starts is not None and depth is not None:
+            before = np.arange(len(terms)) - np.repeat(starts, depth)
+            added += self.step * self._add_up(terms * before)
+        if self.weight is not None:
+            added *= self.weight
+        return sum_by(self.user, added, self.n_users)
+
+    def _add_up(self, terms: Array) -> Array:
+        """Return the sum of terms times their chance over each span."""
+        _, starts, _, chance, like = self._spread
+        if starts is None:
+            return terms
+        added: Array = np.add.reduceat(terms if chance is None else terms * chance, starts)
+        return added[like]
+
+
+class _Spread(NamedTuple):
+    """The positions of spans, those that are alike once, where each begins, and how many it has.
+
+    With them the chance of each position, and which of these each span is like. None: itself.
+    """
+
+    position: Array
+    starts: Array | None = None
+    depth: Array | None = None
+    chance: Array | None = None
+    like: Array | None = None
 
 
 def sum_by(user: Array, terms: Array, n_users: int) -> Array:
@@ -84,85 +172,38 @@ def all_positions(counts: Counts, last: int | None, gain: Array | None = None) -
         user, above, tied = user[inside], above[inside], tied[inside]
         gain = None if gain is None else gain[inside]
     first = run_starts(user)
-    nth = np.arange(1, len(user) + 1) - np.repeat(first, np.diff(first, append=len(user)))
-    if tied.max(initial=1) > 1:
-        return Positions(*_spread_ties(user, above, tied, nth, gain, last), n_users)
-    certain = np.ones(len(user))
-    return Positions(user, above + 1, certain, nth, certain if gain is None else gain, n_users)
+    hits = np.arange(1, len(user) + 1) - np.repeat(first, np.diff(first, append=len(user)))
+    if tied.max(initial=1) == 1:
+        return Positions(user, above, None, None, n_users, hits, gain=gain)
+    found = _spread_ties(user, above, tied, hits, gain, n_users)
+    return found if last is None else found.up_to(last)
 
 
 def _spread_ties(
-    user: Array, above: Array, tied: Array, nth: Array, gain: Array | None, last: int | None
-) -> tuple[Array, Array, Array, Array, Array]:
-    """Return the columns of `Positions`, each tie spread evenly; rows are the nth of their users.
+    user: Array, above: Array, tied: Array, hits: Array, gain: Array | None, n_users: int
+) -> Positions:
+    """Return the positions of ties, each spread evenly.
 
     In a tie of t rows, m of them relevant, one stands at each position with probability m / t, and
-    of the rows that precede it there (m - 1) / (t - 1) are relevant in expectation.
+    of the rows that precede it there (m - 1) / (t - 1) are relevant in expectation. Where all are,
+    each position is a span of its own, so that a perfect ranking adds up as the ideal one does.
     """
     first = run_starts(user, above)
-    above, size = above[first], tied[first]
     n_relevant = np.diff(first, append=len(user))
-    tie, offset = number_members(size if last is None else np.minimum(size, last - above))
-    probability = (n_relevant / size)[tie]
-    step = (n_relevant - 1) / np.maximum(size - 1, 1)
-    if gain is None:
-        gain = probability
-    else:
-        of_tie = np.bincount(np.repeat(np.arange(len(first)), n_relevant), gain)
-        gain = (of_tie / size)[tie]
-    expected_hits = nth[first][tie] + offset * step[tie]
-    return user[first][tie], above[tie] + offset + 1, probability, expected_hits, gain
-
-
-def first_positions(counts: Counts, last: int | None) -> Positions:
-    """Return the positions of each user's first relevant row up to the last (all: None)."""
-    n_users = len(counts.n_ranked)
-    first, n_relevant = first_ties(counts)
-    if last is not None:
-        inside = np.flatnonzero(counts.above[first] < last)
-        first, n_relevant = first[inside], n_relevant[inside]
-    user, above, tied = counts.user[first], counts.above[first], counts.tied[first]
-    position, probability = above + 1, np.ones(len(first))
-    if tied.max(initial=1) > 1:
-        depth = tied - n_relevant + 1
-        depth = depth if last is None else np.minimum(depth, last - above)
-        tie, offset = number_members(depth)
-        user, position = user[tie], above[tie] + offset + 1
-        probability = probabilities_of_first(tied, n_relevant, depth)
-    return Positions(user, position, probability, np.ones(len(user)), probability, n_users)
-
-
-def first_ties(counts: Counts) -> tuple[Array, Array]:
-    """Return the first relevant row of each user, and how many share its tie, itself included."""
-    first = run_starts(counts.user)
-    if counts.tied[first].max(initial=1) == 1:
-        return first, np.ones(len(first), np.int64)
-    ties = run_starts(counts.user, counts.above)
-    return first, np.diff(ties, append=len(counts.user))[np.searchsorted(ties, first)]
-
-
-def probabilities_of_first(tied: Array, n_relevant: Array, depth: Array) -> Array:
-    """Return how probably each position of a tie, down to a depth, holds its first relevant row.
-
-    Of t rows with m relevant, the first j are not with a probability of the product of
-    (t - m - i) / (t - i) over i < j; then the next one is with m / (t - j).
-    """
-    ends = depth.cumsum()
-    probability = np.ones(ends[-1])
-    deepest_first = np.argsort(-depth, kind="stable")
-    deepest_first = deepest_first[tied[deepest_first] > n_relevant[deepest_first]]
-    start = 0
-    while start < len(deepest_first):
-        width = int(depth[deepest_first[start]])
-        block = deepest_first[start : start + max(1, CELLS_PER_BLOCK // width)]
-        nth = np.arange(width)
-        left = np.maximum(tied[block, None] - nth, 1)
-        others = np.maximum(left - n_relevant[block, None], 0)
-        none_yet = np.ones(left.shape)
-        np.cumprod((others / left)[:, :-1], axis=1, out=none_yet[:, 1:])
-        none_yet *= n_relevant[block, None] / left
-        inside = nth < depth[block, None]
-        cells = (ends[block] - depth[block])[:, None] + nth
-        probability[cells[inside]] = none_yet[inside]
-        start += len(block)
-    return probability
+    tie, nth = number_members(n_relevant)
+    if gain is not None:
+        gain = (np.bincount(tie, gain) / tied[first])[tie]
+    is_whole = (n_relevant == tied[first])[tie]
+    first = np.flatnonzero(is_whole | (nth == 0))
+    n_relevant = np.where(is_whole, 1, n_relevant[tie])[first]
+    size = np.where(is_whole, 1, tied)[first]
+    return Positions(
+        user[first],
+        (above + is_whole * nth)[first],
+        size,
+        n_relevant / size,
+        n_users,
+        hits[first],
+        (n_relevant - 1) / np.maximum(size - 1, 1),
+        None if gain is None else gain[first],
+    )

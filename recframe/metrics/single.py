@@ -203,7 +203,7 @@ def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> f
         raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
     rankings = Rankings(score, relevant == 1, np.array([0, len(score)]), np.zeros(1, np.int64))
     counts = count(rankings, TIE_RULES["expected"])
-    (values,) = measure_all(counts, make_plan([metric]), Policy("raise", zero_division=np.nan))
+    ((_, values),) = measure_all(counts, make_plan([metric]), Policy("raise", np.nan))
     return float(values[0])
 
 

@@ -1,6 +1,6 @@
 """Statistics: what the definitions read of the counts, made when first asked for. NumPy only."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -10,10 +10,11 @@ import numpy as np
 from recframe.errors import RecframeError
 from recframe.kernel.counting import Counts
 from recframe.kernel.threads import Array
+from recframe.metrics.first_positions import first_positions, first_ties
 from recframe.metrics.hits import Hits, expected_hits, expected_hits_at
 from recframe.metrics.ideal import Grades
 from recframe.metrics.judged_rows import JudgedRows
-from recframe.metrics.positions import Positions, all_positions, first_positions, first_ties, sum_by
+from recframe.metrics.positions import Positions, all_positions, sum_by
 from recframe.metrics.stops import stop_positions
 
 Made = TypeVar("Made")
@@ -35,17 +36,15 @@ class RankStatistics:
         grades: Grades | None = None,
         sums: Mapping[tuple[str, int], Sum] = MappingProxyType({}),
         judged: JudgedRows | None = None,
-        *,
-        stops_at_end: bool = False,
     ) -> None:
         self.counts = counts
         self.sums = sums
         self._cut_offs = cut_offs
         self._grades = grades
         self._judged = judged
-        self._stops_at_end = stops_at_end
         self._hits: dict[int, Hits] = {}
-        self._made: dict[tuple[Callable[..., Any], int | None, Any], Any] = {}
+        self._last: dict[Hashable, tuple[float, Positions]] = {}
+        self._made: dict[tuple[object, int | None, Any], Any] = {}
 
     @classmethod
     def of_hits(cls, n_ranked: Array, n_relevant: Array, k: int, hits: Array) -> Self:
@@ -84,18 +83,23 @@ class RankStatistics:
         return counts, n_others if judged is None else n_others + judged.n_others
 
     def positions(self, k: int | None) -> Positions:
-        """Return the positions of relevant rows, down to k at least."""
-        return self._make(all_positions, k, None if self._grades is None else self._grades.gain)
+        """Return the positions of relevant rows up to k."""
+        gain = None if self._grades is None else self._grades.gain
+        return self._up_to(k, "all", lambda: all_positions(self.counts, k, gain))
 
     def first_positions(self, k: int | None) -> Positions:
-        """Return the positions of each user's first relevant row, down to k at least."""
-        return self._make(first_positions, k)
+        """Return the positions of each user's first relevant row up to k."""
+        return self._up_to(k, "first", lambda: first_positions(self.counts, k, *self._first_ties))
+
+    @cached_property
+    def _first_ties(self) -> tuple[Array, Array]:
+        return first_ties(self.counts)
 
     @cached_property
     def last_of_first(self) -> Array:
         """The last position each user's first relevant row may have; 0 where there is none."""
         _, n_relevant, user, above, tied, _ = self.counts
-        first, n_in_tie = first_ties(self.counts)
+        first, n_in_tie = self._first_ties
         position = np.zeros(len(n_relevant), np.int64)
         position[user[first]] = above[first] + tied[first] - n_in_tie + 1
         return position
@@ -107,29 +111,44 @@ class RankStatistics:
         """
         return self._make(_discounts, k, offset, key=offset)
 
+    def gained(self, k: int | None, offset: float) -> Array:
+        """Return the DCG of each user's relevant rows up to k."""
+        if ("gained", k, offset) not in self._made:
+            found = self.positions(k)
+            terms = self.discounts(k, offset)[found.position]
+            self._made["gained", k, offset] = found.sum(terms, found.gain)
+        gained: Array = self._made["gained", k, offset]
+        return gained.copy()
+
     def powers(self, k: int | None, p: float) -> Array:
         """Return (1 - p) p^(position - 1), which RBP adds up, by position; at 0 it is 0."""
         return self._make(_powers, k, p, key=p)
 
     def stops(self, k: int | None, highest: float, *, is_exponential: bool) -> Positions:
-        """Return where one stops whom a row satisfies with (2^grade - 1) / 2^highest.
+        """Return where up to k one stops whom a row satisfies with (2^grade - 1) / 2^highest.
 
         Gains are grades, or exponential in them. Raise where a grade is above the highest.
         """
+
+        def find() -> Positions:
+            return stop_positions(self.counts, k, self._stop(highest, is_exponential))
+
+        return self._up_to(k, ("stops", highest), find)
+
+    def _stop(self, highest: float, is_exponential: bool) -> Array:
+        """Return how probably one stops at each counted row."""
         grades = self._grades
-        stop = np.broadcast_to(2.0**-highest, len(self.counts.user))
-        if grades is not None:
-            found = grades.ideal.max(initial=0)
-            found = np.log2(found + 1) if is_exponential else found
-            if found > highest * (1 + 1e-12):
-                raise RecframeError(
-                    f"err(max={highest:g}): max must be the highest grade that there can be, found "
-                    f"grade {found:g}; pass max={found:g} or more"
-                )
-            stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
-        # Where the whole ranking is asked for, its stops serve every cut-off.
-        k = None if self._stops_at_end else k
-        return self._make(stop_positions, k, stop, key=highest)
+        if grades is None:
+            return np.broadcast_to(2.0**-highest, len(self.counts.user))
+        found = grades.ideal.max(initial=0)
+        found = np.log2(found + 1) if is_exponential else found
+        if found > highest * (1 + 1e-12):
+            raise RecframeError(
+                f"err(max={highest:g}): max must be the highest grade that there can be, found "
+                f"grade {found:g}; pass max={found:g} or more"
+            )
+        stop: Array = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
+        return stop
 
     def ideal(self, k: int | None, offset: float) -> Array:
         """Return the DCG of each user's relevant items, highest gain first, down to k."""
@@ -138,11 +157,23 @@ class RankStatistics:
             deepest = n_relevant if k is None else np.minimum(n_relevant, k)
             # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
             return discounts.cumsum().take(deepest)
-        _, user, position, gain = self._grades
-        if k is not None:
-            inside = np.flatnonzero(position <= k)
-            user, position, gain = user[inside], position[inside], gain[inside]
-        return sum_by(user, gain * discounts[position], len(n_relevant))
+        user, position, terms = self._make(_ideal_terms, k, self._grades, discounts, key=offset)
+        # Zeros that follow change no bit of a sum.
+        return sum_by(user, terms if k is None else terms * (position <= k), len(n_relevant))
+
+    def _up_to(self, k: int | None, key: Hashable, find: Callable[[], Positions]) -> Positions:
+        """Return the positions up to k (all: None) of a kind: found, or cut off from the last ones.
+
+        These go down as far if the whole ranking, and then the largest cut-off, comes first.
+        """
+        far = np.inf if k is None else k
+        last, found = self._last.get(key, (0, None))
+        if found is None or far > last:
+            found = find()
+        elif k is not None and far < last:
+            found = found.up_to(k)
+        self._last[key] = far, found
+        return found
 
     def _make(
         self, function: Callable[..., Made], k: int | None, *arguments: object, key: object = None
@@ -162,6 +193,17 @@ class RankStatistics:
 def _discounts(counts: Counts, last: int | None, offset: float) -> Array:
     """Return the discounts down to the last position, or to the last that there is."""
     return np.append(0.0, 1 / np.log2(np.maximum(2, _positions(counts, last) + offset)))
+
+
+def _ideal_terms(
+    counts: Counts, last: int | None, grades: Grades, discounts: Array
+) -> tuple[Array, Array, Array]:
+    """Return users, positions down to the last, and discounted gains, of ideal rankings."""
+    _, user, position, gain = grades
+    if last is not None:
+        inside = np.flatnonzero(position <= last)
+        user, position, gain = user[inside], position[inside], gain[inside]
+    return user, position, gain * discounts[position]
 
 
 def _powers(counts: Counts, last: int | None, p: float) -> Array:

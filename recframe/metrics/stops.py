@@ -6,38 +6,61 @@ the expectations over all orders are symmetric in the rows: they are made row by
 one row less, by sums of which no term is negative.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import number_members, run_starts
+from recframe.kernel.grouping import number_distinct, number_members, run_starts
 from recframe.kernel.threads import Array
-from recframe.metrics.positions import CELLS_PER_BLOCK, Positions
+from recframe.metrics.positions import CELLS_PER_BLOCK, Positions, Shapes
 
 NEGLIGIBLE = 75.0  # e to the minus of it, as the probability to get as far down, adds nothing
+MOST_VALUES = 16  # of stops, such that ties of equal ones are looked for
+MOST_ROWS = 900  # of a tie, such that no binomial coefficient overflows
 
 
 def stop_positions(counts: Counts, last: int | None, stop: Array) -> Positions:
     """Return the positions where one may stop, up to the last (all: None), and how probably.
 
-    The stops are those of the counted rows; others satisfy nobody.
+    The stops are those of the counted rows; others satisfy nobody. Rows of a tie are in an order
+    that their stops decide.
     """
     n_users, (user, above, tied) = len(counts.n_ranked), counts[2:5]
     if last is not None:
         inside = np.flatnonzero(above < last)
         user, above, tied, stop = user[inside], above[inside], tied[inside], stop[inside]
     if tied.max(initial=1) == 1:
-        probability = _products_before(user, 1 - stop) * stop
-        return Positions(user, above + 1, probability, probability, probability, n_users)
+        return Positions(user, above, None, _products_before(user, 1 - stop) * stop, n_users)
     above, tied = _part_equal(user, above, tied, stop)
     starts = run_starts(user, above)
-    passed = np.multiply.reduceat(1 - stop, starts)
+    reached = _products_before(user[starts], np.multiply.reduceat(1 - stop, starts))
     user, above, size = user[starts], above[starts], tied[starts]
-    reached = _products_before(user, passed)
     depth = size if last is None else np.minimum(size, np.maximum(last - above, 1))
-    depth, within = _stops_within(size, depth, starts, stop)
-    tie, offset = number_members(depth)
-    user, position, probability = user[tie], above[tie] + offset + 1, reached[tie] * within
-    return Positions(user, position, probability, probability, probability, n_users)
+    alike, shape = _number_alike(size, starts, stop)
+    deepest = np.zeros(len(alike), np.int64)
+    np.maximum.at(deepest, shape, depth)
+    chance, n_chances = _stops_within(size[alike], deepest, *_rows_of(alike, starts, stop))
+    shapes = Shapes(shape, chance, n_chances.cumsum() - n_chances)
+    depth = np.minimum(depth, n_chances[shape])
+    found = Positions(user, above, depth, reached, n_users, shapes=shapes)
+    return found if last is None else found.up_to(last)
+
+
+def _number_alike(size: Array, starts: Array, stop: Array) -> tuple[Array, Array]:
+    """Return the first tie of each size and stops, and for every tie the number of its like."""
+    values = stop[:1] if stop.min() == stop.max() else np.unique(stop)
+    if len(values) > MOST_VALUES:
+        return np.arange(len(size)), np.arange(len(size))
+    n_equal = [np.add.reduceat(stop == value, starts, dtype=np.int64) for value in values]
+    return number_distinct(size, *n_equal)
+
+
+def _rows_of(ties: Array, starts: Array, stop: Array) -> tuple[Array, Array]:
+    """Return where the rows of these ties start, and their stops."""
+    sizes = np.diff(starts, append=len(stop))[ties]
+    tie, nth = number_members(sizes)
+    return sizes.cumsum() - sizes, stop[starts[ties][tie] + nth]
 
 
 def _part_equal(user: Array, above: Array, tied: Array, stop: Array) -> tuple[Array, Array]:
@@ -55,6 +78,10 @@ def _products_before(user: Array, factors: Array) -> Array:
     products = np.ones(len(factors))
     first = run_starts(user)
     sizes = np.diff(first, append=len(user))
+    if len(factors) and factors.min() == factors.max():
+        powers: Array = np.cumprod(np.append(1.0, np.full(sizes.max() - 1, factors[0])))
+        products[:] = powers[np.arange(len(user)) - np.repeat(first, sizes)]
+        return products
     longest_first = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes > 1)]
     start = 0
     while start < len(longest_first):
@@ -82,20 +109,77 @@ def _stops_within(size: Array, depth: Array, starts: Array, stop: Array) -> tupl
     depth = np.minimum(depth, furthest).astype(np.int64)
     ends = depth.cumsum()
     found = np.empty(ends[-1])
-    found[ends - depth] = stop[starts]  # of one row there is but one order
-    by_size = np.lexsort((-depth, -n_relevant))
-    by_size = by_size[size[by_size] > 1]
-    begin = 0
-    while begin < len(by_size):
-        width = int(depth[by_size[begin:]].max())
-        ties = by_size[begin : begin + max(1, CELLS_PER_BLOCK // width)]
-        width = int(depth[ties].max())
-        made = _add_rows(size[ties] - n_relevant[ties], n_relevant[ties], starts[ties], stop, width)
-        inside = np.arange(width) < depth[ties][:, None]
-        cells = (ends - depth)[ties][:, None] + np.arange(width)
-        found[cells[inside]] = made[inside]
-        begin += len(ties)
-    return depth, found
+    is_small = size <= MOST_ROWS
+    for ties, add_rows in (
+        (np.flatnonzero(is_small), _multiply_rows),
+        (np.flatnonzero(~is_small), _add_rows),
+    ):
+        ties = ties[np.argsort(-depth[ties], kind="stable")]
+        begin = 0
+        while begin < len(ties):
+            width = int(depth[ties[begin]])
+            own = ties[begin : begin + max(1, CELLS_PER_BLOCK // width)]
+            own = own[np.argsort(-n_relevant[own], kind="stable")]
+            made = add_rows(size[own] - n_relevant[own], n_relevant[own], starts[own], stop, width)
+            inside = np.arange(width) < depth[own][:, None]
+            cells = (ends - depth)[own][:, None] + np.arange(width)
+            found[cells[inside]] = made[inside]
+            begin += len(own)
+    return found, depth
+
+
+def _multiply_rows(
+    n_others: Array, n_relevant: Array, starts: Array, stop: Array, width: int
+) -> Array:
+    """Return what `_add_rows` does, of ties so small that no binomial coefficient overflows.
+
+    The product of (1 + q x) over rows, q being 1 - stop, has as its coefficient of x^j the sum of
+    the products of q over any j rows. Divided by how many such j there are among n - 1 of the n
+    rows it is the mean, once the row that one stops at is left out: the first of each stop, in the
+    place of all that are equal to it.
+    """
+    nth, size = np.arange(width - 1), n_others + n_relevant
+    left = np.maximum(size[:, None] - 1 - nth, 1)
+    raised = (nth + 1) / left  # what one more row changes in the number to divide by
+    reached = np.ones((len(starts), width))
+    np.cumprod(np.maximum(n_others[:, None] - nth, 0) / left, axis=1, out=reached[:, 1:])
+    stopped = np.zeros_like(reached)
+
+    def multiply(sums: Array, passed: Array) -> None:
+        added = sums[: len(passed), :-1] * raised[: len(passed)]
+        added *= passed[:, None]
+        sums[: len(passed), 1:] += added
+
+    tie, row = number_members(n_relevant)
+    own = stop[starts[tie] + row]
+    is_first = (row == 0) | (own != np.roll(own, 1))
+    first = np.flatnonzero(is_first)
+    weight = np.diff(first, append=len(own)) * own[first]
+    n_first = np.bincount(tie[first], minlength=len(starts))
+    for passed in _columns(1 - own[~is_first], n_relevant - n_first, n_relevant):
+        multiply(reached, passed)
+    of_first = _columns(weight, n_first, n_relevant)
+    for passed, satisfied in zip(
+        _columns(1 - own[first], n_first, n_relevant), of_first, strict=True
+    ):
+        if stopped.any():
+            multiply(stopped, passed)
+        stopped[: len(passed)] += satisfied[:, None] * reached[: len(passed)]
+        multiply(reached, passed)
+    stopped /= size[:, None]
+    return stopped
+
+
+def _columns(values: Array, sizes: Array, n_relevant: Array) -> Iterator[Array]:
+    """Yield the first value of each tie, the second, ..., 0 where it has no more.
+
+    Left out are ties, the last ones, that have no more relevant rows either.
+    """
+    begins = sizes.cumsum() - sizes
+    for nth in range(int(sizes.max(initial=0))):
+        n_ties = int(np.count_nonzero(n_relevant > nth))
+        picked = values.take(begins[:n_ties] + nth, mode="clip")
+        yield np.where(nth < sizes[:n_ties], picked, 0.0)
 
 
 def _add_rows(n_others: Array, n_relevant: Array, starts: Array, stop: Array, width: int) -> Array:

@@ -1,10 +1,10 @@
 """Synonyms: what the field and other libraries call the metrics that are here. NumPy only."""
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.libraries import LIBRARIES, list_names
 
 # The field's words that are not the name of one library in `LIBRARIES`, by the name here. Names are
@@ -27,12 +27,19 @@ SYNONYMS = {
     "capped_recall": ("recallcap", "cappedr"),
     "auc": ("aucroc", "gauc"),
 }
+# Of the figures of `catalogue`, which are of all lists together and no metric of a user.
+FIGURES = {
+    "coverage": ("catalogcoverage", "cataloguecoverage", "itemcoverage"),
+    "gini": ("giniindex", "ginicoefficient"),
+    "entropy": ("shannonentropy",),
+    "personalization": ("personalisation",),
+}
 # Words of a name that do not tell which metric it is.
 NO_NAMES = ("at", "k", "cut", "mean", "retrieval", "score", "top", "cosine", "dot")
 
 
 class Meant(NamedTuple):
-    """A metric that a label seems to mean, and its cut-off, 0 where it has none."""
+    """A metric, or a figure, that a label seems to mean, and its cut-off, 0 where it has none."""
 
     name: str
     k: int
@@ -49,24 +56,43 @@ def _plain_words(label: str) -> tuple[str, int]:
 
 @cache  # when first a name is not known: it takes most of a millisecond
 def list_meanings() -> dict[str, str]:
-    """Return the metric of each plain name; names here and of the field go before a library's."""
-    of_users = {name: row for name, row in LIBRARIES.items() if name in DEFINITIONS}
-    meant = {name.replace("_", ""): name for name in of_users}
-    meant |= {plain: name for name, plains in SYNONYMS.items() for plain in plains}
-    for name, row in of_users.items():
-        for one in (one for library in row for one in list_names(name, library)):
-            meant.setdefault(_plain_words(one.name.partition("(")[0])[0], name)
-    return meant
+    """Return the metric of each plain name."""
+    return _list_plain_names([name for name in LIBRARIES if name not in FIGURES], SYNONYMS)
+
+
+@cache
+def list_figures() -> dict[str, str]:
+    """Return the figure of `catalogue` of each plain name."""
+    return _list_plain_names(FIGURES, FIGURES)
+
+
+def _list_plain_names(names: Iterable[str], words: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return what each plain name stands for; names here and of the field go before a library's."""
+    plain_names = {name.replace("_", ""): name for name in names}
+    plain_names |= {plain: name for name, plains in words.items() for plain in plains}
+    for name in list(dict.fromkeys(plain_names.values())):
+        for one in (one for library in LIBRARIES[name] for one in list_names(name, library)):
+            plain_names.setdefault(_plain_words(one.name.partition("(")[0])[0], name)
+    return plain_names
 
 
 def find_meant(label: str) -> Meant | None:
-    """Return the metric that a label means by a name of the field, None where none is known.
+    """Return the metric that a label means by a name of the field, None where none is known."""
+    return _find(label, list_meanings())
+
+
+def find_figure(label: str) -> Meant | None:
+    """Return the figure of `catalogue` that a label means, None where it means none."""
+    return _find(label, list_figures())
+
+
+def _find(label: str, known: Mapping[str, str]) -> Meant | None:
+    """Return what a label means by a known name, None where it means none.
 
     The label is read as words, whatever parts them, as capitals within do; without its case, the
-    words that do not tell, and a number at its end, which is the cut-off.
+    words that do not tell, and a number at its end that is in no known name, which is the cut-off.
     """
-    meant = list_meanings()
     plain, k = _plain_words(label)
-    if not k and plain not in meant and (found := re.fullmatch(r"(.*\D)([0-9]+)", plain)):
+    if not k and plain not in known and (found := re.fullmatch(r"(.*\D)([0-9]+)", plain)):
         plain, k = found[1], int(found[2])
-    return Meant(meant[plain], k) if plain in meant else None
+    return Meant(known[plain], k) if plain in known else None

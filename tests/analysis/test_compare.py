@@ -9,11 +9,13 @@ import pytest
 
 import recframe
 from recframe.analysis.compare import correct, p_value
-from recframe.analysis.resampling import Resampling, sign_flip_test
+from recframe.analysis.resampling import Resampling
+from recframe.analysis.sign_flips import max_t_test, sign_flip_test
 
 COLUMNS = [
     *("difference", "low", "high", "p_corrected", "p_value"),
-    *("n_won", "n_tied", "n_lost", "n_users"),
+    *("relative", "effect", "detectable"),
+    *("n_won", "n_tied", "n_lost", "n_users", "interval", "test"),
 ]
 UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
 DRAWS = Resampling(0.95, 9_999, 0)
@@ -136,8 +138,9 @@ def test_few_users_have_an_exact_p_value(differences):
         (differences,), np.sum, permutation_type="samples", n_resamples=np.inf
     )
 
-    assert sum(extreme) / len(sums) == sign_flip_test(differences, DRAWS)
-    assert by_scipy.pvalue == pytest.approx(sign_flip_test(differences, DRAWS))
+    p, how = sign_flip_test(differences, DRAWS)
+    assert (sum(extreme) / len(sums), "exact") == (p, how)
+    assert by_scipy.pvalue == pytest.approx(p)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.06, 0.12])
@@ -156,23 +159,24 @@ def test_many_users_have_the_p_value_of_scipy(shift):
         rng=3,
     ).pvalue
 
-    ours = sign_flip_test(differences.to_numpy(), DRAWS)
+    ours, how = sign_flip_test(differences.to_numpy(), DRAWS)
+    assert "drawn" == how
     assert theirs == pytest.approx(ours, abs=4 * np.sqrt(theirs / 5_000))
 
 
-@pytest.mark.parametrize(("seed", "expected"), [(0, 0.6014), (1, 0.5911), (2**70, 0.5966)])
+@pytest.mark.parametrize(("seed", "expected"), [(0, 0.5964), (1, 0.5985), (2**70, 0.6016)])
 def test_a_seed_means_the_same_p_value_everywhere(seed, expected):
     """A seed has this p-value on every NumPy."""
     sizes = np.repeat(np.arange(40) / 40, np.arange(1, 41) ** 2)
     differences = np.where(np.arange(len(sizes)) % 2 == 0, sizes, -sizes)
     differences = np.append(differences, np.full(300, 0.2))
 
-    assert expected == sign_flip_test(differences, Resampling(0.95, 9_999, seed))
+    assert (expected, "drawn") == sign_flip_test(differences, Resampling(0.95, 9_999, seed))
 
 
 def test_no_p_value_is_zero():
     """Of random sign patterns the observed one is always one."""
-    assert 1 / 10_000 == sign_flip_test(np.full(100, 0.1), DRAWS)
+    assert (1 / 10_000, "drawn") == sign_flip_test(np.full(100, 0.1), DRAWS)
 
 
 @pytest.mark.parametrize("test", ["ttest", "wilcoxon"])
@@ -198,7 +202,7 @@ def test_wilcoxon_ties_differences_that_differ_by_rounding():
     differences = np.array([0.3 - 0.2, 0.2 - 0.1, 0.1 - 0.2, 0.5, 0.7, -0.9, 0.4])
 
     expected = stats.wilcoxon(differences.round(12)).pvalue
-    assert expected == p_value(differences, "wilcoxon", DRAWS)
+    assert (expected, "wilcoxon") == p_value(differences, "wilcoxon", DRAWS)
 
 
 @pytest.mark.parametrize("test", ["permutation", "ttest", "wilcoxon"])
@@ -206,9 +210,9 @@ def test_degenerate_differences(test):
     """No difference is p = 1; the same difference for all has a p-value too; none has none."""
     pytest.importorskip("scipy.stats")
 
-    assert 1.0 == p_value(np.zeros(5), test, DRAWS)
-    assert 0 <= p_value(np.full(8, 0.25), test, DRAWS) < 0.01
-    assert np.isnan(p_value(np.array([]), test, DRAWS))
+    assert 1.0 == p_value(np.zeros(5), test, DRAWS)[0]
+    assert 0 <= p_value(np.full(8, 0.25), test, DRAWS)[0] < 0.01
+    assert np.isnan(p_value(np.array([]), test, DRAWS)[0])
 
 
 def test_corrections_by_hand():
@@ -241,6 +245,10 @@ def test_correction_is_over_the_table(models):
         ({"baseline": "x"}, r"baseline must be a score column, one of \['score', 'b_score'"),
         ({"test": "z"}, r"test must be one of \('permutation', 'ttest', 'wilcoxon'\), found 'z'"),
         ({"correction": "x"}, r"correction must be None or one of \('holm', .*found 'x'"),
+        ({"baseline": ["x"]}, r"baseline must be a score column, .*found 'x'"),
+        ({"baseline": []}, r"baseline must name a score column at least, found \[\]"),
+        ({"correction": "max_t", "test": "ttest"}, "correction='max_t' flips signs, .*'ttest'"),
+        ({"interval": "wilson"}, r"interval must be one of \('auto', 'skewed', .*found 'wilson'"),
         ({"confidence": 2}, "confidence must be between 0 and 1, found 2"),
         ({"metrics": "recall@9"}, "k=9 is more than the ranked rows"),
     ],
@@ -274,32 +282,97 @@ def test_without_scipy(models, monkeypatch, arguments):
         models.rec.compare("recall@1", **arguments)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("test", ["permutation", "ttest", "wilcoxon"])
-def test_p_values_are_uniform_where_nothing_differs(test):
-    """Over 400 data sets without a difference p-values are uniform (Kolmogorov-Smirnov)."""
+def test_relative_effect_and_detectable_by_hand(models):
+    """Of differences 1/4, 1/2 and 0 of precision@2, whose baseline's mean is 1/4."""
     stats = pytest.importorskip("scipy.stats")
-    p_values = [
-        two_models(0.0, seed=seed)
-        .rec.compare("recall@4", test=test, n_resamples=999)["p_value"]
-        .item()
-        for seed in range(400)
+    row = models.rec.compare("precision@2").loc[("b_score", "precision@2")]
+    n_errors = stats.t.ppf(0.975, 2) + stats.t.ppf(0.8, 2)
+
+    assert [1.0, 1.0] == pytest.approx(row[["relative", "effect"]].tolist())
+    assert n_errors * 0.25 / np.sqrt(3) == pytest.approx(row["detectable"])
+    assert ["skewed", "exact"] == row[["interval", "test"]].tolist()
+
+
+def test_what_is_not_known_of_equal_users(frame):
+    """Without a hit there is no relative difference, without spread no effect."""
+    same = frame.assign(relevant=0, b_score=frame["score"])
+    row = same.rec.compare("precision@2").iloc[0]
+
+    assert [0.0, 1.0, "equal"] == row[["difference", "p_value", "interval"]].tolist()
+    assert row[["relative", "effect", "detectable"]].isna().all()
+    assert -row["low"] == row["high"] > 0.5
+
+
+def test_several_baselines(models):
+    """A list compares with each, "all" makes every pair once; the index tells the baseline."""
+    labels = ["score", "b_score", "c_score"]
+    every = models.rec.compare("precision@2", baseline="all")
+    two = models.rec.compare("precision@2", baseline=["b_score", "score"])
+    one = models.rec.compare("precision@2", baseline=["b_score"])
+
+    assert ["baseline", "score", "metric"] == every.index.names
+    assert list(itertools.combinations(labels, 2)) == [row[:2] for row in every.index]
+    assert [("b_score", "score"), ("b_score", "c_score"), ("score", "c_score")] == [
+        row[:2] for row in two.index
     ]
+    alone = models.rec.compare("precision@2", baseline="b_score")
+    assert alone["difference"].tolist() == one["difference"].tolist()
+    assert every.columns.name is None
 
-    assert stats.kstest(p_values, "uniform").pvalue > 0.01
+
+def test_a_score_named_all_is_a_baseline(models):
+    """A column's own name comes first."""
+    table = models.rename(columns={"b_score": "all"}).rec(score=["score", "all"])
+
+    assert "baseline: all" == table.compare("precision@2", baseline="all").columns.name
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_the_interval_covers_a_known_shift(confidence):
-    """Over 400 data sets the interval holds the true shift as often as its confidence says."""
-    shift, n_sets = 0.1, 400
-    tables = [
-        two_models(shift, seed=seed).rec.compare("recall@4", confidence=confidence, n_resamples=999)
-        for seed in range(n_sets)
-    ]
-    intervals = pd.concat(tables)[["low", "high"]]
-    covered = (intervals["low"] <= shift) & (shift <= intervals["high"])
+def test_max_t_counts_columns_that_say_the_same_as_one():
+    """Ten copies of a column are corrected as it alone, Holm takes ten times its p-value."""
+    differences = np.random.default_rng(2).normal(0.2, 1, (100, 1))
+    p_value, _ = sign_flip_test(differences[:, 0], DRAWS)
+    corrected = max_t_test(np.repeat(differences, 10, axis=1), DRAWS)
 
-    three_errors = 3 * np.sqrt(confidence * (1 - confidence) / n_sets)
-    assert confidence == pytest.approx(covered.mean(), abs=three_errors)
+    assert [corrected[0]] * 10 == corrected.tolist()
+    assert p_value == pytest.approx(corrected[0], abs=0.01)
+    assert min(1, 10 * p_value) == pytest.approx(correct(np.full(10, p_value), "holm").max())
+
+
+def test_max_t_of_few_users_is_exact():
+    """Of 8 users all patterns of signs are tried, as brute force does, step by step down."""
+    values = np.random.default_rng(3).normal(0.5, 1, (8, 3))
+    signs = np.array(list(itertools.product([1, -1], repeat=8)))
+    lengths = np.sqrt((values**2).sum(axis=0))
+    flipped = np.abs(signs @ values) / lengths
+    observed = np.abs(values.sum(axis=0)) / lengths
+    expected, largest = np.empty(3), 0.0
+    for step, column in enumerate(order := np.argsort(-observed)):
+        extreme = flipped[:, order[step:]].max(axis=1) >= observed[column] - 1e-9
+        largest = expected[column] = max(largest, extreme.mean())
+
+    np.testing.assert_allclose(expected, max_t_test(values, DRAWS))
+    missing = np.column_stack([values, np.full(8, np.nan)])
+    np.testing.assert_allclose([*expected, np.nan], max_t_test(missing, DRAWS))
+
+
+def test_of_many_users_small_differences_add_up_to_a_normal_sum():
+    """Beyond the users flipped one by one p-values stay those of SciPy's normal limit."""
+    stats = pytest.importorskip("scipy.stats")
+    differences = np.random.default_rng(4).beta(0.3, 3, 30_000)
+    differences[::2] *= -1
+    z = abs(differences.sum()) / np.sqrt((differences**2).sum())
+    columns = np.column_stack([differences, -differences, differences])
+
+    p_value, how = sign_flip_test(differences, DRAWS)
+    assert "drawn" == how
+    assert 2 * stats.norm.sf(z) == pytest.approx(p_value, abs=0.02)
+    assert [p_value] * 3 == pytest.approx(max_t_test(columns, DRAWS).tolist(), abs=0.02)
+
+
+def test_the_order_of_users_changes_no_p_value():
+    """Neither alone nor together, and the smallest p-value of max-T is never below its own."""
+    differences = np.random.default_rng(5).normal(0.1, 1, (300, 3))
+    others = differences[::-1]
+
+    assert sign_flip_test(differences[:, 0], DRAWS) == sign_flip_test(others[:, 0], DRAWS)
+    assert max_t_test(differences, DRAWS).tolist() == max_t_test(others, DRAWS).tolist()

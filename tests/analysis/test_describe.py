@@ -281,24 +281,24 @@ def test_nothing_worries():
         (WELL.iloc[[0, 3]], ["longest ranking: 1; the first 1 are all there is, in whatever"]),
         (
             WELL.assign(user=[1, 1, 1, None, 2]),
-            ["null users: 1 of 5 rows; refused by default (option missing)"],
+            ["null users: 1 of 5 rows; refused unless option missing says otherwise"],
         ),
         (
             WELL.assign(relevant=[1, 1, 1, 1, None]),
-            ["null relevance: 1 of 5 rows; refused by default (option missing)"],
+            ["null relevance: 1 of 5 rows; refused unless option missing says otherwise"],
         ),
         (
             WELL.assign(score=[5, 4, None, 2, 1]),
-            ["null scores: 1 of 5 rows; refused by default (option missing)"],
+            ["null scores: 1 of 5 rows; refused unless option missing says otherwise"],
         ),
         (
             WELL.assign(item=list("aacab")),
-            ["duplicate pairs: 1 of 5 rows; refused by default (option dup"],
+            ["duplicate pairs: 1 of 5 rows; refused unless option duplicates says"],
         ),
         (
             WELL.assign(score=[5, 4, 3, None, 1]).iloc[:4],
             [
-                "users with fewer than 1: 1 of 2 users; k=1 is refused by default (option short)",
+                "users with fewer than 1: 1 of 2 users; k=1 is refused unless option short",
                 "null scores: 1 of 4 rows",
             ],
         ),
@@ -309,6 +309,10 @@ def test_nothing_worries():
         (
             WELL.assign(score=[5, 5, 3, 2, 1], relevant=[0, 1, 0, 1, 0]),
             ["users with a tie across 1: 1 of 2 users; precision@1 is 0.5 in the worst order, 1 "],
+        ),
+        (
+            WELL.assign(relevant=0),
+            ["users without relevant rows: all 2; nothing is relevant, as where min_re"],
         ),
         (WELL.assign(relevant=[0, 2, 3, 1, 0]), ["users without relevant rows: not known; relev"]),
         (
@@ -367,8 +371,10 @@ def test_many_scores_make_few_warnings():
         frame[f"m{number}_score"] = np.where(np.arange(9) < number, np.nan, np.arange(9))
     warnings = frame.rec.describe(1).warnings
 
-    first = [f"null scores (m{n}_score): {n} of 9 rows; refused by default" for n in (1, 2, 3)]
-    assert first == [warning[: warning.index(" (option")] for warning in warnings[:3]]
+    first = [
+        f"null scores (m{n}_score): {n} of 9 rows; refused unless option missing" for n in (1, 2, 3)
+    ]
+    assert first == [warning[: warning.index(" says")] for warning in warnings[:3]]
     assert ["null scores: other numbers of 3 more score columns"] == warnings[3:]
 
 

@@ -469,3 +469,24 @@ def test_inspect_shows_what_truth_adds():
     assert [False, True, True] == seen.tables["score"]["relevant"].tolist()
     assert [0.5, 0.5] == seen.metrics.loc["score", ["precision@2", "recall@2"]].tolist()
     assert [False] == recs.rec(truth=truth).inspect(2, k=1).tables["score"]["relevant"].tolist()
+
+
+@pytest.mark.parametrize("with_truth", [False, True])
+def test_excluded_rows_are_counted(with_truth):
+    """How many of the user's rows `exclude` leaves out is said, not how many it holds."""
+    frame = pd.DataFrame(
+        {
+            "user": [1, 1, 1, 2],
+            "item": list("abca"),
+            "score": [3, 2, 1, 4],
+            "relevant": [0, 1, 0, 1],
+        }
+    )
+    gone = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "z", "a"]})
+    options = {"truth": frame.iloc[[1]]} if with_truth else {}
+    shown = frame.rec(exclude=gone, short="pad", **options).inspect(1, k=1)
+
+    assert 1 == shown.n_excluded
+    assert "user 1: 2 rows, 1 relevant, 1 more excluded" == repr(shown).splitlines()[0]
+    shown = frame.rec(short="pad", **options).inspect(1, k=1)
+    assert "user 1: 3 rows, 1 relevant" == repr(shown).splitlines()[0]

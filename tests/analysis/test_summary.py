@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
+from recframe.analysis.resampling import Resampling, bootstrap_interval
+from recframe.analysis.sign_flips import sign_flip_test
 
-COLUMNS = ["mean", "low", "high", "n_users", "standard_error"]
+COLUMNS = ["mean", "low", "high", "n_users", "interval", "standard_error"]
 DRAWS = Resampling(0.95, 9_999, 0)
 
 
@@ -107,14 +108,17 @@ def test_interval_of_all_distinct_values():
     np.testing.assert_allclose([-1.96, 1.96], (np.array([low, high]) - values.mean()) / error, 0.15)
 
 
-@pytest.mark.parametrize("cells", [1, 4, 30])
-def test_batches_change_nothing(cells, monkeypatch):
-    """However many random numbers are held at a time, the same ones are drawn."""
-    values, draws = np.arange(9) / 7 - 0.3, Resampling(0.9, 20, 3)
-    expected = bootstrap_interval(values, draws), sign_flip_test(values, draws)
-    monkeypatch.setattr("recframe.analysis.resampling.CELLS_PER_BATCH", cells)
+def test_threads_change_nothing(monkeypatch):
+    """However many threads draw, the numbers are the same."""
+    monkeypatch.setattr("recframe.analysis.resampling.CELLS_PER_BATCH", 100)
+    draws = Resampling(0.9, 200, 3)
+    drawn = {}
+    for n in (1, 3):
+        monkeypatch.setattr("recframe.kernel.threads.n_processors", lambda n=n: n)
+        values = np.arange(70) / 7 - 4.5
+        drawn[n] = bootstrap_interval(values, draws), sign_flip_test(values, draws)
 
-    assert expected == (bootstrap_interval(values, draws), sign_flip_test(values, draws))
+    assert drawn[1] == drawn[3]
 
 
 def test_a_million_users_are_resampled_in_little_memory():
@@ -136,7 +140,10 @@ def test_the_seed_decides():
     table = bound.summary(["precision@5", "recall@5"])
 
     pd.testing.assert_frame_equal(table, bound.summary(["precision@5", "recall@5"]))
-    few, others = (bound.summary("precision@5", n_resamples=7, seed=seed) for seed in (0, 1))
+    few, others = (
+        bound.summary("precision@5", n_resamples=7, seed=seed, interval="bootstrap")
+        for seed in (0, 1)
+    )
     assert not few.equals(others)
     own = table.iloc[:1][COLUMNS]
     pd.testing.assert_frame_equal(own, bound.summary("precision@5"))
@@ -145,15 +152,29 @@ def test_the_seed_decides():
 @pytest.mark.parametrize(
     ("seed", "low", "high"),
     [
-        (0, 0.7336811201445348, 0.7362127371273715),
-        (1, 0.7320334236675701, 0.7339986449864498),
-        (2**70, 0.7340354561878951, 0.7354428635953025),
+        (0, 0.7340245313911472, 0.7348022527100272),
+        (1, 0.7331072154471545, 0.7343408423667571),
+        (2**70, 0.7307668812104787, 0.7322751242095755),
     ],
 )
 def test_a_seed_means_the_same_interval_everywhere(seed, low, high):
     """A seed has these bounds on every NumPy; between two means every random number shows."""
     values = np.repeat(np.arange(40) / 40, np.arange(1, 41) ** 2)
     interval = bootstrap_interval(values, Resampling(0.95, 2, seed))
+
+    assert (low, high) == pytest.approx(interval, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("seed", "low", "high"),
+    [
+        (0, 0.4994361633979591, 0.4996224615),
+        (2**70, 0.4985484186428571, 0.5008549825816325),
+    ],
+)
+def test_a_seed_means_the_same_users_everywhere(seed, low, high):
+    """Where users are drawn one by one, in blocks, a seed has these bounds on every NumPy."""
+    interval = bootstrap_interval(np.arange(70_000) / 70_000, Resampling(0.95, 2, seed))
 
     assert (low, high) == pytest.approx(interval, rel=1e-12)
 
@@ -173,10 +194,14 @@ def test_few_users():
     one = users_with(np.array([0.4])).rec.summary("precision@5").iloc[0]
     assert [0.4, 1.0] == one[["mean", "n_users"]].tolist()
     assert one[["standard_error", "low", "high"]].isna().all()
+    assert "none" == one["interval"]
     two = users_with(np.array([0.2, 0.6])).rec.summary("precision@5").iloc[0]
-    np.testing.assert_allclose([0.4, 0.2, 0.6, 2], two[["mean", "low", "high", "n_users"]])
+    assert [0.4, 0.0, 1.0, 2, "skewed"] == two[COLUMNS[:5]].tolist()
     same = users_with(np.full(9, 0.4)).rec.summary("precision@5").iloc[0]
-    np.testing.assert_allclose([0.4, 0.4, 0.0], same[["low", "high", "standard_error"]], atol=1e-15)
+    # Wilson: of 9 users 0 have another value, of all up to 0.2992, which may be 0 or 1.
+    np.testing.assert_allclose([0.28034, 0.57949], same[["low", "high"]].tolist(), atol=1e-5)
+    assert "equal" == same["interval"]
+    assert 0 == pytest.approx(same["standard_error"], abs=1e-15)
 
 
 def test_no_user_with_a_value(frame):
@@ -196,6 +221,7 @@ def test_no_user_with_a_value(frame):
         ({"n_resamples": 0}, "n_resamples must be an integer of 1 or more, found 0"),
         ({"n_resamples": 1e4}, "n_resamples must be an integer of 1 or more, found 10000.0"),
         ({"seed": None}, "seed must be an integer of 0 or more, found None"),
+        ({"interval": "bca"}, r"interval must be one of \('auto', 'wilson', .*found 'bca'"),
         ({"metrics": "recall"}, "'recall': recall needs a cut-off"),
     ],
 )

@@ -27,12 +27,18 @@ def main():
     add("--users", type=int, help="default: one for every 100 rows")
     add("--repeat", type=int, default=5, help="the median of so many interleaved runs")
     add("--shuffled", action="store_true", help="rows in random order, not grouped by user")
-    add("--scores", choices=["float64", "float32", "ratings"], default="float64")
+    add("--scores", nargs="*", default=["float64", "ratings"], help="float32 too; ratings: five")
     options = parser.parse_args()
-    frame = data.make(options.rows, options.users, scores=options.scores, shuffled=options.shuffled)
+    for scores in options.scores:
+        measure(scores, options)
+
+
+def measure(scores, options):
+    """Print the times of scores of a kind."""
+    frame = data.make(options.rows, options.users, scores=scores, shuffled=options.shuffled)
     times = medians(calls(frame), options.repeat)
     print(
-        f"{len(frame):,} rows, {frame['user'].nunique():,} users, {options.scores} scores, "
+        f"{len(frame):,} rows, {frame['user'].nunique():,} users, {scores} scores, "
         f"{'shuffled' if options.shuffled else 'grouped'}, cut-offs {CUT_OFFS}, "
         f"median of {options.repeat}, load before {os.getloadavg()[0]:.1f}"
     )

@@ -109,3 +109,14 @@ def test_sum_by_user(flags):
     joined = np.array([flag for group in flags for flag in group], bool)
 
     assert [sum(group) for group in flags] == grouping.sum_by_user(joined, offsets).tolist()
+
+
+@pytest.mark.parametrize("high", [4, 1 << 40])
+def test_distinct_rows(high):
+    """Rows are numbered such that equal ones share a number, which is that of the first of them."""
+    columns = np.random.default_rng(0).choice([0, 1, high], (3, 50))
+    first, number = grouping.number_distinct(*columns)
+    rows = list(zip(*columns.tolist(), strict=True))
+
+    assert len(set(rows)) == len(first)
+    assert [rows.index(row) for row in rows] == first[number].tolist()

@@ -50,7 +50,7 @@ def test_users_without_a_ranked_row(name, k):
         "zero": [of_none, 0.0],
         "drop": [np.nan, np.nan],
     }.items():
-        (found,) = measure_all(counts, plan, Policy("pad", 0.5, absent))
+        ((_, found),) = measure_all(counts, plan, Policy("pad", 0.5, absent))
         np.testing.assert_array_equal(expected, found)
 
 
@@ -67,7 +67,7 @@ def test_statistics_of_hits_alone():
 
 
 def test_what_metrics_share_is_made_once():
-    """Positions go down to the last cut-off for every cut-off, and to the end for none."""
+    """Positions are cut off from those that go further down, if there are any."""
     counts = Counts(
         np.array([9]),
         np.array([2]),
@@ -78,6 +78,8 @@ def test_what_metrics_share_is_made_once():
     )
     statistics = RankStatistics(counts, (2, 3))
 
+    whole = statistics.positions(None)
+    assert [2, 6] == whole.position.tolist()
+    assert whole is statistics.positions(None)
     assert [2] == statistics.positions(2).position.tolist()
-    assert statistics.positions(2) is statistics.positions(3)
-    assert [2, 6] == statistics.positions(None).position.tolist()
+    assert [2, 6] == statistics.positions(6).position.tolist()

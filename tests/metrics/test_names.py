@@ -17,7 +17,7 @@ from recframe.metrics.registry import Definition, Parameter
 def persistence(statistics, k, policy, *, p, top=1.0):
     """Return top (1 - p) times the sum of p^(position - 1) over the relevant rows of every user."""
     found = statistics.positions(k)
-    return top * (1 - p) * found.sum(found.probability * p ** (found.position - 1), k)
+    return top * (1 - p) * found.sum(p ** (found.position - 1))
 
 
 @pytest.fixture
@@ -67,6 +67,23 @@ def test_cut_offs_are_whole_numbers_from_1(k):
     assert [("precision@1", 1), ("precision@9007199254740992", 2**53)] == [
         make_metric("precision", k)[::3] for k in (np.int8(1), 2**53)
     ]
+
+
+@pytest.mark.parametrize("k", [[5, 10], (5,), np.array([5, 10]), range(1, 3)])
+def test_several_cut_offs_go_through_evaluate(k):
+    """The message has the names to ask for."""
+    message = r"k must be an integer of 1 or more, found .*; .*evaluate\(\['rbp\(p=0.8\)@5', 'rbp"
+    with pytest.raises(recframe.RecframeError, match=message):
+        make_metric("rbp", k, p=0.8)
+
+
+def test_every_unknown_metric_is_named():
+    """Not the first alone, each with what it may mean; of many the first ones."""
+    message = r"unknown metrics 'recal@4', did you mean 'recall@4'\? and 'xyz' and 3; metrics are p"
+    with pytest.raises(recframe.RecframeError, match=message):
+        parse_metrics(["auc", "recal@4", "xyz", 3])
+    with pytest.raises(recframe.RecframeError, match=r"'x1' and 'x2' and .*'x5' and 3 more; metr"):
+        parse_metrics([f"x{n}" for n in range(1, 9)])
 
 
 def test_metrics_are_asked_for():

@@ -74,6 +74,22 @@ def test_parts_of_any_size_change_nothing(monkeypatch):
     pd.testing.assert_frame_equal(expected.loc[[7]], alone, check_exact=True)
 
 
+@pytest.mark.parametrize("grades", [[0, 0, 0, 1], [0, 1, 1, 2, 3], [0.5, 1.25, 2]])
+def test_ties_that_are_alike_are_counted_once(grades, monkeypatch):
+    """To the same bits as each by itself; row by row, as the largest ties are, all but the same."""
+    rng = np.random.default_rng(2)
+    users = np.repeat(np.arange(60), rng.integers(1, 40, 60))
+    scores, drawn = rng.integers(0, 3, len(users)), rng.choice(grades, len(users))
+    frame = pd.DataFrame({"user": users, "score": scores, "relevant": drawn})
+    labels = ["err(max=3)", "err(max=3)@2", "err(max=5)@20"]
+    bound = frame.rec(min_relevance=0.5, short="pad")
+    expected = bound.evaluate(labels)
+    monkeypatch.setattr("recframe.metrics.stops.MOST_VALUES", 0)
+    pd.testing.assert_frame_equal(expected, bound.evaluate(labels), check_exact=True)
+    monkeypatch.setattr("recframe.metrics.stops.MOST_ROWS", 0)
+    pd.testing.assert_frame_equal(expected, bound.evaluate(labels), check_exact=False, rtol=1e-13)
+
+
 @pytest.mark.parametrize(("size", "n_relevant"), [(300_000, 1), (20_000, 5_000), (3_000, 3_000)])
 def test_a_large_tie(size, n_relevant):
     """Of one grade: one gets past j rows of which m are relevant with a sum over m of chances."""

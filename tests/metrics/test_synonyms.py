@@ -83,6 +83,23 @@ def test_what_means_nothing_here(label):
     assert find_meant(label) is None
 
 
+@pytest.mark.parametrize(
+    ("label", "k", "figure"),
+    [
+        ("coverage@5", 5, "coverage"),
+        ("CatalogCoverage@20", 20, "coverage"),
+        ("gini_index", 10, "gini"),
+        ("entropy@10", 10, "entropy"),
+        ("personalisation", 10, "personalization"),
+    ],
+)
+def test_figures_of_the_catalogue(label, k, figure):
+    """What is of all lists together is not a metric, but there: the message has the call."""
+    message = f"unknown metric {label!r}, a figure of all lists.*: catalogue.k={k}. has it as "
+    with pytest.raises(recframe.RecframeError, match=f"{message}'{figure}@{k}'; metrics are"):
+        parse_metric(label)
+
+
 def test_curves_know_the_names_too():
     """A curve of a metric by another name is refused with the name here."""
     rows = {"user": [1, 1], "score": [2, 1], "relevant": [0, 1]}

@@ -1,0 +1,171 @@
+"""Intervals: how far the mean over all users may lie from that of the users at hand. NumPy only.
+
+Measured in `tests/benchmarks/coverage.py`, explained in `recframe.uncertainty`.
+"""
+
+import math
+from functools import cache
+from statistics import NormalDist
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from recframe.analysis.resampling import Resampling, bootstrap_interval
+from recframe.errors import RecframeError, quote
+from recframe.kernel.threads import Array
+
+Interval = Literal["auto", "wilson", "skewed", "t", "bootstrap"]
+OfDifferences = Literal["auto", "skewed", "t", "bootstrap"]
+UNBOUNDED = ("dcg", "mean")  # metrics that can be more than 1
+WIDENING = 1.15  # by skewness; measured, with more intervals are longer than they need be
+MANY = 1_000  # degrees of freedom, from which on a short expansion is as good as an integral
+
+
+class Bounds(NamedTuple):
+    """An interval, and the name of how it was made; "none" where it is not known."""
+
+    low: float
+    high: float
+    name: str
+
+
+def check_interval(interval: object, choices: object = Interval) -> None:
+    """Raise unless the interval is there."""
+    if not isinstance(interval, str) or interval not in get_args(choices):
+        raise RecframeError(f"interval must be one of {get_args(choices)}, found {quote(interval)}")
+
+
+def find_range(label: object, values: Array) -> tuple[float, float] | None:
+    """Return 0 and 1 where the values of a metric lie between them, None where they need not."""
+    name = str(label).partition("@")[0].partition("(")[0]
+    is_inside = bool(((values >= 0) & (values <= 1)).all())
+    return (0.0, 1.0) if is_inside and name not in UNBOUNDED else None
+
+
+def mean_interval(
+    values: Array,
+    limits: tuple[float, float] | None,
+    resampling: Resampling,
+    *,
+    are_differences: bool = False,
+) -> Bounds:
+    """Return the interval of a mean; the limits are those of single values, where they have any.
+
+    It does not depend on the order of the values, none of which is NaN.
+    """
+    if len(values) < 2:
+        return Bounds(math.nan, math.nan, "none")
+    values = np.sort(values)  # sums depend on their order in their last bits
+    choice = resampling.interval
+    if choice == "wilson":
+        _check_binary(values)
+    elif choice == "auto" and not are_differences and _are_binary(values, limits):
+        choice = "wilson"
+    if choice == "wilson":
+        return Bounds(*wilson(values.mean(), len(values), resampling.confidence), choice)
+    if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
+        return _of_equal(values, limits, resampling.confidence)
+    if choice == "auto":
+        choice = "skewed"
+    low, high = _OF_NAME[choice](values, resampling)
+    if limits is not None:
+        low, high = max(low, limits[0]), min(high, limits[1])
+    return Bounds(float(low), float(high), choice)
+
+
+def _are_binary(values: Array, limits: tuple[float, float] | None) -> bool:
+    """Return whether sorted values are 0 or 1, both of them where others could be seen."""
+    are_known = limits is not None or (values[0] == 0 and values[-1] == 1)
+    return bool(are_known and ((values == 0) | (values == 1)).all())
+
+
+def _check_binary(values: Array) -> None:
+    """Raise where a value is neither 0 nor 1."""
+    others = values[(values != 0) & (values != 1)].tolist()
+    if others:
+        raise RecframeError(
+            "interval='wilson' is for a metric whose values are all 0 or 1, found "
+            f"{quote(others[0])}; pass interval='auto'"
+        )
+
+
+def wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
+    """Return the interval of a share of users.
+
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal
+    of the American Statistical Association 22, 1927.
+    """
+    square = NormalDist().inv_cdf((1 - confidence) / 2) ** 2
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    half = math.sqrt(square * (share * (1 - share) / n + square / (4 * n * n))) / (1 + square / n)
+    # Without rounding a share of 0 begins at 0, and one of 1 ends at 1.
+    return (middle - half if share > 0 else 0.0, middle + half if share < 1 else 1.0)
+
+
+def _of_equal(values: Array, limits: tuple[float, float] | None, confidence: float) -> Bounds:
+    """Return the interval of a mean where all users have one value.
+
+    The share of users who would have another may be as large as that of which none was seen
+    (Wilson), and their values anywhere within the limits.
+    """
+    if limits is None:
+        return Bounds(math.nan, math.nan, "none")
+    _, share = wilson(0.0, len(values), confidence)
+    rest = float(values[0]) * (1 - share)
+    return Bounds(rest + share * limits[0], rest + share * limits[1], "equal")
+
+
+def _student(values: Array, resampling: Resampling) -> tuple[float, float]:
+    """Return Student's interval."""
+    mean, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
+    half = student_quantile(resampling.confidence, len(values) - 1) * error
+    return mean - half, mean + half
+
+
+def _skewed(values: Array, resampling: Resampling) -> tuple[float, float]:
+    """Return Student's interval, moved and widened as far as the values are skewed.
+
+    It is moved by what the skewness of values adds to the quantiles of a studentized mean (P. Hall,
+    "Inverting an Edgeworth expansion", Annals of Statistics 11, 1983). It is widened because a
+    sample that lacks large values has too low a deviation and skewness too. Intervals of a
+    bootstrap-t hold the mean no more often, can be much longer, and are drawn.
+    """
+    n = len(values)
+    mean, deviation = values.mean(), values.std(ddof=1)
+    cubes = float((((values - mean) / deviation) ** 3).sum())
+    skewness = cubes * n / ((n - 1) * (n - 2)) if n > 2 else 0.0
+    quantile = student_quantile(resampling.confidence, n - 1)
+    step = skewness * deviation / n
+    middle = mean + (1 + 2 * quantile**2) / 6 * step
+    half = quantile * math.hypot(deviation / math.sqrt(n), WIDENING * quantile * step)
+    return middle - half, middle + half
+
+
+_OF_NAME = {"skewed": _skewed, "t": _student, "bootstrap": bootstrap_interval}
+
+
+def student_quantile(confidence: float, freedom: int) -> float:
+    """Return what the absolute value of Student's t stays below with this probability."""
+    return student_bound((1 - confidence) / 2, freedom)
+
+
+@cache
+def student_bound(above: float, freedom: int) -> float:
+    """Return what Student's t is above with a probability of less than a half.
+
+    With t = sqrt(freedom) tan(angle), the density of the angle is a power of its cosine.
+    """
+    normal = -NormalDist().inv_cdf(above)
+    if freedom >= MANY:
+        third, fifth = normal**3, normal**5
+        terms = (third + normal) / 4, (5 * fifth + 16 * third + 3 * normal) / 96
+        return normal + terms[0] / freedom + terms[1] / freedom**2
+    nodes, weights = np.polynomial.legendre.leggauss(128)
+    log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi) / 2
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        cosines = np.cos(angle * (nodes + 1) / 2)
+        area = angle / 2 * math.exp(log_scale) * float(weights @ cosines ** (freedom - 1))
+        low, high = (angle, high) if area < 0.5 - above else (low, angle)
+    return math.sqrt(freedom) * math.tan(low)

@@ -1,0 +1,170 @@
+"""Tables of values of users that were saved, read and joined by user."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv
+
+from recframe.calls import public
+from recframe.disk import reason
+from recframe.errors import RecframeError, quote, show_path
+from recframe.files.output import FILE_ENDINGS
+from recframe.frames.given_values import LEVELS
+from recframe.frames.tables import sort_table
+from recframe.options import frame_error, is_path
+
+PathLike = str | os.PathLike[str]
+
+
+@public
+def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
+    """
+    Return the values of every user that ``recframe evaluate --per-user`` wrote.
+
+    Tables of several files are joined by user, so that their models can be compared.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file, .parquet or .csv, with the columns user (named as it may be), ``score`` and one
+        for each metric. Of csv, ids that are all whole numbers are read as such, others as text.
+
+    Returns
+    -------
+    DataFrame
+        As `evaluate` returns it: index the users, sorted; columns (score, metric). A score that
+        several files have gets the file's name in each, as two runs of one model on two nights;
+        beside other scores both, as "tuesday: knn". Where a file does not have a user or a metric,
+        values are NaN.
+
+    Raises
+    ------
+    RecframeError
+        A file cannot be read, is no such table, has a user and score twice, or no user of
+        another.
+
+    See Also
+    --------
+    summary : The means of such a table, with their intervals.
+    compare : The differences between its scores.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe, tempfile
+    >>> rows = {"user": [1, 2], "score": ["knn", "knn"], "recall@4": [0.5, 1.0]}
+    >>> path = tempfile.mkdtemp() + "/tuesday.csv"
+    >>> pd.DataFrame(rows).to_csv(path, index=False)
+    >>> recframe.read_per_user(path)
+    score       knn
+    metric recall@4
+    user
+    1           0.5
+    2           1.0
+    """
+    given: Sequence[Any] = path if isinstance(path, list | tuple) else [path]
+    if not given or not all(map(is_path, given)):
+        raise frame_error("path", "that of a file of --per-user, or a list of them", path)
+    paths = [os.fspath(one) for one in given]
+    tables = [_read_table(one) for one in paths]
+    if len(tables) > 1:
+        tables = _name_apart(tables, paths)
+        for table, own in zip(tables[1:], paths[1:], strict=True):
+            if not table.index.isin(tables[0].index).any():
+                raise RecframeError(
+                    f"path: {show_path(own)} has no user of {show_path(paths[0])}, as "
+                    f"{quote(table.index.tolist()[0])} and {quote(tables[0].index.tolist()[0])}"
+                )
+    joined = pd.concat(tables, axis=1)
+    joined.index.name = tables[0].index.name
+    return _complete(joined)
+
+
+def _read_table(path: str) -> pd.DataFrame:
+    """Return the table of one file, a column for each score and metric."""
+    rows = _read_rows(path)
+    columns = rows.columns.tolist()
+    user = next((label for label in columns if label != "score"), "user")
+    metrics = [label for label in columns if label not in (user, "score")]
+    if "score" not in columns or not metrics or not len(rows):
+        raise RecframeError(
+            f"path: {show_path(path)} must have a user column, score and metrics, as recframe "
+            f"evaluate --per-user writes them, and rows; found {len(rows)} rows of {quote(columns)}"
+        )
+    for label in metrics:
+        if not pd.api.types.is_numeric_dtype(rows[label]):
+            raise RecframeError(
+                f"path: {show_path(path)} must hold numbers in {quote(label)}, found "
+                f"{rows[label].dtype}"
+            )
+    repeated = rows.duplicated([user, "score"])
+    if repeated.any() or rows[[user, "score"]].isna().any(axis=None):
+        row = rows[repeated | rows[[user, "score"]].isna().any(axis=1)].iloc[0]
+        raise RecframeError(
+            f"path: {show_path(path)} must have each user and score once, and none null; found "
+            f"{quote(row[user])}, {quote(row['score'])}"
+        )
+    of_score = {score: own.set_index(user)[metrics] for score, own in rows.groupby("score")}
+    scores = rows["score"].unique().tolist()
+    return pd.concat([of_score[score] for score in scores], axis=1, keys=scores, names=LEVELS)
+
+
+def _read_rows(path: str) -> pd.DataFrame:
+    """Return the rows of a file as they are."""
+    ending = Path(path).suffix
+    if ending not in FILE_ENDINGS:
+        raise RecframeError(f"path: {show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
+    try:
+        if ending == ".parquet":
+            return pd.read_parquet(path)
+        ids = dict.fromkeys((pd.read_csv(path, nrows=0).columns[0], "score"), pa.string())
+        options = csv.ConvertOptions(column_types=ids, null_values=[""])
+        table = csv.read_csv(path, convert_options=options)
+        # Of a metric that no user has a value of nothing tells the type.
+        empty = [field.with_type(pa.float64()) for field in table.schema if field.type == pa.null()]
+        for field in empty:
+            i = table.schema.get_field_index(field.name)
+            table = table.set_column(i, field, table[i].cast(pa.float64()))
+        rows: pd.DataFrame = table.to_pandas()
+    except OSError as error:
+        raise RecframeError(f"path: cannot read {show_path(path)}: {reason(error)}") from error
+    except (pa.ArrowException, ValueError) as error:
+        raise RecframeError(f"path: cannot read {show_path(path)}: {quote(str(error))}") from error
+    user = rows.columns[0]
+    if rows[user].str.fullmatch("0|-?[1-9][0-9]{0,17}").all():
+        rows[user] = rows[user].astype("int64")
+    return rows
+
+
+def _name_apart(tables: list[pd.DataFrame], paths: list[str]) -> list[pd.DataFrame]:
+    """Return tables in which every score has a name of its own."""
+    own = [list(table.columns.unique("score")) for table in tables]
+    n_files = Counter(score for scores in own for score in scores)
+    names = [Path(path).stem for path in paths]
+    if len(set(names)) < len(names):
+        names = [str(Path(path).with_suffix("")) for path in paths]
+    if len(set(names)) < len(names):
+        raise RecframeError(f"path must name each file once, found {quote(paths)}")
+    named = []
+    for table, scores, name in zip(tables, own, names, strict=True):
+        apart = {
+            score: name if len(scores) == 1 else f"{name}: {score}"
+            for score in scores
+            if n_files[score] > 1
+        }
+        named.append(table.rename(columns=apart, level="score"))
+    return named
+
+
+def _complete(joined: pd.DataFrame) -> pd.DataFrame:
+    """Return a joined table with all metrics of each score, users sorted."""
+    scores, metrics = (joined.columns.unique(level) for level in LEVELS)
+    columns: Any = pd.MultiIndex.from_product([scores, metrics], names=LEVELS)
+    if joined.columns.has_duplicates:
+        again = joined.columns[joined.columns.duplicated()].tolist()[0]
+        raise RecframeError(f"path: two files have {quote(again)} by one name; rename one")
+    return sort_table(joined.reindex(columns=columns))

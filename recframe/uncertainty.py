@@ -1,0 +1,93 @@
+"""Uncertainty: which interval and which test is used when, and what not to conclude.
+
+A metric is a mean over the users who happened to be evaluated. Others would have given another
+mean. `df.rec.summary` says how far off it may be, `df.rec.compare` whether a difference between
+two models is more than chance. Both return which interval and which test it was. `recframe.summary`
+and `recframe.compare` do the same with values of users that are there, or that were saved
+(`recframe.read_per_user`).
+
+## Intervals
+
+A 95 % interval is made by a rule that holds the mean of all users in 95 of 100 samples. The rule
+has to fit the values:
+
+* `wilson`: every value is 0 or 1, as of `hit_rate`. With no hit among 20 users the share is not
+  certain to be 0; the interval ends at 0.16. (E. B. Wilson, 1927.)
+* `skewed`: all else. Most users have low values and a few high ones, or many have 0. Of few such
+  users the mean is more often too low than too high, so that Student's interval ends too low.
+  This one is moved, and widened, as far as the values are skewed. (P. Hall, "Inverting an
+  Edgeworth expansion", Annals of Statistics 11, 1983.) Of values that are not skewed, or of
+  thousands of users, it is Student's.
+* `equal`: all users have one value. Other users may have another: as large a share of them as
+  would be seen by none of these, with values from 0 to 1 (differences: -1 to 1).
+* `none`: there are fewer than two users, or all have one value of a metric that has no highest
+  one (`dcg`, means of a column).
+
+`interval="t"` is Student's, `interval="bootstrap"` the percentile bootstrap of many papers and
+tools. Both hold the mean too seldom where users with a value other than 0 are few: where 5 of 20
+have a hit, the mean reciprocal rank 80 of 100 times rather than 95. That is why they are not chosen
+by themselves.
+
+With fewer than about five such users, intervals of any kind say little; those chosen here are wide,
+and hold the mean more often than they say (99 of 100 times). With 20 users and a few very large
+values they hold it somewhat less often (93 of 100). `python -m tests.benchmarks.coverage
+intervals` measures it, in a checkout.
+
+## Tests
+
+The p-value is the probability of a difference as large as this one, or larger, if the models were
+equally good.
+
+* `permutation`, the default: where models do not differ, a user's difference could as well have
+  the other sign. Signs are flipped at random, and the p-value is the share of flips that give as
+  large a difference. For few users all flips are tried (`exact`), else 9,999 are drawn (`drawn`);
+  beyond 2,048 users, small differences are added up as a normal sum. (M. D. Smucker, J. Allan and
+  B. Carterette, CIKM 2007.) Where only a handful of users differ, few p-values are possible and
+  the test finds less than 5 % of what is not there.
+* `ttest` gives nearly the same. Use it where p-values below 0.0001 matter.
+* `wilcoxon` asks another question, whether more users gain than lose, by ranks. With thousands
+  of users it calls models different whose means are not. (N. Ihemelandu and M. D. Ekstrand,
+  2023, arXiv 2305.02461.) Do not use it to decide on a mean.
+
+Many metrics and models are many chances of a p-value below 0.05. `p_corrected` allows for that,
+over all rows of a table. `holm` does for any rows, and finds no less than `bonferroni`. `max_t`
+does for rows that say much the same, as recall@5 and recall@10, and finds more there. (P. H.
+Westfall and S. S. Young, 1993.) `fdr_bh` allows 5 % of what is found to be false, for long lists of
+candidates.
+
+## What not to conclude
+
+* **A small p-value is no large difference.** With thousands of users nearly everything is
+  significant. Read `difference`, `relative` and the interval: is all of it worth having? `effect`
+  is the difference in standard deviations of users' differences, which does not grow with the
+  number of users.
+* **A large p-value is no sameness.** Read `detectable`: with these users a difference smaller than
+  that is often missed (found 8 of 10 times at just that size). `recframe.users_needed` says how
+  many users a difference needs.
+* **Overlapping intervals of two means are no test.** Models share their users; `compare` uses
+  that, and finds differences that intervals of `summary` hide.
+* **The interval is about users.** It says nothing of another week, another catalogue, other
+  training runs, or whether the metric is what users want.
+* **Users must be the unit.** Several rows of one user, or users of one household, are fewer users
+  than they seem.
+* **Do not choose the metric, the cut-off or the segment after looking.** What was looked at
+  belongs into the correction.
+
+## Examples
+
+    >>> import pandas as pd, recframe
+    >>> per_user = pd.DataFrame({"old": [0] * 20, "new": [0] * 17 + [1] * 3})
+    >>> recframe.summary(per_user)[["mean", "low", "high", "interval"]].round(2)
+                  mean   low  high interval
+    score metric
+    old   value   0.00  0.00  0.16   wilson
+    new   value   0.15  0.05  0.36   wilson
+    >>> found = recframe.compare(per_user)
+    >>> found[["difference", "low", "high", "p_value", "detectable"]].round(2)
+    baseline: old  difference   low  high  p_value  detectable
+    score metric
+    new   value          0.15 -0.05  0.47     0.25        0.24
+
+Three users of 20 gained, none lost: that may well be chance. A true difference of 0.24 would mostly
+have been found.
+"""

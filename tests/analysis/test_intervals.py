@@ -1,0 +1,156 @@
+"""Intervals of means against SciPy, their definitions, and what they promise at the edges."""
+
+import math
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from recframe import uncertainty
+from recframe.analysis.compare import Correction, Test
+from recframe.analysis.intervals import (
+    Interval,
+    find_range,
+    mean_interval,
+    student_quantile,
+    wilson,
+)
+from recframe.analysis.resampling import Resampling
+from recframe.errors import RecframeError
+
+UNIT = (0.0, 1.0)
+
+
+def how(interval="auto", confidence=0.95):
+    """Return how an interval is made."""
+    return Resampling(confidence, 9_999, 0, interval)
+
+
+def skewed(n, seed=0):
+    """Return n values of which most are near 0."""
+    return np.random.default_rng(seed).beta(0.3, 3, n)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 19, 200, 999, 1_000, 10**6])
+def test_quantiles_are_those_of_scipy(freedom):
+    """Quantiles of Student's t need no SciPy."""
+    stats = pytest.importorskip("scipy.stats")
+    confidences = [0.5, 0.8, 0.95, 0.99, 0.9999]
+    ours = [student_quantile(confidence, freedom) for confidence in confidences]
+
+    expected = stats.t.ppf([(1 + confidence) / 2 for confidence in confidences], freedom)
+    np.testing.assert_allclose(expected, ours, rtol=1e-7)
+
+
+@pytest.mark.parametrize(("n_hits", "n"), [(0, 20), (1, 20), (7, 20), (20, 20), (3, 5_000)])
+@pytest.mark.parametrize("confidence", [0.8, 0.99])
+def test_shares_have_the_interval_of_wilson(n_hits, n, confidence):
+    """As SciPy's binomtest has it, also where no user has a hit, or all."""
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.binomtest(n_hits, n).proportion_ci(confidence, method="wilson")
+
+    np.testing.assert_allclose(expected, wilson(n_hits / n, n, confidence), atol=1e-12)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_skewed_by_its_formula(confidence, sign):
+    """Moved by the second term of the expansion, and widened by as much as it says."""
+    stats = pytest.importorskip("scipy.stats")
+    values, n = 5 + sign * skewed(30), 30
+    low, high, name = mean_interval(values, None, how("skewed", confidence))
+    quantile = stats.t.ppf((1 + confidence) / 2, n - 1)
+    step = stats.skew(values, bias=False) * values.std(ddof=1) / n
+
+    assert "skewed" == name
+    moved = (low + high) / 2 - values.mean()
+    assert (1 + 2 * quantile**2) / 6 * step == pytest.approx(moved)
+    widened = ((high - low) / 2 / quantile) ** 2 - values.var(ddof=1) / n
+    assert (1.15 * quantile * step) ** 2 == pytest.approx(widened)
+    assert sign * moved > 0
+
+
+def test_without_skewness_it_is_student():
+    """Symmetric values have Student's interval, whatever is asked for."""
+    stats = pytest.importorskip("scipy.stats")
+    values = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+
+    for name in ("t", "skewed"):
+        np.testing.assert_allclose(expected, mean_interval(values, None, how(name))[:2])
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ([0, 1, 1, 0], "wilson"),
+        ([0, 0, 0], "wilson"),
+        ([0, 0.5, 1], "skewed"),
+        ([0, 1, 30], "skewed"),
+        ([-0.1, 0, 0.4], "skewed"),
+        ([0.25, 0.25], "equal"),
+        ([0.1 + 0.2, 0.3], "equal"),
+        ([7, 7], "none"),
+        ([0.5], "none"),
+        ([], "none"),
+    ],
+)
+def test_auto_is_chosen_by_the_values(values, name):
+    """Zeros and ones, skewed, signed, equal, too few."""
+    values = np.array(values, float)
+    low, high, chosen = mean_interval(values, find_range("recall@4", values), how())
+
+    assert name == chosen
+    assert math.isnan(low) == math.isnan(high) == (name == "none")
+
+
+@pytest.mark.parametrize("label", ["dcg@10", "dcg(offset=0)", "mean('price')@3"])
+def test_one_value_of_a_metric_without_limits_says_nothing(label):
+    """All users at 0 leave open how far above 1 others may be."""
+    assert "none" == mean_interval(np.zeros(20), find_range(label, np.zeros(20)), how()).name
+
+
+def test_users_without_a_hit_have_an_interval():
+    """20 users without a hit: the share may be as large as 0.16; differences of 0, both ways."""
+    share = 1.959963984540054**2 / (20 + 1.959963984540054**2)
+    hits = mean_interval(np.zeros(20), UNIT, how())
+    same = mean_interval(np.zeros(20), (-1.0, 1.0), how(), are_differences=True)
+
+    assert (0.0, pytest.approx(share), "wilson") == hits
+    assert (pytest.approx(-share), pytest.approx(share), "equal") == same
+
+
+@pytest.mark.parametrize("name", ["skewed", "t", "bootstrap"])
+def test_the_order_of_users_changes_nothing(name):
+    """Bounds are the same to the last bit."""
+    values = skewed(3_000)
+    others = np.random.default_rng(5).permutation(values)
+    asked = how(name)._replace(n_resamples=99)
+
+    assert mean_interval(values, UNIT, asked) == mean_interval(others, UNIT, asked)
+
+
+def test_intervals_stay_where_values_can_be():
+    """A mean of recall is between 0 and 1, of differences between -1 and 1."""
+    few = np.array([0.0, 0.0, 0.9])
+
+    assert (0.0, 1.0) == mean_interval(few, UNIT, how("t"))[:2]
+    both = np.array([-0.9, 0.9])
+    assert (-1.0, 1.0) == mean_interval(both, (-1.0, 1.0), how(), are_differences=True)[:2]
+    assert mean_interval(few, None, how("t")).high > 1
+
+
+@pytest.mark.parametrize(
+    ("values", "found"), [([0.0, 0.5, 1.0], "found 0.5"), ([7.0, 7.0], "found 7")]
+)
+def test_wilson_refuses_other_values(values, found):
+    """By name it is for zeros and ones only."""
+    with pytest.raises(RecframeError, match=f"interval='wilson' is for .*{found}"):
+        mean_interval(np.array(values), None, how("wilson"))
+
+
+def test_the_page_of_uncertainty_tells_of_every_choice():
+    """Each interval, test and correction that there is has its place there."""
+    names = [*get_args(Interval)[1:], *get_args(Test), *get_args(Correction), "equal", "none"]
+
+    assert [] == [name for name in names if f"{name}`" not in uncertainty.__doc__.replace('"', "`")]

@@ -1,0 +1,201 @@
+"""recframe.summary, compare, users_needed and read_per_user: values of users that are there."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.frames.tables import tidy_table
+
+METRICS = ["precision@2", "recall@1"]
+RNG = np.random.default_rng(0)
+TWO = pd.DataFrame({"old": [0.0, 0.5, 0.5], "new": [0.5, 0.5, 1.0]})
+
+
+@pytest.fixture
+def bound(frame):
+    """The small frame with two score columns."""
+    return frame.assign(b_score=frame["relevant"]).rec
+
+
+@pytest.fixture
+def save(tmp_path):
+    """A function that saves a table as --per-user does, and returns the path."""
+
+    def save(per_user, name):
+        rows, path = tidy_table(per_user), tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        rows.to_csv(path, index=False) if path.suffix == ".csv" else rows.to_parquet(path)
+        return path
+
+    return save
+
+
+def test_methods_are_the_functions_on_evaluate(bound):
+    """Bit for bit, of several metrics and of the scores of one."""
+    per_user = bound.evaluate(METRICS)
+
+    pd.testing.assert_frame_equal(bound.summary(METRICS), recframe.summary(per_user))
+    pd.testing.assert_frame_equal(bound.compare(METRICS), recframe.compare(per_user))
+    one = recframe.compare(bound.recall(k=1), baseline="b_score", test="ttest")
+    expected = bound.compare("recall@1", baseline="b_score", test="ttest")
+    pd.testing.assert_frame_equal(expected, one)
+
+
+def test_segments_are_a_line_of_pandas(bound):
+    """Of a part of the users, what the frame of that part gives."""
+    per_user = bound.evaluate(METRICS)
+    alone = bound(missing="drop").evaluate(METRICS).loc[["ann", "bob"]]
+
+    pd.testing.assert_frame_equal(
+        recframe.summary(alone), recframe.summary(per_user[per_user.index != "cat"])
+    )
+
+
+def test_own_tables():
+    """Columns without a name hold values; nulls are undefined; integers and booleans count."""
+    table = pd.DataFrame({"a": pd.array([1, None, 0], "Int64"), "b": [True, False, True]})
+    summary = recframe.summary(table)
+
+    assert [("a", "value"), ("b", "value")] == summary.index.tolist()
+    assert [2, 3] == summary["n_users"].tolist()
+    assert 2 / 3 == summary.loc[("b", "value"), "mean"]
+
+
+def test_metrics_that_a_score_lacks_are_undefined():
+    """Tables of different metrics are joined by pandas, and compared in what both have."""
+    both = pd.concat({"a": TWO.set_axis(["m", "n"], axis=1), "b": TWO[["new"]]}, axis=1)
+    both = both.rename(columns={"new": "n"})
+    table = recframe.compare(both)
+
+    assert [("b", "m"), ("b", "n")] == table.index.tolist()
+    assert [0, 3] == table["n_users"].tolist()
+    assert [3, 0] == table["n_undefined_score"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (TWO["old"], "per_user must be a DataFrame .*found a pandas Series"),
+        (pd.DataFrame(), "per_user must have a column for each score, found none"),
+        (TWO.set_index([[1, 1, 2]]), "each user once, found user 1 more than once"),
+        (TWO[["old", "old"]], "each column once, found column 'old'"),
+        (TWO.assign(old="x"), r"must hold numbers, found .* in column \('old', 'value'\)"),
+        (TWO / 0, r"must hold finite numbers, found inf in \('old', 'value'\)"),
+        (TWO.assign(item=1), "found the column 'item'; pass df.rec.evaluate"),
+        (TWO.set_axis(METRICS, axis=1), r"found the metrics \['precision@2', 'recall@1'\] without"),
+        (pd.concat({1: pd.concat({2: TWO}, axis=1)}, axis=1), "found 3 levels"),
+        (TWO[["old"]], r"per_user must have 2 scores or more to compare, found \['old'\]"),
+    ],
+)
+def test_what_is_no_table_of_users_is_refused(table, message):
+    """With what was found, and what to pass."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        recframe.compare(table)
+
+
+@pytest.mark.parametrize("difference", [0.02, 0.1, 2.0])
+@pytest.mark.parametrize("power", [0.6, 0.9])
+def test_users_needed_detect_the_difference(difference, power):
+    """With so many users the difference is detectable, with one fewer it is not."""
+    stats = pytest.importorskip("scipy.stats")
+    per_user = pd.DataFrame({"a": RNG.random(50), "b": RNG.random(50)})
+    row = recframe.users_needed(per_user, difference, power=power).loc[("b", "value")]
+    deviation = (per_user["b"] - per_user["a"]).std()
+
+    def detectable(n):
+        errors = stats.t.ppf(0.975, n - 1) + stats.t.ppf(power, n - 1)
+        return errors * deviation / np.sqrt(n)
+
+    needed = int(row["n_needed"])
+    assert deviation == pytest.approx(row["deviation"])
+    assert detectable(50) == pytest.approx(row["detectable"])
+    assert detectable(needed) <= difference
+    assert needed == 2 or detectable(needed - 1) > difference
+
+
+def test_users_needed_of_scores_that_do_not_differ():
+    """Where differences do not deviate nothing is known, and the column is of integers still."""
+    table = recframe.users_needed(TWO.assign(same=TWO["old"]), difference=0.1)
+
+    assert "Int64" == table["n_needed"].dtype
+    assert [False, True] == table["n_needed"].isna().tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"difference": 0}, "difference must be a number above 0, found 0"),
+        ({"difference": 1e-12}, "difference must be one that some users could show, found 1e-12"),
+        ({"power": 0.5}, "power must be between 0.5 and 1, found 0.5"),
+        ({"alpha": 0.5}, "alpha must be between 0 and 0.5, found 0.5"),
+        ({"baseline": "x"}, "baseline must be a score column, .*found 'x'"),
+    ],
+)
+def test_users_needed_refuses(arguments, message):
+    """Numbers out of range, and baselines that are not there."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        recframe.users_needed(TWO, **({"difference": 0.1} | arguments))
+
+
+@pytest.mark.parametrize("name", ["users.csv", "users.parquet"])
+def test_a_saved_table_is_read_as_it_was(bound, save, name):
+    """Users, scores, metrics and values to the last bit, undefined ones too."""
+    per_user = bound.evaluate(METRICS) / 3
+
+    pd.testing.assert_frame_equal(per_user, recframe.read_per_user(save(per_user, name)))
+
+
+def test_ids_of_csv_are_numbers_only_where_all_are(save):
+    """007 stays text."""
+    columns = pd.MultiIndex.from_tuples([("a", "recall@1")], names=["score", "metric"])
+    per_user = TWO[["old"]].set_axis(columns, axis=1)
+    ids = ["007", "7", "NA"]
+    table = recframe.read_per_user(save(per_user.set_axis(ids), "text.csv"))
+
+    assert sorted(ids) == table.index.tolist()
+    assert [0, 1, 2] == recframe.read_per_user(save(per_user, "whole.csv")).index.tolist()
+
+
+def test_two_runs_of_one_model_get_the_names_of_their_files(bound, save):
+    """One score in both: the file; several: both; one score alone keeps its name."""
+    both = bound.evaluate(METRICS)
+    one = both[["score"]]
+    nights = [save(one, "monday.csv"), save(one.iloc[1:], "tuesday.parquet")]
+    table = recframe.read_per_user(nights)
+
+    assert ["monday", "tuesday"] == list(table.columns.unique("score"))
+    assert table["tuesday"].isna().sum(axis=1).iloc[0] == 2
+    several = recframe.read_per_user([save(both, "all.csv"), nights[0]])
+    assert ["all: score", "b_score", "monday"] == list(several.columns.unique("score"))
+    same = [save(one, "1/users.csv"), save(one, "2/users.csv")]
+    names = [str(path.with_suffix("")) for path in same]
+    assert names == list(recframe.read_per_user(same).columns.unique("score"))
+
+
+def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
+    """A file twice, no common users, no such table, rows that repeat, text, damage, no file."""
+    per_user = bound.evaluate(METRICS)
+    path = save(per_user, "users.csv")
+    other = save(per_user.set_axis([1, 2, 3]), "other.csv")
+    rows = tidy_table(per_user)
+    faults = {
+        "rows.csv": (rows.drop(columns="score"), "must have a user column, score and metrics"),
+        "twice.csv": (pd.concat([rows, rows]), "each user and score once, .*found 'ann', 'score'"),
+        "text.csv": (rows.assign(**{"recall@1": "x"}), "must hold numbers in 'recall@1'"),
+    }
+    for name, (table, message) in faults.items():
+        table.to_csv(tmp_path / name, index=False)
+        with pytest.raises(recframe.RecframeError, match=f"path: .*{name}.* {message}"):
+            recframe.read_per_user(tmp_path / name)
+    (tmp_path / "bad.parquet").write_text("x")
+    for given, message in {
+        (path, path): "path must name each file once",
+        (path, other): "other.csv has no user of .*users.csv, as 1 and 'ann'",
+        (tmp_path / "bad.parquet",): "path: cannot read .*bad.parquet",
+        (tmp_path / "no.csv",): "path: cannot read .*no.csv: no such file",
+        ("users.txt",): "path: users.txt must end in .parquet or .csv",
+        (): "path must be that of a file of --per-user",
+    }.items():
+        with pytest.raises(recframe.RecframeError, match=message):
+            recframe.read_per_user(list(given))
