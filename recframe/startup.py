@@ -39,7 +39,7 @@ class Importing:
             _signal.signal(_signal.SIGINT, _end)
             self._handles = True
         _fill_streams()
-        # Nothing here multiplies matrices; where memory is short, OpenBLAS cannot start its
+        # Nothing here multiplies large matrices; where memory is short, OpenBLAS cannot start its
         # threads and says so with the signal of Ctrl-C.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         import recframe.console  # noqa: F401 - there may be no memory for it later
