@@ -45,12 +45,12 @@ def _spell(character: str) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def write(stream: TextIO | None, text: str) -> None:
+def write(stream: TextIO | None, text: str, kept: str = "\n") -> None:
     """Write text to a stream at once, escaped but for its lines, or raise `OSError`."""
     if stream is None:  # closed before the start
         raise OSError("it is closed")
     try:
-        stream.write(escape(text, "\n", stream.encoding or "utf-8"))
+        stream.write(escape(text, kept, stream.encoding or "utf-8"))
         stream.flush()
     except (OSError, ValueError) as error:
         # What is left in the buffer must not fail again at exit.
@@ -59,10 +59,10 @@ def write(stream: TextIO | None, text: str) -> None:
         raise error if isinstance(error, OSError) else OSError("it is closed") from error
 
 
-def show(text: str) -> None:
+def show(text: str, kept: str = "\n") -> None:
     """Print text; a reader who closes a pipe has seen enough. Raise where it cannot be printed."""
     try:
-        write(sys.stdout, f"{text}\n")
+        write(sys.stdout, f"{text}\n", kept)
     except BrokenPipeError:
         pass
     except OSError as error:

@@ -12,7 +12,7 @@ OF_KINDS = {
     "pyarrow FileSystemDataset": "{}.to_table().to_pandas()",
     "pyarrow InMemoryDataset": "{}.to_table().to_pandas()",
     "pandas Series": "{}.reset_index(), in which the index is columns",
-    "pyspark DataFrame": "{}.toPandas(), or evaluate it on Spark as examples/spark.py does",
+    "pyspark DataFrame": "{0}.toPandas(), or recframe.spark.rec({0}) after import recframe.spark",
     "dask DataFrame": "{}.compute(), or use its .rec after import recframe.dask",
 }
 READERS = {

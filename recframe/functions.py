@@ -12,7 +12,7 @@ from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.footers import open_files
 from recframe.files.paths import PathLike, find_files
 from recframe.files.per_user import iter_tables
-from recframe.frames.tables import per_user_table, sort_table
+from recframe.frames.tables import join_tables, per_user_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import (
@@ -236,8 +236,7 @@ def evaluate(
     _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
     limits = check_limits(memory, tmp, progress)
     files = open_files(find_files(frame, "frame"), options, limits.memory, metrics=parsed)
-    tables = list(iter_tables(files, parsed, options, limits))
-    return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
+    return join_tables(list(iter_tables(files, parsed, options, limits)))
 
 
 @spell_options

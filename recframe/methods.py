@@ -238,6 +238,12 @@ class RankingMethods(ABC, Generic[Table]):
     def _whole(self, per_user: Table, make_table: MakeTable) -> Table:
         """Return what is made of the per-user table, in one piece and with its users sorted."""
 
+    def _add_up(
+        self, make: Make, columns: Columns, options: Options, make_table: MakeTable
+    ) -> Table:
+        """Return what is made of all parts together, of each of which a row is made."""
+        return self._whole(self._map(make, columns, options), make_table)
+
     def _mean(self, per_user: Table, make_table: MakeTable) -> Table:
         """Return what is made of the table of means."""
         return self._whole(per_user, lambda table: make_table(mean_table(table)))
@@ -249,6 +255,10 @@ class RankingMethods(ABC, Generic[Table]):
     @abstractmethod
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         """Return rows among which are all of the user's, and whether they are all there is."""
+
+    def _options_for(self, user: Hashable, columns: Columns) -> Options:
+        """Return the options by which to inspect a user; of truth the user's rows are enough."""
+        return self._options
 
     def _find_columns(self, *, with_item: bool = False, metrics: Sequence[Metric] = ()) -> Columns:
         """Return the label of each role, and of each column that a metric is of."""
@@ -504,7 +514,7 @@ class RankingMethods(ABC, Generic[Table]):
         columns = self._find_columns(with_item=True)
         check_user(user, columns.user)
         rows, is_all = self._rows_of(user, columns)
-        return inspect_user(rows, user, k, self._options, is_all=is_all)
+        return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
 
     def describe(self, k: int = 10) -> Table:
         """
@@ -663,7 +673,7 @@ class RankingMethods(ABC, Generic[Table]):
             catalogue=known,
             zero_division=float(options.zero_division),
         )
-        return self._whole(self._map(count, columns, options), make_table)
+        return self._add_up(count, columns, options, make_table)
 
     def curve(self, metric: str = "recall", k: int | Iterable[int] | None = None) -> Table:
         """
@@ -870,6 +880,7 @@ class RankingMethods(ABC, Generic[Table]):
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
             hint = f"; did you mean {near[0]}({k})?" if near else ""
+            hint = "; pass truth= to what it is to judge" if name == "judge" else hint
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 

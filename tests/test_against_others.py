@@ -250,6 +250,18 @@ def test_ranx():
         expected = {label: dict(run.scores[name]) for name, label in names.items()}
         bound = with_truth(recs, truth).rec(truth=truth, min_relevance=1, gain=gain, **TREC)
         assert_table(expected, bound.evaluate(list(expected)))
+    # Ties of short lists stay as they come.
+    rng = np.random.default_rng(4)
+    tied = pd.DataFrame({"q": np.repeat([f"q{n}" for n in range(40)], 15)}).astype(object)
+    tied["d"] = np.concatenate([rng.permutation([f"d{n}" for n in range(15)]) for _ in range(40)])
+    tied = tied.astype({"d": object}).assign(s=rng.integers(0, 4, len(tied)).astype(float))
+    judged = tied[["q", "d"]].sample(frac=0.3, random_state=1).assign(relevance=1)
+    run = ranx.Run.from_df(tied, "q", "d", "s")
+    ranx.evaluate(ranx.Qrels.from_df(judged, "q", "d", "relevance"), run, ["map@5", "ndcg"])
+    names |= {"ndcg": "ndcg"}
+    expected = {names[name]: dict(run.scores[name]) for name in ("map@5", "ndcg")}
+    rec = tied.rec(user="q", item="d", score="s", truth=judged, ties="first", **TREC)
+    assert_table(expected, rec.evaluate(["average_precision@5", "ndcg"]))
     repeated = pd.DataFrame({"q": ["u"] * 3, "d": ["m", "a", "m"], "s": [0.9, 0.5, 0.1]})
     run = ranx.Run.from_df(repeated.astype({"q": object, "d": object}), "q", "d", "s")
     assert 0.0 == ranx.evaluate(ranx.Qrels({"u": {"m": 1}}), run, "precision@1")

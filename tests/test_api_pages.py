@@ -1,12 +1,14 @@
 """The API as HTML pages: they hold every public name with its docstring."""
 
 import html
+import importlib
 import inspect
 import re
 import shlex
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 
 import pytest
 
@@ -34,6 +36,11 @@ PUBLIC = [
     ("recframe.dask", "DaskRecAccessor"),
     *(("recframe.dask", f"DaskRecAccessor.{name}") for name in methods(DaskRecAccessor)),
 ]
+if find_spec("pyspark"):  # as in the environment that tests Spark
+    COMMAND += " recframe.spark"
+    accessor = importlib.import_module("recframe.spark").SparkRecAccessor
+    PUBLIC += [("recframe.spark", name) for name in ("rec", "SparkRecAccessor")]
+    PUBLIC += [("recframe.spark", f"SparkRecAccessor.{name}") for name in methods(accessor)]
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,10 @@ ALLOWED = {
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
+    "spark": {
+        *("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options"),
+        "spelling",
+    },
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),
         *("scanned", "startup"),

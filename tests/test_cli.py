@@ -507,6 +507,72 @@ def test_refused_file(tmp_path, capsys):
     assert "not a parquet file" in capsys.readouterr().err
 
 
+SURE = {
+    "summary": (["--summary"], lambda rec, metrics: rec.summary(metrics)),
+    "baseline": (
+        ["--baseline", "KNN scores"],
+        lambda rec, metrics: rec.compare(metrics, baseline="KNN scores"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_how_sure(name, tmp_path, capsys):
+    """--summary and --baseline give the table of df.rec, in every form, and as it prints it."""
+    flags, expect = SURE[name]
+    metrics = ["recall@4", "auc"]
+    expected = pd.DataFrame(expect(pd.read_parquet(EXAMPLE).rec, metrics))
+    words = ["evaluate", str(EXAMPLE), "--metric", *metrics, *flags]
+    output = tmp_path / "table.parquet"
+    main([*words, "--output", str(output), "--per-user", str(tmp_path / "users.csv")])
+    table = capsys.readouterr().out
+    main([*words, "--format", "csv"])
+    csv = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
+    main([*words, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+
+    printed = expected.rename_axis(index=[None, None])
+    assert f"{printed.to_string()}\n" == table
+    assert expected.equals(pd.read_parquet(output).set_index(["score", "metric"]))
+    pd.testing.assert_frame_equal(expected.rename_axis(columns=None), csv)
+    assert {
+        score: expected.loc[score].to_dict("index") for score in expected.index.unique("score")
+    } == document["scores"]
+    assert (10, metrics) == (document["users"], document["metrics"])
+    assert (document.get("baseline") == "KNN scores") == (name == "baseline")
+    assert 20 == len(pd.read_csv(tmp_path / "users.csv"))
+
+
+def test_how_sure_of_many_blocks(large, capsys):
+    """Blocks are joined first, so that the table is that of the whole frame."""
+    words = ["--metric", "recall@3", "--memory", "16MiB", "--summary", "--format", "csv"]
+    main(["evaluate", str(large), *words])
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
+
+    pd.testing.assert_frame_equal(pd.read_parquet(large).rec.summary("recall@3"), found)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--baseline", "knn"],
+            "--baseline must be one of the score columns evaluated, ['Random scores', "
+            "'KNN scores'], found 'knn'",
+        ),
+        (
+            ["--baseline", "KNN scores", "--score", "KNN scores"],
+            "--baseline compares with others, found only 'KNN scores'; name two score columns or "
+            "more",
+        ),
+    ],
+)
+def test_no_baseline(words, message, capsys):
+    """A baseline that is no score column, or the only one, is refused before anything is read."""
+    assert 1 == main(["evaluate", str(EXAMPLE), *words])
+    assert f"recframe: {message}\n" == capsys.readouterr().err
+
+
 def test_an_old_file_survives_a_refusal(tmp_path):
     """Output appears whole or not at all: a refused run leaves the old file and nothing else."""
     path = tmp_path / "users.csv"

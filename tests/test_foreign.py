@@ -105,7 +105,7 @@ def like(module, name, method):
     [
         (
             like("pyspark.sql.classic.dataframe", "DataFrame", "toPandas"),
-            "a pyspark DataFrame; pass frame.toPandas(), or evaluate it on Spark as examples/spark",
+            "a pyspark DataFrame; pass frame.toPandas(), or recframe.spark.rec(frame) after",
         ),
         (like("ibis.expr.types.relations", "Table", "to_pandas"), "an ibis Table; pass frame.to_p"),
         (like("cudf.core.dataframe", "DataFrame", "to_pandas"), "a cudf DataFrame; pass frame.to_"),

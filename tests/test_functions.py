@@ -96,7 +96,7 @@ def test_rank_equals_the_reference(data):
 def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
     """Splitting the rows into chunks, blocks and threads changes no bit of the result."""
     rng = np.random.default_rng(3)
-    n_rows = 6_000
+    n_rows = 2_000
     values = {
         "float64": rng.normal(size=n_rows).round(1) * math.pi,
         "float32": rng.normal(size=n_rows).astype(np.float32).round(1),
@@ -116,7 +116,7 @@ def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
     labels = [strategies.label(name, k) for name, k in asked]
     whole = frame.rec(ties=ties, short="pad").evaluate(labels)
     ranks = frame.rec(ties=ties).rank()
-    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_CHUNK", 500)
+    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_CHUNK", 170)
     monkeypatch.setattr("recframe.kernel.sorting.MOST_CELLS", 64)
 
     pd.testing.assert_frame_equal(whole, frame.rec(ties=ties, short="pad").evaluate(labels))

@@ -16,7 +16,7 @@ import reference
 import strategies
 from recframe import MissingColumnError, RecframeError
 from recframe.cli import main
-from recframe.kernel.counting import find_tied
+from recframe.kernel.counting import find_tied, find_tied_relevant
 from recframe.kernel.rankings import Rankings
 
 ASKED = strategies.every_metric(2)
@@ -222,11 +222,18 @@ def test_repeated_pairs_have_no_order(tied):
 
 
 def test_ids_of_one_text_have_no_order():
-    """Ids that differ, but not as text, are refused."""
+    """Ids that differ, but not as text, are refused where their order counts."""
     items = pd.Series([("a", "1"), ("a", 1), ("a", "1 ")], dtype=object)
     frame = one_list(items.map(lambda item: SameText(item)))
-    with pytest.raises(RecframeError, match="item='item': ties='item' needs ids that differ as te"):
-        frame.rec(ties="item").precision(k=1)
+    for show in (
+        lambda: frame.assign(relevant=[0, 1, 0]).rec(ties="item").precision(k=1),
+        lambda: frame.rec(ties="item").rank(),
+    ):
+        with pytest.raises(
+            RecframeError, match="item='item': ties='item' needs ids that differ as text, found"
+        ):
+            show()
+    assert [0.0] == frame.rec(ties="item").precision(k=1)["score"].tolist()
 
 
 class SameText:
@@ -248,3 +255,38 @@ def test_tied_rows_are_found():
     found = find_tied(Rankings(scores, none, offsets, np.zeros(4, np.int64)))
 
     assert [0, 2, 4, 6] == np.flatnonzero(found).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+def test_rows_tied_with_relevant_ones_are_found(dtype):
+    """Rows are found that share their score with a relevant one of their user, and that one."""
+    scores = np.array([1, 2, 1, 3, 0, 5, 0, 5, 1, 1], dtype)
+    relevant = np.array([1, 1, 0, 0, 0, 1, 0, 0, 0, 0], bool)
+    offsets = np.array([0, 4, 8, 8, 10])
+    rankings = Rankings(scores, relevant, offsets, np.zeros(4, np.int64))
+    if dtype == np.float64:
+        scores[[4, 6]] = -0.0, 0.0
+        relevant[4] = True
+    found = find_tied_relevant(rankings)
+
+    expected = [0, 2, 4, 5, 6, 7] if dtype == np.float64 else [0, 2, 5, 7]
+    assert expected == np.flatnonzero(found).tolist()
+
+
+def test_only_some_ties_are_ordered():
+    """Metrics that read only relevant rows give what they do when every tie is in order."""
+    rng = np.random.default_rng(2)
+    pairs = pd.DataFrame({"user": rng.integers(0, 40, 2000), "item": rng.integers(0, 200, 2000)})
+    frame = pairs.drop_duplicates(ignore_index=True)
+    frame = frame.assign(a=rng.integers(0, 4, len(frame)), b=rng.random(len(frame)).round(1))
+    truth = frame[["user", "item"]].sample(frac=0.2, random_state=1)
+    truth = truth.assign(relevance=rng.integers(0, 4, len(truth)))
+    asked = ["ndcg", "ndcg@5", "average_precision", "auc", "precision@3", "err(max=3)"]
+    rec = frame.rec(truth=truth, ties="item", min_relevance=2, score=["a", "b"])
+
+    alone, beside = rec.evaluate(asked), rec.evaluate([*asked, "bpref", "judged@3"])
+    columns = [(score, metric) for score in "ab" for metric in asked]
+    assert alone.equals(beside[columns])
+    shuffled = frame.sample(frac=1, random_state=3)
+    rec = shuffled.rec(truth=truth, ties="item", min_relevance=2, score=["a", "b"])
+    assert beside.equals(rec.evaluate([*asked, "bpref", "judged@3"]))

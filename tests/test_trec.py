@@ -25,6 +25,7 @@ FIGURES = {
     "Rprec": "r_precision",
     "recip_rank": "reciprocal_rank",
     "ndcg": "ndcg",
+    "bpref": "bpref",
 }
 
 
@@ -72,12 +73,12 @@ def test_complete_counts_queries_that_are_not_ranked(capsys):
 
 
 def test_what_one_side_knows_is_said(capsys):
-    """A note says how many queries and documents only the run or the qrels have; -q does not."""
+    """A note says how many queries and documents only one side has; --quiet does not."""
     main(["trec", QRELS, BM25, DENSE])
     notes = capsys.readouterr().err.splitlines()
     main(["trec", QRELS, DENSE, "--complete"])
     complete = capsys.readouterr().err
-    main(["trec", QRELS, BM25, "-q"])
+    main(["trec", QRELS, BM25, "--quiet"])
 
     assert [
         "recframe: note: bm25.run: queries of the qrels not in it (1) left out, unless with "
@@ -113,7 +114,7 @@ def test_json_has_the_conventions(capsys):
 
     assert {
         **{"ties": "item", "short": "pad", "zero_division": 0.0, "min_relevance": 2},
-        "complete": True,
+        **{"unjudged": "nonrelevant", "complete": True},
     } == document["options"]
     assert {
         "dense.run": {"unjudged_queries": 1, "unranked_queries": 2, "unjudged_documents": 3}
@@ -143,11 +144,71 @@ def test_runs_are_named_by_their_files(tmp_path, capsys):
     assert paths == list(scores_of(capsys, qrels, *paths))
     assert 1 == main(["trec", qrels, paths[0], paths[0]])
     assert "x.run is named twice; name each run once" in capsys.readouterr().err
+    (tmp_path / "c.run").hardlink_to(paths[0])
+    assert 1 == main(["trec", qrels, paths[0], str(tmp_path / "c.run")])
+    assert re.search(r"c.run is named twice, also as .*x.run; name", capsys.readouterr().err)
+
+
+LINES = """\
+recall@2              \t101\t0.5000
+recall@2              \t102\t0.5000
+recall@2              \t103\t0.0000
+runid                 \tall\tbm25.run
+recall@2              \tall\t0.3333
+recall@2              \t101\t0.5000
+recall@2              \t102\t0.5000
+runid                 \tall\tdense.run
+recall@2              \tall\t0.5000
+"""
+
+
+def test_lines_of_trec_eval(capsys):
+    """-q prints trec_eval's lines: every query, then the run and the means, for each run."""
+    main(["trec", QRELS, BM25, DENSE, "-q", "--quiet", "--metric", "recall@2"])
+    assert (LINES, "") == capsys.readouterr()
+
+    words = ["--metric", "reciprocal_rank", "recall@2", "--baseline", DENSE]
+    main(["trec", QRELS, BM25, DENSE, "-q", *words])
+    fields = [re.split(r" *\t", line) for line in capsys.readouterr().out.splitlines()]
+    assert [
+        *(["reciprocal_rank", "101", "0.5000"], ["recall@2", "101", "0.0000"]),
+        *(["reciprocal_rank", "102", "-0.5000"], ["recall@2", "102", "0.0000"]),
+        *(["runid", "all", "bm25.run"], ["baseline", "all", "dense.run"]),
+        *(["reciprocal_rank", "all", "0.0000"], ["recall@2", "all", "0.0000"]),
+    ] == fields
+
+
+def test_differences_of_every_query(capsys):
+    """With --baseline, csv and json have the differences, and the mean ones last."""
+    words = [QRELS, BM25, DENSE, "-q", "--metric", "reciprocal_rank", "--baseline", "bm25.run"]
+    main(["trec", *words, "--format", "csv"])
+    csv = capsys.readouterr().out.splitlines()
+    trec(*words)
+    document = json.loads(capsys.readouterr().out)
+
+    assert [
+        "101,dense.run,-0.5",
+        "102,dense.run,0.5",
+        "103,dense.run,",
+        "all,dense.run,0.0",
+    ] == csv[1:]
+    assert "bm25.run" == document["baseline"]
+    assert {"dense.run": {"reciprocal_rank": None}} == document["differences"]["103"]
+    assert "queries" not in document
 
 
 REFUSED = {
     "swapped": ([BM25, QRELS], r"examples/bm25.run, line 1: must have 4 fields \(query iteration"),
     "no run": ([QRELS, "none.run"], "cannot read none.run: no such file"),
+    "no such baseline": (
+        [QRELS, BM25, DENSE, "--baseline", "bm25"],
+        r"--baseline must be one of the runs evaluated, \['bm25.run', 'dense.run'\], found 'bm25'",
+    ),
+    "nothing to compare": (
+        [QRELS, BM25, "--baseline", BM25],
+        "--baseline compares with others, found only 'examples/bm25.run'; name two runs or more",
+    ),
+    "bad pairs": ([QRELS, BM25, "--exclude", BM25], "exclude: examples/bm25.run, line 1: must"),
     "written over": ([QRELS, BM25, "--per-user", "{}"], "cannot write .*: it is read"),
 }
 
@@ -171,25 +232,28 @@ def test_queries_that_never_meet(tmp_path, capsys):
     assert re.search("other.run: .*'q7'.*'101'", capsys.readouterr().err)
 
 
-def write_random(folder, seed):
-    """Write a run and qrels with ties, grades, and queries and documents that one side has."""
+def write_random(folder, seed, n_runs=1):
+    """Write runs and qrels with ties, grades, and queries and documents that one side has."""
     rng = np.random.default_rng(seed)
     names = [*(f"{n}" for n in range(5, 80)), *(f"doc-{n}" for n in range(30)), "é", "～", "😀"]  # noqa: RUF001
     pairs = pd.DataFrame({"query": rng.integers(0, 25, 1500), "doc": rng.choice(names, 1500)})
     pairs = pairs.astype({"query": str}).drop_duplicates(ignore_index=True)
-    run, qrels = (
-        pairs[pairs["query"] != "3"][:700].copy(),
-        pairs[pairs["query"] != "4"][500:].copy(),
-    )
-    run["score"] = rng.integers(1, 7, len(run)) / 3 + rng.integers(0, 3, len(run)) * 1e-9 - 1
-    qrels["relevance"] = rng.integers(-1, 4, len(qrels))
+    qrels = pairs[pairs["query"] != "4"][500:].copy()
+    qrels["relevance"] = rng.integers(-2, 4, len(qrels))
     qrels.loc[qrels["query"] == "5", "relevance"] = 0
-    run_lines = [f"{q} Q0 {d} 1 {s!r} t\n" for q, d, s in run.itertuples(index=False)]
-    (folder / "run").write_text("".join(run_lines))
+    qrels.loc[qrels["query"] == "7", "relevance"] = -1
+    runs = [pairs[pairs["query"] != "3"][:700].copy()]
+    for left in range(1, n_runs):
+        sample = pairs.sample(frac=0.5, random_state=seed + left)
+        runs.append(sample[sample["query"] != str(5 + left)].reset_index(drop=True))
+    for number, run in enumerate(runs):
+        run["score"] = rng.integers(1, 7, len(run)) / 3 + rng.integers(0, 3, len(run)) * 1e-9 - 1
+        lines = [f"{q} Q0 {d} 1 {s!r} t\n" for q, d, s in run.itertuples(index=False)]
+        (folder / f"run{number or ''}").write_text("".join(lines))
     (folder / "qrels").write_text(
         "".join(f"{q} 0 {d} {r}\n" for q, d, r in qrels.itertuples(index=False))
     )
-    return run, qrels
+    return runs, qrels
 
 
 def nested(frame):
@@ -200,34 +264,108 @@ def nested(frame):
     }
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize(("seed", "level"), [(0, 1), (1, 1), (2, 2)])
 def test_every_figure_is_that_of_trec_eval(seed, level, tmp_path, capsys):
     """Of random runs with many ties every figure is trec_eval's, far beyond what it prints."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    run, qrels = write_random(tmp_path, seed)
+    runs, qrels = write_random(tmp_path, seed, 3)
     measures = [name for name in FIGURES if level == 1 or not name.startswith("ndcg")]
-    asked = {re.sub(r"_\d+$", "", name) for name in measures}
-    theirs = pytrec_eval.RelevanceEvaluator(nested(qrels), asked, relevance_level=level)
-    theirs = pd.DataFrame(theirs.evaluate(nested(run))).T.sort_index()[measures]
-    mine = tmp_path / "mine.parquet"
-    words = [tmp_path / "qrels", tmp_path / "run", "--min-relevance", level, "--per-user", mine]
-    means = scores_of(capsys, *words, "--metric", *(FIGURES[name] for name in measures))["run"]
-    values = pd.read_parquet(mine).set_index("query")[[FIGURES[name] for name in measures]]
+    asked, own = {re.sub(r"_\d+$", "", name) for name in measures}, [FIGURES[m] for m in measures]
+    paths, mine = [tmp_path / name for name in ("run", "run1", "run2")], tmp_path / "mine.parquet"
+    words = [tmp_path / "qrels", *paths, "--min-relevance", level, "--metric", *own]
+    for condensed in ([], ["--unjudged", "drop"]):
+        means = scores_of(capsys, *words, *condensed, "--per-user", mine)
+        complete = scores_of(capsys, *words, *condensed, "--complete")
+        main(["trec", *map(str, words), *condensed, "-q", "--quiet"])
+        lines = [re.split(" *\t", line) for line in capsys.readouterr().out.splitlines()]
+        found = dict(iter(pd.read_parquet(mine).groupby("score")))
+        for path, run in zip(paths, runs, strict=True):
+            evaluator = pytrec_eval.RelevanceEvaluator(
+                nested(qrels), asked, relevance_level=level, judged_docs_only_flag=bool(condensed)
+            )
+            theirs = pd.DataFrame(evaluator.evaluate(nested(run))).T.sort_index()[measures]
+            values = found[path.name].set_index("query")[own].dropna(how="all")
+            assert theirs.index.tolist() == values.index.tolist()
+            assert theirs.size > 400
+            np.testing.assert_allclose(values.to_numpy(), theirs.to_numpy(), rtol=0, atol=1e-12)
+            printed = [f"{value:.4f}" for value in theirs.to_numpy().ravel()]
+            ends = [at for at, line in enumerate(lines) if line[0] == "runid"]
+            assert printed == [line[2] for line in lines[: ends[0]]]
+            lines = lines[ends[0] + 1 + len(own) :]
+            for name, of_all in theirs.items():
+                assert means[path.name][FIGURES[name]] == pytest.approx(of_all.mean(), abs=1e-12)
+                of_complete = math.fsum(of_all) / qrels["query"].nunique()
+                assert complete[path.name][FIGURES[name]] == pytest.approx(of_complete, abs=1e-12)
 
-    assert theirs.index.tolist() == values.index.tolist()
-    assert theirs.size > 400
-    np.testing.assert_allclose(values.to_numpy(), theirs.to_numpy(), rtol=0, atol=1e-12)
-    printed = [f"{value:.4f}" for value in theirs.to_numpy().ravel()]
-    assert printed == [f"{value:.4f}" for value in values.to_numpy().ravel()]
-    complete = scores_of(
-        capsys, *words[:4], "--complete", "--metric", *(FIGURES[name] for name in measures)
-    )["run"]
-    n_queries = qrels["query"].nunique()
-    for name in measures:
-        assert means[FIGURES[name]] == pytest.approx(theirs[name].mean(), abs=1e-12)
-        total = math.fsum(theirs[name])
-        assert complete[FIGURES[name]] == pytest.approx(total / n_queries, abs=1e-12)
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_runs_are_those_of_one_frame(complete, tmp_path, capsys):
+    """What is shown is what the accessor gives of all runs as columns of one frame, to the bit."""
+    runs, qrels = write_random(tmp_path, 3, 3)
+    names, metrics = ["run", "run1", "run2"], ["ndcg@5", "average_precision", "judged@3"]
+    pairs = ["query", "doc"]
+    columns = [run.set_index(pairs)["score"].astype("float32") for run in runs]
+    frame = pd.concat(columns, axis=1, keys=names).reset_index()
+    frame = frame[frame["query"].isin(qrels["query"])]
+    qrels = qrels[qrels["relevance"] >= 0]
+    absent = "zero" if complete else "drop"
+    options = {"ties": "item", "short": "pad", "zero_division": 0, "min_relevance": 1}
+    rec = frame.rec(score=names, truth=qrels, missing="unranked", absent=absent, **options)
+    words = ["trec", *(str(tmp_path / name) for name in ["qrels", *names]), "--metric", *metrics]
+    words += ["--complete"] * complete
+    asked = {
+        "summary": (["--summary"], rec.summary(metrics)),
+        "compare": (["--baseline", "run1"], rec.compare(metrics, baseline="run1")),
+    }
+
+    for name, (flags, expected) in asked.items():
+        main([*words, *flags, "--output", str(tmp_path / f"{name}.parquet")])
+        capsys.readouterr()
+        found = pd.read_parquet(tmp_path / f"{name}.parquet").set_index(["score", "metric"])
+        assert found.equals(pd.DataFrame(expected))
+        assert found["n_users"].gt(10).all()
+    assert ("n_undefined" in asked["summary"][1]) != complete
+
+
+@pytest.mark.parametrize("unjudged", ["nonrelevant", "drop"])
+def test_candidates(unjudged, tmp_path, capsys):
+    """--exclude and --unjudged leave rows out first, as the options of those names do."""
+    (run,), qrels = write_random(tmp_path, 5)
+    qrels = qrels[qrels["relevance"] >= 0]
+    run = run[run["query"].isin(qrels["query"])]
+    run.assign(Q0="Q0", rank=1, tag="t")[["query", "Q0", "doc", "rank", "score", "tag"]].to_csv(
+        tmp_path / "run", sep=" ", header=False, index=False
+    )
+    qrels.assign(iteration=0)[["query", "iteration", "doc", "relevance"]].to_csv(
+        tmp_path / "qrels", sep=" ", header=False, index=False
+    )
+    pairs = run.sample(frac=0.2, random_state=0)[["query", "doc"]]
+    (tmp_path / "pairs").write_text(
+        "# seen\n" + "".join(f"{query} 0 {doc} 1\n" for query, doc in pairs.to_numpy())
+    )
+    words = [tmp_path / "qrels", tmp_path / "run", "--exclude", tmp_path / "pairs"]
+    words += ["--unjudged", unjudged, "--metric", "ndcg", "recall@3"]
+    found = scores_of(capsys, *words)["run"]
+    options = {"ties": "item", "short": "pad", "zero_division": 0, "min_relevance": 1}
+    options |= {"truth": qrels, "exclude": pairs, "unjudged": unjudged}
+    frame = run.astype({"score": "float32"})
+    values = frame.rec(**options).evaluate(["ndcg", "recall@3"])["score"]
+
+    assert found == pytest.approx(values.loc[run["query"].unique()].mean().to_dict())
+
+
+def test_queries_without_candidates_count(tmp_path, capsys):
+    """A query whose documents are all left out counts as 0, as in trec_eval: the run has it."""
+    (tmp_path / "a.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 x 1 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 b 1\n2 0 y 1\n3 0 z 1\n")
+    words = [tmp_path / "qrels", tmp_path / "a.run", "--unjudged", "drop", "--metric", "recall@1"]
+
+    assert {"a.run": {"recall@1": 1 / 2}} == scores_of(capsys, *words)
+    main(["trec", *map(str, words)])
+    assert (
+        "queries of the qrels not in it (1) left out, unless with --complete; documents not "
+        "judged (2) left out" in capsys.readouterr().err
+    )
 
 
 def test_read_frames_give_what_the_command_gives(capsys):

@@ -16,6 +16,7 @@ from recframe.frames.ids import Coded
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import read_items
 from recframe.frames.tables import check_lengths
+from recframe.frames.ties import order_ties
 from recframe.kernel.first_rows import FirstRows, find_first_rows
 from recframe.kernel.grouping import argsort, number_distinct
 from recframe.kernel.rankings import Rankings, TieRule, split_users
@@ -72,6 +73,7 @@ def check_item(frame: pd.DataFrame, columns: Columns, options: Options) -> None:
 
 def count_shown(interactions: Interactions, options: Options, k: int, *, with_items: bool) -> Shown:
     """Return what the lists of all users of interactions show."""
+    interactions = order_ties(interactions, options)
     item = read_items(interactions)
     rows, n_lists = [], []
     for score, (_, is_ranked) in interactions.scores.items():

@@ -132,7 +132,9 @@ def _describe_truth(truth: TruthLike | None, roles: Roles) -> str:
     if truth is None or not isinstance(truth, pd.DataFrame):
         return quote(os.fspath(truth or ""))
     ids = [quote(label) for name, role in roles.items() if name in IDS for label in role.found]
-    return ": ".join([say_size(truth), *([_enumerate(ids)] if ids else [])])
+    n_columns = f"{truth.shape[1]:,} column{'s' * (truth.shape[1] != 1)}"
+    size = say_size(truth) if len(truth) else n_columns  # of a sample, whose rows are elsewhere
+    return ": ".join([size, *([_enumerate(ids)] if ids else [])])
 
 
 def say_size(frame: pd.DataFrame) -> str:

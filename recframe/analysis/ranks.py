@@ -10,6 +10,7 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_same
+from recframe.frames.ties import order_ties
 from recframe.frames.user_groups import sort_users
 from recframe.kernel.counting import rank_rows
 from recframe.kernel.rankings import split_users
@@ -67,6 +68,7 @@ def _ascending_of(frame: pd.DataFrame, score: Hashable, options: Options) -> boo
 
 def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
     """Return the position of every row in its user's ranking, for each score column."""
+    interactions = order_ties(interactions, options)
     positions = np.full((len(interactions.scores), len(interactions.frame)), np.nan)
     for number, score in enumerate(interactions.scores):
         rows, place, (_, mean) = _rank(interactions, score, options)
@@ -80,6 +82,7 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
 
     Of several scores a user's rows by the first come first, and a column has the score's label.
     """
+    interactions = order_ties(interactions, options)
     scores = list(interactions.scores)
     # The rows are grouped: order them by the rank of their user, then by their own.
     sorted_by = sort_users(interactions.groups)

@@ -25,6 +25,7 @@ from recframe.cli.values import (
     read_path,
     refuse_k,
 )
+from recframe.cli.views import add_per_query, add_views, check_views
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY
@@ -40,6 +41,7 @@ GROUPS = {
     "truth": ("truth", "truth_user", "truth_item", "absent"),
     "candidates": ("exclude", "unjudged"),
 }
+QUIET = ("-q", "--quiet", "--no-progress")
 NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
 
@@ -57,7 +59,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     first = next(iter(words), "-")
     if first[:1] != "-" and (Path(first).suffix or "/" in first):  # as no command has
         parser.error(f"{quote(first)} is no command; did you mean recframe evaluate {first}?")
-    return parser.parse_args(words)
+    arguments = parser.parse_args(words)
+    check_views(parser, arguments)
+    return arguments
 
 
 def build_parser() -> Parser:
@@ -81,6 +85,7 @@ def build_parser() -> Parser:
     _add_paths(command)
     _add_metrics(command, DEFAULT_METRICS)
     _add_options(command, DEFAULTS)
+    add_views(command, "score", "users")
     _add_per_user(_add_output(command, "the means"), "user")
     _add_limits(command)
     command = commands.add_parser(
@@ -128,7 +133,7 @@ def build_parser() -> Parser:
         description=trec.DESCRIPTION,
         epilog=f"{trec.EPILOG}\n\n{STATUSES}",
     )
-    command.set_defaults(run=trec.run_trec, truth=None, exclude=None)
+    command.set_defaults(run=trec.run_trec, truth=None)
     command.add_argument("qrels", metavar="QRELS", help="the file of qrels")
     command.add_argument("paths", nargs="+", metavar="RUN", help="a file of a run")
     _add_metrics(command, trec.METRICS)
@@ -138,11 +143,10 @@ def build_parser() -> Parser:
         help="queries of the qrels that a run does not have count as 0; else they are left out",
     )
     _add_options(command, trec.OPTIONS, trec.CONVENTIONS)
-    group = _add_output(command, "the means")
+    add_views(command, "run", "queries")
+    group = _add_output(command, "the means", trec.QUIET)
     _add_per_user(group, "query")
-    group.add_argument(
-        "--per-query", action="store_true", help="print the values of every query, and all last"
-    )
+    add_per_query(group)
     return parser
 
 
@@ -208,7 +212,7 @@ def _add_per_user(group: Any, whose: str) -> None:
     )
 
 
-def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
+def _add_output(command: argparse.ArgumentParser, what: str, quiet: Sequence[str] = QUIET) -> Any:
     """Add where results go; return the group."""
     group = command.add_argument_group("output")
     group.add_argument(
@@ -226,7 +230,6 @@ def _add_output(command: argparse.ArgumentParser, what: str) -> Any:
         help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
     )
     said = group.add_mutually_exclusive_group()
-    quiet = ("-q", "--quiet", "--no-progress")
     said.add_argument(*quiet, dest="quiet", action="store_true", help="no progress bar, no notes")
     said.add_argument(
         "-v",

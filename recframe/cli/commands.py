@@ -16,10 +16,10 @@ from recframe.cli.results import (
     as_text,
     describe_run,
     result_of_figures,
-    result_of_means,
     result_of_table,
     write_result,
 )
+from recframe.cli.views import find_baseline, view
 from recframe.console import check_shown, show, tell
 from recframe.errors import RecframeError, shorten
 from recframe.files.blocks import plan_blocks
@@ -29,7 +29,6 @@ from recframe.files.output import (
     Means,
     check_apart,
     list_files,
-    mean_of_tables,
     whole_file,
     write_each,
 )
@@ -60,15 +59,17 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
         files = open_files(found, options, limits.memory, metrics=metrics)
         _tell_plan(arguments, files, limits)
+        scores = {str(score): score for score in files.columns.scores}
+        baseline = find_baseline(arguments.baseline, scores, "score columns")
+        about = describe_run("evaluate", arguments.paths, files, options)
         tables = iter_tables(files, metrics, options, limits)
         if each is not None:
             passing = write_each(tables, each, arguments.per_user.suffix)
             with closing(passing):
-                means = mean_of_tables(passing)
+                result, means = view(passing, arguments, baseline, about)
         else:
-            means = mean_of_tables(tables)
-        about = describe_run("evaluate", arguments.paths, files, options)
-        _show(arguments, result_of_means(means, about), output)
+            result, means = view(tables, arguments, baseline, about)
+        _show(arguments, result, output)
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)
     _tell_done(arguments, f"{means.n_all:,} users", started)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from textwrap import fill
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ class Result(NamedTuple):
     by_score: pd.DataFrame  # a row for each score
     document: Mapping[str, Any]  # all there is to know, for JSON
     words: tuple[str, ...] = ()  # printed below the table
+    corner: str | None = None  # printed above its rows
 
 
 def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
@@ -66,6 +67,17 @@ def result_of_table(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     return Result(table, table, {**about, "scores": scores})
 
 
+def result_of_pairs(table: pd.DataFrame, means: Means, about: Mapping[str, Any]) -> Result:
+    """Return a table with a row for each score and metric, of as many users as the means."""
+    table, scores = pd.DataFrame(table), dict[str, dict[str, Any]]()
+    for label, figures in table.to_dict("index").items():
+        score, metric = map(str, cast("tuple[object, object]", label))
+        scores.setdefault(score, {})[metric] = figures
+    found = {"users": means.n_all, "metrics": list(map(str, means.means)), "scores": scores}
+    corner = None if table.columns.name is None else printable(table.columns.name)
+    return Result(table, table, {**about, **found}, corner=corner)
+
+
 def describe_run(command: str, paths: list[str], files: Files, options: Options) -> dict[str, Any]:
     """Return what is to know of a run beside its results."""
     columns = files.columns
@@ -89,12 +101,14 @@ def as_text(result: Result, text_format: str) -> str:
     if text_format == "json":
         return as_json(result.document)
     if text_format == "csv":
-        table = result.by_score.rename(index=_printable, columns=_printable)
+        table = result.by_score.rename(index=printable, columns=printable)
         return table.to_csv().rstrip("\n")
-    table = result.shown.rename(index=_printable, columns=_printable)
+    table = result.shown.rename(index=printable, columns=printable)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     # In a file lines are of any length; a terminal would break them in the middle.
-    lines = [table.rename_axis(index=None, columns=None).to_string(line_width=width)]
+    unnamed = table.rename_axis(columns=result.corner)
+    unnamed.index.names = [None] * table.index.nlevels
+    lines = [unnamed.to_string(line_width=width)]
     for number, word in enumerate(result.words):
         begin = "\n- " if number == 0 else "- "
         lines.append(fill(word, width or WIDTH, initial_indent=begin, subsequent_indent="  "))
@@ -136,6 +150,6 @@ def _plain(value: object) -> Any:
     return str(value)  # a label of another kind
 
 
-def _printable(label: object) -> str:
+def printable(label: object) -> str:
     """Return a label as it is printed, in one line."""
     return escape(str(label))

@@ -2,8 +2,8 @@
 
 import argparse
 import time
-from collections import Counter
-from dataclasses import replace
+from collections import deque
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +11,17 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.cli.commands import outputs
-from recframe.cli.results import Result, as_text, result_of_means, write_result
+from recframe.cli.results import Result, as_json, as_text, printable, write_result
+from recframe.cli.views import find_baseline, view
 from recframe.console import check_shown, show, tell
+from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.lines import QRELS, RUN, read_lines
 from recframe.files.output import mean_of_tables, write_each
+from recframe.frames.beside import naming
+from recframe.frames.candidates import Candidates, Pairs, read_excluded
 from recframe.frames.columns import Columns
-from recframe.frames.judgments import read_judgments
+from recframe.frames.judgments import Judgments, read_judgments
 from recframe.frames.reading import read_interactions
 from recframe.frames.tables import measure_table, tidy_table
 from recframe.frames.truth import Judge
@@ -30,19 +34,22 @@ CONVENTIONS: dict[str, Any] = {
     "short": "pad",
     "zero_division": 0.0,
     "min_relevance": 1,
+    "unjudged": "nonrelevant",
 }
-OPTIONS = (*CONVENTIONS, "gain", "min_score")
+OPTIONS = (*CONVENTIONS, "gain", "min_score", "exclude")
 COLUMNS = Columns("query", ["score"], None, "doc", [False])
+QUIET = ("--quiet", "--no-progress")  # -q is that of trec_eval
 DESCRIPTION = """Print the mean over queries of ranking metrics of TREC's runs, a row for each, as
 trec_eval has it: scores are cut to float32, equal ones go by document, the last
 first, and those queries count that both run and qrels have. A run has lines of
-query, Q0, document, rank, score and tag, qrels of query, iteration, document
-and relevance; either may be compressed by gzip."""
+query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude, of
+query, iteration, document and relevance. All may be compressed by gzip."""
 EPILOG = """as in trec_eval:
   -c          --complete
   -l LEVEL    --min-relevance LEVEL (nDCG, which there knows no level, then
               counts grades from it on)
-  -q          --per-query (-q is --quiet, as of the other commands)
+  -q          -q, --per-query (silence is --quiet)
+  -J          --unjudged drop
   -m NAME     --metric NAME, as P.10 precision@10, recall.10 recall@10, map
               average_precision, map_cut.10 average_precision@10,
               recip_rank reciprocal_rank, Rprec r_precision, ndcg_cut.10
@@ -51,7 +58,17 @@ EPILOG = """as in trec_eval:
 examples:
   recframe trec qrels.txt bm25.run
   recframe trec qrels.txt runs/*.gz --metric ndcg@10 recall@1000 --complete
-  recframe trec qrels.txt bm25.run dense.run --per-query --format csv"""
+  recframe trec qrels.txt bm25.run -q --metric average_precision
+  recframe trec qrels.txt bm25.run dense.run --baseline bm25.run"""
+
+
+class Beside(NamedTuple):
+    """What every run is evaluated by."""
+
+    judgments: Judgments
+    excluded: Pairs | None
+    options: Options
+    is_complete: bool  # whether queries that a run does not have count as 0
 
 
 class Run(NamedTuple):
@@ -70,24 +87,21 @@ def run_trec(arguments: argparse.Namespace) -> None:
     started = time.perf_counter()
     given = {name: getattr(arguments, name) for name in OPTIONS}
     given = CONVENTIONS | {name: value for name, value in given.items() if value is not None}
-    options = Options(**given, absent="zero" if arguments.complete else "drop")
     metrics = parse_metrics(arguments.metrics or METRICS)
     check_shown()
-    paths = [arguments.qrels, *arguments.paths]
     names = name_runs(arguments.paths)
+    known = dict(zip(arguments.paths, names, strict=True)) | dict(zip(names, names, strict=True))
+    baseline = find_baseline(arguments.baseline, known, "runs")
+    paths = [arguments.qrels, *arguments.paths]
     with outputs(arguments, paths, arguments.per_user) as (output, each):
-        qrels = read_lines(arguments.qrels, QRELS)
+        beside = read_beside(given, arguments)
         runs = [
-            read_run(path, name, qrels, metrics, options)
+            read_run(path, name, metrics, beside)
             for path, name in zip(arguments.paths, names, strict=True)
         ]
         per_query = pd.concat([run.per_query for run in runs], axis=1).sort_index()
-        tables = (
-            [per_query]
-            if each is None
-            else write_each([per_query], each, arguments.per_user.suffix)
-        )
-        means = mean_of_tables(tables)
+        if each is not None:
+            deque(write_each([per_query], each, arguments.per_user.suffix), maxlen=0)
         about = {
             "recframe": __version__,
             "command": "trec",
@@ -97,72 +111,132 @@ def run_trec(arguments: argparse.Namespace) -> None:
             "options": given | {"complete": arguments.complete},
             "only": {run.name: dict(zip(run._fields[3:], run[3:], strict=True)) for run in runs},
         }
-        result = result_of_means(means, about)
+        result, means = view([per_query], arguments, baseline, about)
         if output is not None:
             write_result(result, output, arguments.output)
-        shown = _with_queries(result, per_query) if arguments.per_query else result
-        show(as_text(shown, arguments.format))
+        if arguments.per_query:
+            listed = write_queries(per_query, baseline, result.document, arguments.format)
+            show(listed, kept="\n\t")
+        else:
+            show(as_text(result, arguments.format))
     if not arguments.quiet:
         for run in runs:
-            _tell_unknown(run, complete=arguments.complete)
+            _tell_unknown(run, beside)
     if arguments.verbose:
         tell(f"{means.n_all:,} queries in {time.perf_counter() - started:.2f} s")
 
 
+def read_beside(given: dict[str, Any], arguments: argparse.Namespace) -> Beside:
+    """Return what the qrels, and the pairs excluded, are to every run."""
+    files = {"truth": leave_unjudged(read_lines(arguments.qrels, QRELS))}
+    if arguments.exclude is not None:
+        with naming("exclude"):
+            files["exclude"] = read_lines(arguments.exclude, QRELS)
+    options = Options(**{**given, **files})
+    excluded = read_excluded(COLUMNS, options)
+    return Beside(read_judgments(COLUMNS, options), excluded, options, arguments.complete)
+
+
+def leave_unjudged(qrels: pd.DataFrame) -> pd.DataFrame:
+    """Return qrels without documents of negative relevance, which trec_eval has as not judged.
+
+    A query that has no others counts all the same; in their place it has a document that no run
+    can have.
+    """
+    is_judged = qrels["relevance"] >= 0
+    if is_judged.all():
+        return qrels
+    judged = qrels[is_judged]
+    others = qrels[~qrels["query"].isin(judged["query"])].drop_duplicates("query")
+    return pd.concat([judged, others.assign(doc="", relevance=0)])
+
+
 def name_runs(paths: list[str]) -> list[str]:
     """Return the names of runs: of their files, the whole paths where files are called alike."""
-    if twice := [path for path, count in Counter(paths).items() if count > 1]:
-        raise RecframeError(f"{show_path(twice[0])} is named twice; name each run once")
+    by_file: dict[object, str] = {}
+    for path in paths:
+        file = identify(path)
+        if file in by_file:
+            also = "" if by_file[file] == path else f", also as {show_path(by_file[file])}"
+            raise RecframeError(f"{show_path(path)} is named twice{also}; name each run once")
+        by_file[file] = path
     names = [Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else paths
 
 
-def read_run(
-    path: str, name: str, qrels: pd.DataFrame, metrics: list[Metric], options: Options
-) -> Run:
-    """Return the values of the queries of a run that the qrels have."""
-    whole = read_lines(path, RUN).astype({"score": "float32"})
-    is_judged = whole["query"].isin(qrels["query"])
-    # Where no query is, the refusal says why.
-    run = whole[is_judged].reset_index(drop=True) if is_judged.any() else whole
-    options = replace(options, truth=qrels)
+def read_run(path: str, name: str, metrics: list[Metric], beside: Beside) -> Run:
+    """Return the values of the queries of a run that the qrels have, or of all these."""
+    judgments, excluded, options, is_complete = beside
+    whole, queries = read_lines(path, RUN).astype({"score": "float32"}), judgments.users
+    unjudged = whole["query"][~whole["query"].isin(queries)].unique()
+    is_ranked = queries.isin(whole["query"])
+    judge = Judge(judgments, options)
     try:
-        judge = Judge(read_judgments(COLUMNS, options), options)
+        run = Candidates(COLUMNS, excluded, None).among(whole, is_all=True)
+        if is_ranked.any():  # else the refusal says why
+            run = run[~run["query"].isin(unjudged)]
+        n_rows = len(run)
+        if options.is_condensed:
+            run = Candidates(COLUMNS, None, judgments.pairs).among(run, is_all=True)
         judged = judge.judge(read_interactions(run, COLUMNS, options), is_all=True)
     except RecframeError as error:
         raise RecframeError(f"{show_path(path)}: {error}") from error
     table = measure_table(judged, metrics, options).rename(columns={"score": name}, level="score")
-    return Run(
-        name,
-        table,
-        len(whole),
-        whole["query"][~is_judged].nunique(),
-        qrels["query"].nunique() - run["query"].nunique(),
-        len(run) - judge.n_found,
-    )
+    if not is_complete:
+        table = table[table.index.isin(queries[is_ranked])]
+    n_unranked = int((~is_ranked).sum())
+    return Run(name, table, len(whole), len(unjudged), n_unranked, n_rows - judge.n_found)
 
 
-def _with_queries(result: Result, per_query: pd.DataFrame) -> Result:
-    """Return a result that shows the values of every query, and those of all last."""
-    rows = tidy_table(per_query).set_index("query")
-    means = result.by_score.reset_index().assign(query="all").set_index("query")
-    listed = pd.concat([rows, means])
-    queries = {
-        query: {score: row[score].to_dict() for score in per_query.columns.unique("score")}
-        for query, row in per_query.iterrows()
-    }
-    document = {**result.document, "queries": queries}
-    return Result(listed, listed, document)
+def write_queries(
+    per_query: pd.DataFrame, baseline: Hashable | None, document: Mapping[str, Any], form: str
+) -> str:
+    """Return the values of every query, and those of all last, or how they differ.
+
+    As a table they have the lines of trec_eval.
+    """
+    if baseline is not None:
+        others = [name for name in per_query.columns.unique("score") if name != baseline]
+        differences = {name: per_query[name] - per_query[baseline] for name in others}
+        per_query = pd.concat(differences, axis=1, names=["score"])
+    means = mean_of_tables([per_query]).means
+    if form == "csv":
+        rows = tidy_table(per_query).set_index("query")
+        all_last = pd.concat([rows, means.reset_index().assign(query="all").set_index("query")])
+        return as_text(Result(all_last, all_last, {}), form)
+    if form == "json":
+        scores = per_query.columns.unique("score")
+        queries = {
+            query: {score: row[score].to_dict() for score in scores}
+            for query, row in per_query.iterrows()
+        }
+        return as_json({**document, "queries" if baseline is None else "differences": queries})
+    lines = []
+    for name, of_all in means.iterrows():
+        for query, row in per_query[name].dropna(how="all").iterrows():
+            lines += [_line(metric, query, f"{value:.4f}") for metric, value in row.items()]
+        lines.append(_line("runid", "all", name))
+        if baseline is not None:
+            lines.append(_line("baseline", "all", baseline))
+        lines += [_line(metric, "all", f"{value:.4f}") for metric, value in of_all.items()]
+    return "\n".join(lines)
 
 
-def _tell_unknown(run: Run, *, complete: bool) -> None:
+def _line(*fields: object) -> str:
+    """Return a line as trec_eval has it, of a metric, a query and the value."""
+    metric, query, value = map(printable, fields)
+    return f"{metric:<22}\t{query}\t{value}"
+
+
+def _tell_unknown(run: Run, beside: Beside) -> None:
     """Say what only a run, or only the qrels, know."""
-    what = "count as 0" if complete else "left out, unless with --complete"
+    what = "count as 0" if beside.is_complete else "left out, unless with --complete"
     unjudged, unranked, documents = run[3:]
+    judged = "left out" if beside.options.is_condensed else "not relevant"
     numbers = {
         f"queries not in the qrels ({unjudged:,}) left out": unjudged,
         f"queries of the qrels not in it ({unranked:,}) {what}": unranked,
-        f"documents not judged ({documents:,}) not relevant": documents,
+        f"documents not judged ({documents:,}) {judged}": documents,
     }
     said = [text for text, number in numbers.items() if number]
     if said:

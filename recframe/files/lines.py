@@ -22,6 +22,7 @@ from recframe.frames.duplicates import find_item_repeats
 from recframe.frames.user_groups import group_users
 from recframe.kernel.threads import in_slices
 
+TEXT = pd.StringDtype("pyarrow", na_value=np.nan)  # which older pandas does not take by itself
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 SLICE = 1 << 20  # bytes that stay in the cache from one pass over them to the next
@@ -74,7 +75,7 @@ def read_lines(path: str, layout: Layout) -> pd.DataFrame:
         raise RecframeError(
             f"{show_path(path)}: must have lines of {layout.kind} ({layout.names}), found none"
         )
-    frame = pd.DataFrame(table.to_pandas())
+    frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT}.get))
     _check_repeats(path, data, frame)
     return frame
 

@@ -35,6 +35,18 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         raise RecframeError(f"{name}: cannot read {show_path(given)}: {reason}") from error
 
 
+NO_ROWS = {  # and what that means
+    "truth": "there are no rows, so no item is relevant to anyone",
+    "exclude": "there are no rows, so that nothing is excluded; leave it out",
+}
+
+
+def check_rows(name: str, n_rows: int) -> None:
+    """Raise where what an option gives has no row."""
+    if n_rows == 0:
+        raise RecframeError(NO_ROWS[name])
+
+
 @contextmanager
 def naming(name: str) -> Iterator[None]:
     """Say of a refusal which option it is about."""

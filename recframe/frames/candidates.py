@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError
-from recframe.frames.beside import load_frame, naming
+from recframe.frames.beside import check_rows, load_frame, naming
 from recframe.frames.columns import Columns, find_pair_columns, get_column
-from recframe.frames.ids import Coded, encode, find_all_rows, match
+from recframe.frames.ids import Coded, encode, find_all_rows, find_text_rows, match
 from recframe.frames.overlap import Items, Overlap, find_items
 from recframe.frames.reading import complete_rows, find_groups
 from recframe.frames.user_groups import UserGroups
@@ -55,8 +54,14 @@ class Side:
         pairs, overlap, other = self.pairs, self.overlap, self.other
         position = match(pairs.users, groups.users, "user", other)
         overlap.note_users(groups.users, position >= 0)
-        coded = _encode_grouped(item, groups)
-        found = find_all_rows(coded, groups.offsets, position[pairs.user], pairs.item, other)
+        user = position[pairs.user]
+        by_text = find_text_rows(item, groups, user, pairs.item)
+        if by_text is not None and not by_text.has_repeats:
+            found = np.zeros(len(item), bool)
+            found[by_text.rows[by_text.rows >= 0]] = True
+        else:
+            coded = _encode_grouped(item, groups)
+            found = find_all_rows(coded, groups.offsets, user, pairs.item, other)
         if not overlap.has_items:
             items = Items(True) if found.any() else find_items(item, pairs.item, other)
             overlap.note_items([items])
@@ -106,10 +111,15 @@ class Candidates:
         for side, of_parts in zip(self._sides, items, strict=True):
             side.overlap.note(users, of_parts)
 
+    @property
+    def overlaps(self) -> list[Overlap]:
+        """What the frames had in common with each side."""
+        return [side.overlap for side in self._sides]
+
     def check(self) -> None:
         """Raise if no user, or no item, of one of the sides was in any frame."""
-        for side in self._sides:
-            side.overlap.check()
+        for overlap in self.overlaps:
+            overlap.check()
 
 
 def check_pair_columns(columns: Columns, options: Options) -> None:
@@ -119,8 +129,11 @@ def check_pair_columns(columns: Columns, options: Options) -> None:
             find_pair_columns(options.exclude, columns)
 
 
-def read_excluded(columns: Columns, options: Options) -> Pairs | None:
-    """Return the pairs that are no candidates, None where the options have none."""
+def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:
+    """Return the pairs that are no candidates, None where the options have none.
+
+    Where the frame of them is not all there is, it may have no row.
+    """
     if options.exclude is None:
         return None
     frame = load_frame("exclude", options.exclude)
@@ -129,8 +142,8 @@ def read_excluded(columns: Columns, options: Options) -> Pairs | None:
         labels = [label for label in (user, item) if label is not None]
         rows = complete_rows(frame, labels) if options.missing == "drop" else None
         groups = find_groups(frame, user, rows)
-        if groups.offsets[-1] == 0:
-            raise RecframeError("there are no rows, so that nothing is excluded; leave it out")
+        if is_all:
+            check_rows("exclude", groups.offsets[-1])
         coded = _encode_grouped(get_column(frame, item, rows), groups)
     user_of_pair = np.repeat(np.arange(len(groups.users)), np.diff(groups.offsets))
     return Pairs(groups.users, user_of_pair, coded)

@@ -13,7 +13,7 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import check_dtype, factorize
+from recframe.frames.keys import check_dtype, factorize, number_text, read_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
@@ -22,12 +22,10 @@ from recframe.frames.user_groups import (
     find_keys,
     find_nulls,
     has_nulls,
-    in_one_chunk,
     null_error,
 )
 from recframe.kernel.rankings import Gains
 from recframe.kernel.repeats import Repeats, find_repeats
-from recframe.kernel.texts import text_keys
 from recframe.kernel.threads import Array
 
 N_EXAMPLES = 1_000  # repeated rows in which a column that tells them apart is looked for
@@ -85,29 +83,17 @@ def _make_keys(item: pd.Series) -> tuple[Array, bool]:
         if is_object_dtype(categories) or categories.kind == "f":
             keys = None  # what they are must be looked at
     elif keys is None and is_object_dtype(item.dtype):
-        keys = _read_text(item)
+        keys = read_text(item)
     if keys is None:
         return encode(item, "item").codes, True
     if isinstance(keys, pa.Array):
-        _, offsets, data = keys.buffers()
-        width = np.int32 if pa.types.is_string(keys.type) else np.int64
-        bounds = np.frombuffer(offsets, width)[keys.offset : keys.offset + len(keys) + 1]
-        return text_keys(bounds, np.frombuffer(data or b"", np.uint8)), False
+        return number_text(keys), False
     if keys.dtype.kind == "f":
         check_digits(keys, f"item={quote(item.name)}: ids")
         if (keys == 0).any():
             keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
         keys = keys.view(f"i{keys.itemsize}")
     return keys, True
-
-
-def _read_text(item: pd.Series) -> pa.Array | None:
-    """Return Python's texts as Arrow's, None where there are others."""
-    try:
-        text = in_one_chunk(pa.array(item.array, from_pandas=True))
-    except (pa.ArrowException, UnicodeError, OverflowError):
-        return None  # objects of several kinds, or text that is none
-    return text if text.type in (pa.string(), pa.large_string()) else None
 
 
 def repeated_error(

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import quote
-from recframe.frames.keys import check_dtype, factorize
+from recframe.frames.keys import check_dtype, factorize, number_text, read_text
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import find_keys, null_error
-from recframe.kernel.pairs import find_members, find_pairs
+from recframe.frames.user_groups import UserGroups, find_keys, null_error
+from recframe.kernel.pairs import Match, find_members, find_pairs
 from recframe.kernel.threads import Array
 
 LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
@@ -149,6 +149,24 @@ def find_all_rows(item: Coded, offsets: Array, user: Array, asked: Coded, other:
     is_found = np.zeros(len(item.codes), bool)
     is_found[rows[rows >= 0]] = True
     return is_found
+
+
+def find_text_rows(text: pd.Series, groups: UserGroups, user: Array, asked: Coded) -> Match | None:
+    """Return what `find_rows` does, of items that are text; None where they are to be encoded.
+
+    Texts are looked up by 32 bits of each, and what is found is compared; a text that only those
+    bits do not tell from another is left to codes.
+    """
+    own, ids = read_text(text), None if asked.ids is None else read_text(asked.ids)
+    if own is None or ids is None or own.null_count:
+        return None
+    code = number_text(ids)[asked.codes]
+    found = find_pairs(groups.in_order(number_text(own)), groups.offsets, 1 << 32, user, code)
+    listed = found.rows >= 0
+    rows = found.rows[listed]
+    same = own.take(pa.array(rows if groups.order is None else groups.order[rows]))
+    others = ids.take(pa.array(asked.codes[listed])).cast(same.type)
+    return found if same.equals(others) else None
 
 
 def _number_pairs(

@@ -1,7 +1,7 @@
 """Interactions: the columns of a frame as arrays, and the rankings they make."""
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from typing import NamedTuple, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -91,6 +91,30 @@ class Interactions(NamedTuple):
             None if gains is None else gains.rank(is_ranked, self.relevant, offsets),
             tuple(column[is_ranked] for column in self.averaged),
             None if judged is None else judged.rank(is_ranked, self.relevant, offsets),
+        )
+
+    def take(self, rows: Array) -> Self:
+        """Return interactions with these of their rows, in this order."""
+        order, find_gains, find_judged = self.groups.order, self.find_gains, self.find_judged
+
+        def take_gains() -> Gains:
+            gains = cast("Callable[[], Gains]", find_gains)()
+            return gains._replace(gain=gains.gain[rows])
+
+        def take_judged() -> Judged:
+            judged = self.judged()
+            return judged if judged.rows is None else judged._replace(rows=judged.rows[rows])
+
+        return self._replace(
+            groups=self.groups._replace(order=rows if order is None else order[rows]),
+            relevant=self.relevant[rows],
+            averaged=tuple(values[rows] for values in self.averaged),
+            scores={
+                label: (values[rows], None if is_ranked is None else is_ranked[rows])
+                for label, (values, is_ranked) in self.scores.items()
+            },
+            find_gains=None if find_gains is None else take_gains,
+            find_judged=None if find_judged is None else take_judged,
         )
 
     def find_rows(self) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, RepeatedPairError, quote
-from recframe.frames.beside import load_frame, naming
+from recframe.frames.beside import check_rows, load_frame, naming
 from recframe.frames.candidates import Pairs
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
@@ -61,8 +61,11 @@ def check_truth_columns(columns: Columns, options: Options) -> None:
             find_truth_columns(options.truth, columns, options)
 
 
-def read_judgments(columns: Columns, options: Options) -> Judgments:
-    """Return what truth says, or raise where its rows are not distinct pairs of ids."""
+def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -> Judgments:
+    """Return what truth says, or raise where its rows are not distinct pairs of ids.
+
+    Where it is not all there is, it may have no row.
+    """
     truth = load_frame("truth", options.truth)
     with naming("truth"):
         columns = find_truth_columns(truth, columns, options)
@@ -81,8 +84,8 @@ def read_judgments(columns: Columns, options: Options) -> Judgments:
                 one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"
             raise RecframeError(f"{error.found}; make them one, with truth.{one}") from None
         users, offsets = rows.groups.users, rows.groups.offsets
-        if offsets[-1] == 0:
-            raise RecframeError("there are no rows, so no item is relevant to anyone")
+        if is_all:
+            check_rows("truth", offsets[-1])
         item = read_items(rows)
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pandas.api.types import infer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
+from recframe.kernel.texts import text_keys
 from recframe.kernel.threads import Array
 
 TEXTS = ("string", "bytes")  # as pandas infers
@@ -56,3 +57,29 @@ def compare(ids: pd.Index[Any]) -> None:
     if ids.dtype == object and infer_dtype(ids) not in TEXTS:
         distinct = ids.to_numpy()
         bool((distinct == distinct).all())
+
+
+def in_one_chunk(text: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return text as one array, which copies only where there are several."""
+    if isinstance(text, pa.ChunkedArray):
+        return text.chunk(0) if text.num_chunks == 1 else text.combine_chunks()
+    return text
+
+
+def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
+    """Return ids as Arrow's text, None where there are others among them."""
+    if not isinstance(column.dtype, pd.StringDtype | pd.ArrowDtype) and column.dtype != object:
+        return None
+    try:
+        text = in_one_chunk(pa.array(column.array, from_pandas=True))
+    except (pa.ArrowException, UnicodeError, OverflowError):
+        return None  # objects of several kinds, or text that is none
+    return text if text.type in (pa.string(), pa.large_string()) else None
+
+
+def number_text(text: pa.Array) -> Array:
+    """Return an integer of 32 bits for each text, that is equal where texts are."""
+    _, offsets, data = text.buffers()
+    width = np.int32 if pa.types.is_string(text.type) else np.int64
+    bounds = np.frombuffer(offsets, width)[text.offset : text.offset + len(text) + 1]
+    return text_keys(bounds, np.frombuffer(data or b"", np.uint8))

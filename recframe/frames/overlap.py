@@ -39,14 +39,14 @@ class Overlap:
         """Begin with nothing listed."""
         self.is_listed = np.zeros(len(self.other_users), bool)
         self._n_users = 0
-        self._users = self.other_users[:0]  # examples of those of the frame
-        self._items = Items(False)
+        self.users = self.other_users[:0]  # examples of those of the frame
+        self.items = Items(False)
 
     def note_users(self, users: pd.Index[Any], is_listed: Array) -> None:
         """Take note of the users of a part, and of which of the other side these are."""
         self.is_listed |= is_listed
         self._n_users += len(users)
-        self._users = self._users if len(self._users) else users[:N_EXAMPLES]
+        self.users = self.users if len(self.users) else users[:N_EXAMPLES]
 
     def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
         """Take note of users, and of the items of parts, that were met elsewhere."""
@@ -55,20 +55,20 @@ class Overlap:
 
     def note_items(self, parts: Sequence[Items]) -> None:
         """Take note of what the items of parts have in common with the other side."""
-        self._items = max([self._items, *parts], key=lambda p: (p.are_common, len(p.examples)))
+        self.items = max([self.items, *parts], key=lambda p: (p.are_common, len(p.examples)))
 
     @property
     def has_items(self) -> bool:
         """Whether any item of the other side was in a part."""
-        return self._items.are_common
+        return self.items.are_common
 
     def check(self) -> None:
         """Raise where no user, or no item, of the other side was in any part."""
         if not self.is_listed.any():
-            refuse_disjoint("user", self._users, self.other_users, self.other)
+            refuse_disjoint("user", self.users, self.other_users, self.other)
         if self.has_items:
             return
-        own, others = self._items.examples, self.other_items.distinct()
+        own, others = self.items.examples, self.other_items.distinct()
         # One ranking may well be without a relevant item; that all are is no accident.
         is_one = min(self._n_users, len(self.other_users)) == 1
         if not is_one or find_difference(own, others, self.other):

@@ -17,13 +17,10 @@ from recframe.frames.duplicates import (
     repeated_error,
 )
 from recframe.frames.interactions import ALL_USERS, Interactions
-from recframe.frames.texts import order_by_text
 from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls
 from recframe.frames.values import read_relevance, read_scores, read_values
-from recframe.kernel.counting import find_tied
-from recframe.kernel.rankings import Gains, split_users
 from recframe.kernel.repeats import Repeats
-from recframe.kernel.threads import Array, in_threads
+from recframe.kernel.threads import Array
 from recframe.options import Options
 
 
@@ -70,9 +67,7 @@ def read_interactions(
     )
     if columns.item is None or not (_reads_items(options) or lenient):
         return interactions
-    interactions = _settle_repeats(interactions, options, lenient=lenient)
-    # Of what is read leniently nothing depends on the order of ties.
-    return _order_ties(interactions) if options.tie_rule.by_item and not lenient else interactions
+    return _settle_repeats(interactions, options, lenient=lenient)
 
 
 def find_groups(frame: pd.DataFrame, user: Hashable | None, rows: Array | None) -> UserGroups:
@@ -130,52 +125,7 @@ def _fold(interactions: Interactions, repeats: Repeats, *, best: bool) -> Intera
             averaged=averaged,
             find_gains=find_gains,
         )
-    return _take_rows(folded, first)
-
-
-def _take_rows(interactions: Interactions, rows: Array) -> Interactions:
-    """Return interactions with these of their rows, in this order."""
-    order, find_gains = interactions.groups.order, interactions.find_gains
-    return interactions._replace(
-        groups=interactions.groups._replace(order=rows if order is None else order[rows]),
-        relevant=interactions.relevant[rows],
-        averaged=tuple(values[rows] for values in interactions.averaged),
-        scores={
-            label: (values[rows], None if is_ranked is None else is_ranked[rows])
-            for label, (values, is_ranked) in interactions.scores.items()
-        },
-        find_gains=None if find_gains is None else lambda: _of_rows(find_gains(), rows),
-    )
-
-
-def _of_rows(gains: Gains, rows: Array) -> Gains:
-    """Return the gains of some of the rows."""
-    return gains._replace(gain=gains.gain[rows])
-
-
-def _order_ties(interactions: Interactions) -> Interactions:
-    """Return interactions in which a user's tied rows stand in the order of their items."""
-    frame, columns, rows, groups, *_ = interactions
-    is_tied = np.zeros(len(interactions.relevant), bool)
-    for score, (_, is_ranked) in interactions.scores.items():
-        runs = split_users(interactions.rankings(score))
-        found = np.concatenate(in_threads(lambda run, _: find_tied(run), runs))
-        is_tied[slice(None) if is_ranked is None else is_ranked] |= found
-    tied = np.flatnonzero(is_tied)
-    if len(tied) == 0:
-        return interactions
-    # They change places among themselves; where one is tied in another score only, it is no matter.
-    own = tied if groups.order is None else groups.order[tied]
-    item = get_column(frame, columns.item, own if rows is None else rows[own])
-    user = np.searchsorted(groups.offsets, tied, side="right") - 1
-    order = np.arange(len(is_tied))
-    order[tied] = tied[order_by_text(user, item)]
-    ordered = _take_rows(interactions, order)
-    if (unfolded := interactions.unfolded) is None:
-        return ordered
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return ordered._replace(unfolded=unfolded._replace(pair=place[unfolded.pair]))
+    return folded.take(first)
 
 
 def complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:

@@ -11,6 +11,7 @@ import pandas as pd
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import find_columns
 from recframe.frames.interactions import Interactions
+from recframe.frames.ties import order_ties
 from recframe.frames.truth import read_judged
 from recframe.frames.user_groups import order_of_ids, sort_users
 from recframe.kernel.counting import count
@@ -41,7 +42,10 @@ def measure_table(
     interactions: Interactions, metrics: list[Metric], options: Options
 ) -> pd.DataFrame:
     """Return the metrics of every user of interactions, for each of their scores."""
-    plan, groups = make_plan(metrics), interactions.groups
+    plan = make_plan(metrics)
+    reads_others = plan.needs_judged or len(interactions.averaged) > 0
+    interactions = order_ties(interactions, options, of_relevant=not reads_others)
+    groups = interactions.groups
     averaged = [name for name, _ in interactions.columns.averaged]
     order = sort_users(groups)
     position = np.empty_like(order)
@@ -140,6 +144,11 @@ def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
 def single_table(per_user: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     """Return a per-user table of one metric with a plain column for each score."""
     return per_user.set_axis(per_user.columns.unique("score").rename(metric.label), axis=1)
+
+
+def join_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return per-user tables of different users as one, users sorted where there are several."""
+    return tables[0] if len(tables) == 1 else sort_table(pd.concat(tables))
 
 
 def sort_table(table: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 from recframe.frames.beside import naming
 from recframe.frames.candidates import Candidates, read_excluded
 from recframe.frames.columns import Columns
-from recframe.frames.ids import append, find_rows, match
+from recframe.frames.ids import append, find_rows, find_text_rows, match
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import Judgments, get_items, read_items, read_judgments
 from recframe.frames.overlap import Items, Overlap, are_listed, find_items
@@ -60,6 +60,14 @@ class Judge:
         if is_all:
             return self._add_absent(interactions, matches)
         return judge_rows(interactions, self.judgments, matches)
+
+    def judge_apart(self, interactions: Interactions) -> tuple[Interactions, Overlap]:
+        """Return the arrays of a part judged by a truth that is of its users only.
+
+        Users of truth who have no row in it are added. What the part has in common with truth is
+        for all parts together to be checked by.
+        """
+        return self._add_absent(interactions, self.find(interactions)), self._overlap
 
     def find(self, interactions: Interactions, *, is_all: bool = False) -> Matches:
         """Return where the pairs of truth are in a frame.
@@ -145,8 +153,11 @@ def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
     """Return where the pairs are; raise for ids that never match, and for pairs there twice."""
     groups = interactions.groups
     user = match(judgments.users, groups.users, "user")[judgments.user]
-    item = read_items(interactions)
-    row = find_rows(item, groups.offsets, user, judgments.item)
+    by_text = find_text_rows(get_items(interactions), groups, user, judgments.item)
+    if by_text is not None:
+        row = by_text.rows
+    else:
+        row = find_rows(read_items(interactions), groups.offsets, user, judgments.item)
     repeats = interactions.repeats
     return Matches(user, row if repeats is None else repeats.first_of(row))
 

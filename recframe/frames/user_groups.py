@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.keys import NO_IDS, check_dtype, factorize
+from recframe.frames.keys import NO_IDS, check_dtype, factorize, in_one_chunk
 from recframe.frames.kinds import check_ids
 from recframe.kernel.grouping import (
     argsort,
@@ -129,13 +129,6 @@ def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
         if text.type in (pa.string(), pa.large_string()):
             return in_one_chunk(text)
     return None
-
-
-def in_one_chunk(text: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return text as one array, which copies only where there are several."""
-    if isinstance(text, pa.ChunkedArray):
-        return text.chunk(0) if text.num_chunks == 1 else text.combine_chunks()
-    return text
 
 
 def _text_run_bounds(text: pa.Array) -> Array:

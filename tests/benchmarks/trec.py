@@ -2,13 +2,17 @@
 
 python -m tests.benchmarks.trec --queries 10000 --documents 100 --repeat 5
 
-Timed is the evaluation alone: of frames in memory by `recframe.evaluate`, of the same values in
-dicts of dicts by a new `RelevanceEvaluator` and its `evaluate`. Neither time has the reading of
-files, nor what makes frames or dicts of them, which is shown beside.
+Timed is first the evaluation alone: of frames in memory by `recframe.evaluate`, of the same values
+in dicts of dicts by a new `RelevanceEvaluator` and its `evaluate`. Neither time has what makes
+frames or dicts. Then the whole road from files of TREC to the values of every query, which is that
+of `recframe.read_run` and `read_qrels`, and of `pytrec_eval.parse_run` and `parse_qrel`.
 """
 
 import argparse
+from functools import partial
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
@@ -34,15 +38,22 @@ def main():
     options = parser.parse_args()
     for name, scores in {"one of 40 scores": 40, "as good as no tie": 1 << 24}.items():
         run, qrels = make(options.queries, options.documents, scores)
-        began = perf_counter()
         dicts = nest(run), nest(qrels)
-        n_nested = perf_counter() - began
-        times = [(timed(theirs, *dicts), timed(ours, run, qrels)) for _ in range(options.repeat)]
-        their, our = map(median, zip(*times, strict=True))
-        print(
-            f"{name}: pytrec_eval {their:.3f} s (dicts made in {n_nested:.3f} s), "
-            f"recframe {our:.3f} s, ratio {our / their:.2f}"
-        )
+        report(name, options.repeat, partial(theirs, *dicts), partial(ours, run, qrels))
+        del dicts
+        with TemporaryDirectory() as folder:
+            paths = write(run, qrels, Path(folder))
+            report(
+                f"{name}, from files", options.repeat, partial(parse, paths), partial(read, paths)
+            )
+
+
+def report(name, n_repeats, their, our):
+    """Print the medians of interleaved calls, and of their ratios."""
+    times = [(timed(their), timed(our)) for _ in range(n_repeats)]
+    ratio = median(own / other for other, own in times)
+    other, own = map(median, zip(*times, strict=True))
+    print(f"{name}: pytrec_eval {other:.3f} s, recframe {own:.3f} s, ratio {ratio:.2f}")
 
 
 def make(n_queries, n_documents, n_scores):
@@ -54,6 +65,30 @@ def make(n_queries, n_documents, n_scores):
     run["score"] = rng.integers(0, n_scores, len(run)).astype(np.float32)
     qrels = run[["query", "doc"]].sample(frac=0.1, random_state=1)
     return run, qrels.assign(relevance=rng.integers(0, 3, len(qrels)))
+
+
+def write(run, qrels, folder):
+    """Write the files of a run and qrels, and return their paths."""
+    paths = folder / "run", folder / "qrels"
+    run.assign(q0="Q0", rank=1, tag="t")[["query", "q0", "doc", "rank", "score", "tag"]].to_csv(
+        paths[0], sep=" ", header=False, index=False
+    )
+    qrels.assign(iteration=0)[["query", "iteration", "doc", "relevance"]].to_csv(
+        paths[1], sep=" ", header=False, index=False
+    )
+    return paths
+
+
+def parse(paths):
+    """Return the figures of every query of files."""
+    parsers = pytrec_eval.parse_run, pytrec_eval.parse_qrel
+    with paths[0].open() as run, paths[1].open() as qrels:
+        return theirs(*(parser(file) for parser, file in zip(parsers, (run, qrels), strict=True)))
+
+
+def read(paths):
+    """Return the same figures."""
+    return ours(recframe.read_run(paths[0]), recframe.read_qrels(paths[1]))
 
 
 def nest(frame):

@@ -16,14 +16,14 @@ MEMORY = 1 << 19
 @pytest.mark.parametrize("use_dictionary", [False, True])
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_blocks_of_long_ids_fit_the_memory(tmp_path, monkeypatch, spills, role, use_dictionary):
-    """Ids of 1 KB that begin alike, 10 MB in the rows, are parted, and held once each."""
-    rows = np.random.default_rng(0).permutation(10_000)
+    """Ids of 1 KB that begin alike, 4 MB in the rows, are parted, and held once each."""
+    rows = np.random.default_rng(0).permutation(4_000)
     ids = {"user": rows // 10, "item": rows % 10}
-    texts = np.array([f"{'x' * 1000}{number:024}" for number in range(1000)])
-    ids[role] = pa.array(texts[ids["user"] if role == "user" else rows % 1000])
+    texts = np.array([f"{'x' * 1000}{number:024}" for number in range(400)])
+    ids[role] = pa.array(texts[ids["user"] if role == "user" else rows % 400])
     table = pa.table({**ids, "score": rows, "relevant": rows % 7 == 0})
     path = tmp_path / "0.parquet"
-    pq.write_table(table, path, row_group_size=5_000, use_dictionary=use_dictionary)
+    pq.write_table(table, path, row_group_size=2_000, use_dictionary=use_dictionary)
     sizes = []
 
     def note(batches, files):
@@ -37,7 +37,7 @@ def test_blocks_of_long_ids_fit_the_memory(tmp_path, monkeypatch, spills, role, 
 
     assert spills
     assert max(sizes) <= MEMORY
-    assert 3 < len(sizes) < 400
+    assert 3 < len(sizes) < 200
 
 
 @pytest.mark.parametrize("layout", [one_sorted_file, shuffled_file])

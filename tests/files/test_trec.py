@@ -3,6 +3,7 @@
 import gzip
 import os
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,6 +11,7 @@ import recframe
 from recframe import RecframeError
 
 LINES = "q1 Q0 007 1 0.5 tag\nq1 Q0 d2 2 -1e-3 tag\n2 Q0 007 1 +12. tag\n"
+TEXTS = dict.fromkeys(["query", "doc"], pd.StringDtype("pyarrow", na_value=np.nan))
 ROWS = {"query": ["q1", "q1", "2"], "doc": ["007", "d2", "007"], "score": [0.5, -0.001, 12.0]}
 
 
@@ -40,7 +42,7 @@ def test_a_run(text, tmp_path):
     """A row for each line that says something, ids as they are written, in the order of lines."""
     frame = read(tmp_path, text)
 
-    pd.testing.assert_frame_equal(pd.DataFrame(ROWS), frame)
+    pd.testing.assert_frame_equal(pd.DataFrame(ROWS).astype(TEXTS), frame)
 
 
 def test_regular_numbers_are_read_alike(tmp_path):
@@ -58,7 +60,7 @@ def test_qrels(tmp_path):
     frame = read(tmp_path, "q1 0 007 2\nq1\t0\td2\t-1\n# none\nq2 Q0 d2 +0\n", "qrels")
     expected = {"query": ["q1", "q1", "q2"], "doc": ["007", "d2", "d2"], "relevance": [2, -1, 0]}
 
-    pd.testing.assert_frame_equal(pd.DataFrame(expected), frame)
+    pd.testing.assert_frame_equal(pd.DataFrame(expected).astype(TEXTS), frame)
 
 
 def test_quotes_are_letters(tmp_path):

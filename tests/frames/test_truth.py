@@ -350,6 +350,23 @@ def test_ids_beyond_the_dtype_of_the_frame():
     assert np.dtype("int64") == table.index.dtype
 
 
+@pytest.mark.parametrize("dtype", ["str", "object", "string", "category"])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 2, 0]])
+def test_text_that_ends_alike(dtype, order):
+    """Items are told apart that have one length and one end, which is looked at first."""
+    items = ["a/00000001", "b/00000001", "b/00000002", "c/00000003"]
+    frame = pd.DataFrame({"user": [2, 1, 1, 2], "item": items, "score": [4, 3, 2, 1]}).iloc[order]
+    frame = frame.astype({"item": dtype})
+    truth = pd.DataFrame({"user": [1, 1, 2, 2], "item": [items[1], "c/00000002", *items[::3]]})
+    one = frame.assign(user=1)
+    rec = {"truth": truth, "short": "pad"}
+
+    assert [0.5, 1.0] == frame.rec(**rec).recall(k=2)["score"].tolist()
+    assert [0.5, 0.0] == one.rec(**rec).recall(k=2)["score"].tolist()
+    left = one.rec(**rec, unjudged="drop").precision(k=1)["score"]
+    assert [1.0, 0.0] == left.tolist()
+
+
 @pytest.mark.parametrize("shift", [28, 40, 60])
 def test_ids_with_equal_low_bits(shift):
     """Integer ids that are equal but for their high bits are kept apart, and repeats are found."""

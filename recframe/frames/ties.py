@@ -1,0 +1,54 @@
+"""Ties that go by item: rows put in the order of their items as text."""
+
+import numpy as np
+
+from recframe.frames.columns import get_column
+from recframe.frames.interactions import Interactions
+from recframe.frames.texts import order_by_text
+from recframe.kernel.counting import count, find_tied, find_tied_relevant
+from recframe.kernel.rankings import TIE_RULES, Rankings, split_users
+from recframe.kernel.threads import in_threads
+from recframe.options import Options
+
+
+def order_ties(
+    interactions: Interactions, options: Options, *, of_relevant: bool = False
+) -> Interactions:
+    """Return interactions in which tied rows stand in the order of their items, if that counts.
+
+    Where only the positions of relevant rows are read, ties `of_relevant` ones are enough.
+    """
+    if not options.tie_rule.by_item:
+        return interactions
+    frame, columns, rows, groups, *_ = interactions
+    is_tied = np.zeros(len(interactions.relevant), bool)
+    for score, (_, is_ranked) in interactions.scores.items():
+        rankings = interactions.rankings(score)
+        runs = split_users(rankings)
+        if not of_relevant:
+            found = np.concatenate(in_threads(lambda run, _: find_tied(run), runs))
+        elif any(in_threads(_has_tied_relevant, runs)):
+            found = find_tied_relevant(rankings)
+        else:
+            continue
+        is_tied[slice(None) if is_ranked is None else is_ranked] |= found
+    tied = np.flatnonzero(is_tied)
+    if len(tied) == 0:
+        return interactions
+    # They change places among themselves; where one is tied in another score only, it is no matter.
+    own = tied if groups.order is None else groups.order[tied]
+    item = get_column(frame, columns.item, own if rows is None else rows[own])
+    user = np.searchsorted(groups.offsets, tied, side="right") - 1
+    order = np.arange(len(is_tied))
+    order[tied] = tied[order_by_text(user, item)]
+    ordered = interactions.take(order)
+    if (unfolded := interactions.unfolded) is None:
+        return ordered
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return ordered._replace(unfolded=unfolded._replace(pair=place[unfolded.pair]))
+
+
+def _has_tied_relevant(rankings: Rankings, _: slice) -> bool:
+    """Return whether a relevant row shares its score with another of its user."""
+    return bool((count(rankings, TIE_RULES["expected"]).tied > 1).any())

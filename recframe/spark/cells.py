@@ -1,0 +1,91 @@
+"""What is said of all users: made of one cell of each partition."""
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recframe.calls import public
+from recframe.frames.tables import mean_of_sums, sort_table, sum_and_count
+from recframe.methods import MakeTable
+from recframe.spark.beside import Common, check_common
+from recframe.spark.tasks import CELL, CELLS, PART, Batches, Task, gather, join_users, number
+from recframe.spark.tidy import as_arrays, as_per_user, as_plain, as_series, type_of
+
+
+class Part(NamedTuple):
+    """What is made of a partition, and its users and what it has in common, to be checked."""
+
+    made: pd.DataFrame
+    users: "pd.Index[Any]"
+    common: list[Common]
+
+
+def make_part(table: pa.Table, task: Task, *, lists_users: bool) -> Part:
+    """Return what is made of the rows of a partition, and its users where they are listed."""
+    rows, made, common = task.run(table)
+    users = [as_series(pa.chunked_array([rows[name].unique()])) for name in task.users[:1]]
+    return Part(made, pd.Index(users[0] if users and lists_users else []), common)
+
+
+def make_of_made(parts: list[Part], make_table: MakeTable, empty: pd.DataFrame) -> pd.DataFrame:
+    """Return what is made of what is made of all partitions."""
+    join_users([part.users for part in parts])
+    check_common([one for part in parts for one in part.common])
+    return make_table(pd.concat([part.made for part in parts]) if parts else empty)
+
+
+def make_cell(batches: Batches, make: Callable[[pa.Table], Any]) -> Iterator[pa.RecordBatch]:
+    """Yield what is made of the rows of a partition, in a cell."""
+    if (table := gather(batches)) is not None:
+        cell = pa.array([pickle.dumps(public(make)(table))], CELLS[CELL])
+        yield pa.record_batch([pa.repeat(number(), 1), cell], names=list(CELLS))
+
+
+def make_of_cells(
+    batches: Batches, make: Callable[[list[Any]], pd.DataFrame], labels: list[str]
+) -> Iterator[pa.RecordBatch]:
+    """Yield what is made of the cells of all partitions, in tidy form.
+
+    A row without a cell is there in any case.
+    """
+    if (table := gather(batches)) is not None:
+        made = as_plain(public(make)(read_cells(table)))
+        columns = [made[label] if label in made else np.zeros(len(made)) for label in labels]
+        arrays = as_arrays(columns, list(map(type_of, labels)))
+        yield from pa.table(arrays, labels).to_batches()
+
+
+def read_table(table: pa.Table, scores: list[str], metrics: list[str]) -> pd.DataFrame:
+    """Return the per-user table of a partition that has it in tidy form."""
+    return as_per_user(table, scores, metrics)
+
+
+def read_sums(table: pa.Table, scores: list[str], metrics: list[str]) -> pd.DataFrame:
+    """Return what the per-user table of a partition adds to the means."""
+    return sum_and_count(as_per_user(table, scores, metrics))
+
+
+def make_of_all(
+    parts: list[pd.DataFrame], make_table: MakeTable, empty: pd.DataFrame
+) -> pd.DataFrame:
+    """Return what is made of the per-user tables of all partitions, users sorted."""
+    # Sums depend on the order of what is summed: in this one they are those of pandas.
+    return make_table(sort_table(pd.concat(parts)) if parts else empty)
+
+
+def make_of_sums(
+    parts: list[pd.DataFrame], make_table: MakeTable, empty: pd.DataFrame
+) -> pd.DataFrame:
+    """Return what is made of the means that sums of all partitions give."""
+    return make_table(mean_of_sums(pd.concat([sum_and_count(empty), *parts])))
+
+
+def read_cells(table: pa.Table) -> list[Any]:
+    """Return what is in cells, in the order of the partitions that they come from."""
+    cells = table.filter(pc.is_valid(table[CELL])).sort_by(PART)[CELL]
+    return [pickle.loads(cell) for cell in cells.to_pylist()]

@@ -1,0 +1,90 @@
+"""The description of a Spark DataFrame: figures of its partitions, added up by the driver."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+
+from recframe.analysis.describe import (
+    Figures,
+    count_absent,
+    count_figures,
+    describe_figures,
+    is_unique,
+)
+from recframe.analysis.description import DUPLICATES, Description
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.judgments import Judgments, read_judgments
+from recframe.frames.overlap import Items, find_items
+from recframe.frames.reading import read_interactions
+from recframe.frames.truth import Judge
+from recframe.options import Options
+from recframe.spark.beside import Common, check_common, leave_candidates
+from recframe.spark.cells import read_cells
+from recframe.spark.lazy import Parts, make_cells
+from recframe.spark.tasks import Layout, join_users
+from recframe.spark.tidy import as_frame
+
+
+class Counted(NamedTuple):
+    """The figures of a partition, its users, and what it has in common with truth and exclude."""
+
+    figures: list[Figures]
+    users: "pd.Index[Any]"
+    items: Items
+    common: list[Common]
+
+
+def describe(
+    parts: Parts,
+    truth: Any,
+    sample: pd.DataFrame,
+    columns: Columns,
+    k: int,
+    options: Options,
+) -> Description:
+    """Return the description that the figures of all partitions add up to, computed here."""
+    judgments = None
+    if truth is not None:
+        rows = as_frame(truth.toArrow(), truth.columns)
+        judgments = read_judgments(columns, replace(options, truth=rows))
+        options = replace(options, truth=rows.iloc[:0])  # which workers do not need
+    count = partial(
+        count_part, layout=parts.layout, judgments=judgments, columns=columns, k=k, options=options
+    )
+    counted = read_cells(make_cells(parts.rows, count).toArrow())
+    users = join_users([part.users for part in counted])
+    check_common([one for part in counted for one in part.common])
+    figures = [part.figures for part in counted]
+    if not figures:
+        judge = None if judgments is None else Judge(judgments, options)
+        figures = [count_figures(sample, columns, k, options, judge, is_all=columns.user is None)]
+    n_repeated = sum(each.numbers.get(DUPLICATES, 0) for part in figures for each in part)
+    if judgments is not None and columns.user is not None and is_unique(options, int(n_repeated)):
+        judge = Judge(judgments, options)
+        judge.note(users, [part.items for part in counted])
+        figures.append(count_absent(sample, columns, k, options, judge))
+    return describe_figures(figures, columns.scores, k)
+
+
+def count_part(
+    table: pa.Table,
+    layout: Layout,
+    judgments: Judgments | None,
+    columns: Columns,
+    k: int,
+    options: Options,
+) -> Counted:
+    """Return the figures of a partition."""
+    _, frame, options = layout.split(table, options)
+    frame, common = leave_candidates(frame, judgments, columns, options)
+    is_all = columns.user is None
+    judge = None if judgments is None else Judge(judgments, options)
+    figures = count_figures(frame, columns, k, options, judge, is_all=is_all)
+    users = read_interactions(frame, columns, options, lenient=True).groups.users
+    items = Items(False)
+    if judgments is not None:
+        items = find_items(get_column(frame, columns.item), judgments.item)
+    return Counted(figures, users, items, common)

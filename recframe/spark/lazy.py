@@ -1,0 +1,227 @@
+"""Spark DataFrames: rows of a frame and of those beside it brought together, and results."""
+
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
+from pyspark.sql import types as kinds
+
+from recframe.errors import RecframeError, quote
+from recframe.frames.columns import Columns, find_columns
+from recframe.frames.labels import other_labels
+from recframe.options import Options
+from recframe.spark import cells, tasks
+from recframe.spark.beside import find_roles, put
+from recframe.spark.columns import make_sample
+from recframe.spark.tidy import as_frame, type_of
+
+INTEGERS = (kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType)
+CELLS = {tasks.PART: kinds.IntegerType(), tasks.CELL: kinds.BinaryType()}
+N_EXAMPLES = 3  # rows that a refusal names ids of
+OF_RESULTS = {
+    pa.string(): kinds.StringType(),
+    pa.int64(): kinds.LongType(),
+    pa.float64(): kinds.DoubleType(),
+}
+
+
+class Result(NamedTuple):
+    """The columns of a result: Spark's schema by names of their own, and the labels they get."""
+
+    schema: Any
+    labels: list[str]
+    user: str
+
+
+class Parts(NamedTuple):
+    """Rows of which those of a user are in one partition, what their columns are, and the users'.
+
+    The users are in one column, or in one of the frame and one of truth.
+    """
+
+    rows: Any
+    layout: tasks.Layout
+    users: list[str]
+
+    def make_result(
+        self, made: pd.DataFrame, own: list[str], columns: Columns, *, reads_all: bool
+    ) -> Result:
+        """Return the columns of what is made, given it for no row and the columns of the frame."""
+        types, string, double = self.rows.schema, kinds.StringType(), kinds.DoubleType()
+        place = 0
+        if reads_all:
+            added = ["ranked_by", "rank"] if len(columns.scores) > 1 else ["rank"]
+            given = [types[name].dataType for name in self.layout.frame]
+            given += [string, double] if len(added) > 1 else [double]
+            place = list(self.layout.frame).index(self.users[0]) if self.users else 0
+        else:
+            own = ["user" if columns.user is None else str(columns.user)]
+            added = ["score", *made.columns.unique("metric")]
+            ids = [types[name].dataType for name in self.users] or [string]
+            user = max(ids, key=_width) if all(map(_width, ids)) else ids[0]
+            given = [user, string, *[double] * (len(added) - 1)]
+        _check_labels(own, added)
+        labels = [*own, *added]
+        names = [f"r{at}" for at in range(len(labels))]
+        fields = map(kinds.StructField, names, given)
+        return Result(kinds.StructType(list(fields)), labels, names[place])
+
+
+def _width(kind: Any) -> int:
+    """Return how wide a type of integers is, 0 of another."""
+    return 1 + INTEGERS.index(type(kind)) if type(kind) in INTEGERS else 0
+
+
+def _check_labels(own: list[str], added: list[str]) -> None:
+    """Raise where a column has the name of one that is added, as Spark compares names."""
+    names = {label.casefold() for label in added}
+    for label in own:
+        if label.casefold() in names:
+            raise RecframeError(
+                f"the column {quote(label)} has the name of one of the result; rename it"
+            )
+
+
+def bring_together(
+    frame: Any,
+    beside: Mapping[str, Any],
+    columns: Columns,
+    options: Options,
+    *,
+    reads_all: bool = False,
+    keeps: bool = False,
+) -> Parts:
+    """Return the rows of a frame and of those beside it, those of every user in one partition.
+
+    Where it `keeps` its rows, they are so already, unless others are to join them.
+    The columns are called by their places, whatever their labels are.
+    """
+    labels = list(frame.columns)
+    others = other_labels(make_sample(frame), columns.labels)
+    own = {f"f{at}": one for at, one in enumerate(labels) if reads_all or one in columns.labels}
+    names = {label: name for name, label in own.items()}
+    rows = frame.toDF(*(f"f{at}" for at in range(len(labels)))).select(*own)
+    users = {} if columns.user is None else {"": names[columns.user]}
+    sides: dict[str, dict[str, Hashable]] = {}
+    for number, (other, side) in enumerate(beside.items()):
+        roles = find_roles(other, columns, options)
+        same = {roles.user: columns.user, roles.item: columns.item}
+        kinds_of = {field.name: field.dataType for field in side.schema}
+        sides[other] = {}
+        for at, label in enumerate(roles.labels):
+            match = same.get(label)
+            is_shared = match is not None and frame.schema[match].dataType == kinds_of[label]
+            sides[other][names[match] if is_shared else f"{other}{at}"] = label
+        if columns.user is not None:
+            users[other] = next(iter(sides[other]))  # the first label is the user's
+        places = [side.columns.index(label) for label in roles.labels]
+        side = side.toDF(*(f"c{at}" for at in range(len(side.columns))))
+        picked = [
+            F.col(f"c{at}").alias(name) for at, name in zip(places, sides[other], strict=True)
+        ]
+        if number == 0:
+            rows = rows.withColumn(tasks.SIDE, F.lit(0).cast("byte"))
+        rows = rows.unionByName(
+            side.select(*picked).withColumn(tasks.SIDE, F.lit(number + 1).cast("byte")),
+            allowMissingColumns=True,
+        )
+    layout = tasks.Layout(own, sides, others)
+    if columns.user is None:
+        return Parts(rows.repartition(1), layout, [])
+    if beside or not keeps:
+        rows = rows.repartition(_key(rows, list(dict.fromkeys(users.values()))))
+    shown = [users[side] for side in ("", "truth") if side in users]
+    return Parts(rows, layout, list(dict.fromkeys(shown)))
+
+
+def _key(rows: Any, users: list[str]) -> Any:
+    """Return what equal ids of users have in common, whatever their types."""
+    types = [rows.schema[user].dataType for user in users]
+    common = "string"
+    if all(isinstance(kind, kinds.NumericType) for kind in types):
+        common = "long" if all(isinstance(kind, INTEGERS) for kind in types) else "double"
+    ids = [F.col(user).cast(common) if len(users) > 1 else F.col(user) for user in users]
+    return F.coalesce(*ids)
+
+
+def make_checked(rows: Any, run: Any, result: Result, task: tasks.Task) -> Any:
+    """Return what is made of every partition, checked when it is computed where that is needed."""
+    schema = result.schema
+    if not task.is_checked:
+        return rows.mapInArrow(run, schema).toDF(*result.labels)
+    beside = [kinds.StructField(name, kind) for name, kind in CELLS.items()]
+    wider = kinds.StructType([*schema.fields, *beside])
+    # A user's results meet, and so do all cells. Both branches below share what is here.
+    made = rows.mapInArrow(run, wider).repartition(F.col(result.user))
+    finish = partial(tasks.finish, names=schema.names, user=result.user)
+    done = made.mapInArrow(finish, schema)
+    if task.layout.beside:
+        # In front, so that no first rows are shown of what is refused.
+        done = made.mapInArrow(tasks.check_beside, schema).union(done)
+    return done.toDF(*result.labels)
+
+
+def make_cells(frame: Any, read: Callable[[pa.Table], Any]) -> Any:
+    """Return what is read of every partition, in a cell for each."""
+    fields = [kinds.StructField(name, kind) for name, kind in CELLS.items()]
+    return frame.mapInArrow(partial(cells.make_cell, make=read), kinds.StructType(fields))
+
+
+def make_of_parts(
+    rows: Any,
+    read: Callable[[pa.Table], Any],
+    make: Callable[[list[Any]], pd.DataFrame],
+    labels: list[str],
+) -> Any:
+    """Return what is made, in one place, of what is read of every partition."""
+    always = [F.lit(None).cast(kind).alias(name) for name, kind in CELLS.items()]
+    made = make_cells(rows, read).union(rows.sparkSession.range(1).select(*always))
+    fields = [kinds.StructField(label, OF_RESULTS[type_of(label)]) for label in labels]
+    make_one = partial(cells.make_of_cells, make=make, labels=labels)
+    return made.repartition(1).mapInArrow(make_one, kinds.StructType(fields))
+
+
+def make_of_users(
+    per_user: Any,
+    read: Callable[..., Any],
+    make: Callable[[list[Any]], pd.DataFrame],
+    labels: list[str],
+    empty: pd.DataFrame,
+) -> Any:
+    """Return what is made, in one place, of what is read of every part of a per-user table."""
+    scores, metrics = (list(empty.columns.unique(level)) for level in ("score", "metric"))
+    plain = per_user.toDF(*(f"r{at}" for at in range(2 + len(metrics))))
+    return make_of_parts(plain, partial(read, scores=scores, metrics=metrics), make, labels)
+
+
+def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.DataFrame:
+    """Return the per-user table of no user, of the metrics of one in tidy form."""
+    # Which columns are scores depends on no other role, and some metrics need no relevance.
+    scores = find_columns(sample, options, with_relevant=False).scores
+    labels = pd.MultiIndex.from_product([scores, per_user.columns[2:]], names=["score", "metric"])
+    return pd.DataFrame(columns=labels, dtype=float)
+
+
+def pick(frame: Any, labels: list[Hashable]) -> Any:
+    """Return the columns of these labels, whatever signs they have."""
+    return frame.select(*("`{}`".format(str(label).replace("`", "``")) for label in labels))
+
+
+def find_user(frame: Any, user: Hashable, label: Hashable | None) -> pd.DataFrame:
+    """Return the rows of one user; a few others where there is none."""
+    labels = list(frame.columns)
+    plain = frame.toDF(*(f"c{at}" for at in range(len(labels))))
+    find = partial(tasks.find_rows, user=user, label=label, labels=labels)
+    found = plain.mapInArrow(find, plain.schema).toArrow()
+    return as_frame(found if len(found) else plain.limit(N_EXAMPLES).toArrow(), labels)
+
+
+def find_beside(
+    beside: Mapping[str, Any], user: Hashable, columns: Columns, options: Options
+) -> Options:
+    """Return options with the rows of one user in truth and in exclude."""
+    labels = {other: find_roles(other, columns, options).user for other in beside}
+    return put(options, {other: find_user(beside[other], user, labels[other]) for other in beside})

@@ -1,0 +1,104 @@
+"""The table of what other libraries call a metric: each name, run for real on lists that tell.
+
+A name stands for recframe's value, or, where the table says so, for that of another formula. A
+library that is not installed is skipped; CONTRIBUTING.md says how to run them all.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from elsewhere import CATALOGUE_ITEMS, LISTED, RUN, of_catalogue, ours
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.libraries import LIBRARIES, list_names
+from recframe.metrics.synonyms import FIGURES
+
+ROOT = Path(__file__).parents[1]
+CATALOGUE = tuple(FIGURES)
+UNTESTED = {"RBP(p=0.8, rel=1)", "ExposureGini"}  # see `test_cwl_eval`; as another thing
+OF_LISTED = ("torchmetrics", "scikit-learn")  # which see no item that is not listed
+
+
+def names_of(library):
+    """Return a library's names in the table, of one list and of the catalogue."""
+    names = {metric: [one.name for one in list_names(metric, library)] for metric in LIBRARIES}
+    of_list = {name for metric, those in names.items() if metric not in CATALOGUE for name in those}
+    return of_list, {name for metric in CATALOGUE for name in names[metric]}
+
+
+def import_of(library):
+    """Skip a test whose library is not installed."""
+    pytest.importorskip(RUN[library][1], reason=f"{library} is not installed")
+
+
+@pytest.mark.filterwarnings("ignore")  # those of the libraries, about their own dependencies
+@pytest.mark.parametrize("library", RUN)
+def test_names_stand_for_these_figures(library):
+    """Values are ours where nothing is said, else those of the other formula, and somewhere not."""
+    import_of(library)
+    function, _, lists = RUN[library]
+    options = {"short": "shrink"} if library == "LensKit" else {}
+    not_ours = {}
+    for listed, grades in lists:
+        if library in OF_LISTED:
+            grades = {item: grades.get(item, 0) for item in listed.lower()}
+        values = function(listed, grades)
+        assert names_of(library)[0] - UNTESTED == set(values)
+        for name, (label, theirs, *formula) in values.items():
+            is_ours = ours(listed, grades, label, **options) == pytest.approx(theirs, rel=1e-6)
+            if is_said_to_differ(library, name, label):
+                not_ours[name] = not_ours.get(name, False) or not is_ours
+                assert not formula or formula[0] == pytest.approx(theirs, rel=1e-6), (name, listed)
+            else:
+                assert is_ours, (name, listed)
+    assert all(not_ours.values()), not_ours
+
+
+def is_said_to_differ(library, name, label):
+    """Tell whether the table says how a name differs from the metric of a label."""
+    metric = label.partition("@")[0].partition("(")[0]
+    (differs,) = (one.differs for one in list_names(metric, library) if one.name == name)
+    return bool(differs)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", [library for library in RUN if names_of(library)[1]])
+def test_names_of_the_catalogue(library):
+    """Figures of the catalogue are those of `df.rec.catalogue`."""
+    import_of(library)
+    k = 2
+    mine = LISTED.assign(score=[3, 2, 1, 3, 2, 1, 3, 2]).rec.catalogue(k, items=CATALOGUE_ITEMS)
+    theirs = of_catalogue(library, k)
+    assert set(theirs) == names_of(library)[1] - UNTESTED
+    for name, (figure, value) in theirs.items():
+        assert mine[f"{figure}@{k}"].item() == pytest.approx(value), name
+
+
+def test_every_metric_is_in_the_table():
+    """Each metric has a row, in the order of the README, and each library is run."""
+    of_columns = {name for name, definition in DEFINITIONS.items() if definition.of_column}
+
+    assert set(DEFINITIONS) - of_columns == set(LIBRARIES) - set(CATALOGUE)
+    assert {library for row in LIBRARIES.values() for library in row} == set(RUN)
+
+
+def spell_row(metric):
+    """Return the README's row of a metric."""
+    cells = ", ".join(
+        f"{library} "
+        + ", ".join(
+            f"`{one.name}`" + (f" ({one.differs})" if one.differs else "")
+            for one in list_names(metric, library)
+        )
+        for library in LIBRARIES[metric]
+    )
+    cut_off = "" if metric in CATALOGUE else {"needed": "@k"}.get(DEFINITIONS[metric].cut_off, "")
+    return f"| `{metric}{cut_off}` | {cells} |"
+
+
+def test_the_readme_shows_the_table():
+    """README.md holds its rows."""
+    rows = [spell_row(metric) for metric, row in LIBRARIES.items() if row]
+    shown = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line in rows]
+
+    assert rows == shown
