@@ -11,10 +11,11 @@ import pytest
 from elsewhere import CATALOGUE_ITEMS, LISTED, RUN, of_catalogue, ours
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.libraries import LIBRARIES, list_names
+from recframe.metrics.synonyms import FIGURES
 
 ROOT = Path(__file__).parents[1]
-CATALOGUE = ("coverage", "entropy", "gini", "personalization")
-UNTESTED = {"RBP(p=0.8)", "ExposureGini"}  # by itself, as it wants cwl_eval; as another thing
+CATALOGUE = tuple(FIGURES)
+UNTESTED = {"RBP(p=0.8, rel=1)", "ExposureGini"}  # see `test_cwl_eval`; as another thing
 OF_LISTED = ("torchmetrics", "scikit-learn")  # which see no item that is not listed
 
 

@@ -115,12 +115,12 @@ def test_scikit_learn(grades):
 
 @pytest.mark.parametrize(("listed", "grades"), GRADED)
 def test_cwl_eval(listed, grades):
-    """ir_measures has RBP from cwl_eval: that of whole rankings, with a cut-off too."""
+    """ir_measures has RBP from cwl_eval: ours of the whole ranking, where it is cut too."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     pytest.importorskip("cwl", reason="cwl_eval is not installed")
-    run = {"1": {item: float(len(listed) - i) for i, item in enumerate(listed)}}
+    run = {"1": {item: float(-place) for place, item in enumerate(listed)}}
     for p in (0.5, 0.8, 0.95):
-        label, whole = f"rbp(p={p})", ir_measures.RBP(p=p, rel=1)
+        whole = ir_measures.RBP(p=p, rel=1)
         for measure in (whole, whole @ 2):
             found = ir_measures.cwl_eval.calc_aggregate([measure], {"1": grades}, run)
-            assert ours(listed, grades, label) == pytest.approx(found[measure])
+            assert ours(listed, grades, f"rbp(p={p})") == pytest.approx(found[measure])

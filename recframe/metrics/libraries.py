@@ -92,7 +92,7 @@ LIBRARIES = {
         "scikit-learn": "dcg_score",
     },
     "rbp": {
-        "ir_measures": "RBP(p=0.8): of whole rankings, with @k too",
+        "ir_measures": "RBP(p=0.8, rel=1): by cwl_eval, of the whole ranking at any k",
         "ranx": "rbp.80: a relevant row counts its grade",
         "LensKit": "RBP(patience=0.8)",
     },

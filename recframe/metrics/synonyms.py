@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.libraries import LIBRARIES, list_names
 
 # The field's words that are not the name of one library in `LIBRARIES`, by the name here. Names are
@@ -29,7 +30,7 @@ SYNONYMS = {
 }
 # Of the figures of `catalogue`, which are of all lists together and no metric of a user.
 FIGURES = {
-    "coverage": ("catalogcoverage", "cataloguecoverage", "itemcoverage"),
+    "coverage": ("cataloguecoverage", "itemcoverage"),
     "gini": ("giniindex", "ginicoefficient"),
     "entropy": ("shannonentropy",),
     "personalization": ("personalisation",),
@@ -56,24 +57,24 @@ def _plain_words(label: str) -> tuple[str, int]:
 
 @cache  # when first a name is not known: it takes most of a millisecond
 def list_meanings() -> dict[str, str]:
-    """Return the metric of each plain name."""
-    return _list_plain_names([name for name in LIBRARIES if name not in FIGURES], SYNONYMS)
+    """Return the metric of each plain name; names here and of the field go before a library's."""
+    return _list_plain([name for name in LIBRARIES if name in DEFINITIONS], SYNONYMS)
 
 
 @cache
 def list_figures() -> dict[str, str]:
     """Return the figure of `catalogue` of each plain name."""
-    return _list_plain_names(FIGURES, FIGURES)
+    return _list_plain(FIGURES, FIGURES)
 
 
-def _list_plain_names(names: Iterable[str], words: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return what each plain name stands for; names here and of the field go before a library's."""
-    plain_names = {name.replace("_", ""): name for name in names}
-    plain_names |= {plain: name for name, plains in words.items() for plain in plains}
-    for name in list(dict.fromkeys(plain_names.values())):
+def _list_plain(names: Iterable[str], words: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Return which of these names each plain name, of the field or of a library, means."""
+    meant = {name.replace("_", ""): name for name in names}
+    meant |= {plain: name for name, plains in words.items() for plain in plains}
+    for name in names:
         for one in (one for library in LIBRARIES[name] for one in list_names(name, library)):
-            plain_names.setdefault(_plain_words(one.name.partition("(")[0])[0], name)
-    return plain_names
+            meant.setdefault(_plain_words(one.name.partition("(")[0])[0], name)
+    return meant
 
 
 def find_meant(label: str) -> Meant | None:
@@ -86,13 +87,13 @@ def find_figure(label: str) -> Meant | None:
     return _find(label, list_figures())
 
 
-def _find(label: str, known: Mapping[str, str]) -> Meant | None:
-    """Return what a label means by a known name, None where it means none.
+def _find(label: str, meant: Mapping[str, str]) -> Meant | None:
+    """Return what a label means, and its cut-off, None where it means nothing.
 
     The label is read as words, whatever parts them, as capitals within do; without its case, the
     words that do not tell, and a number at its end that is in no known name, which is the cut-off.
     """
     plain, k = _plain_words(label)
-    if not k and plain not in known and (found := re.fullmatch(r"(.*\D)([0-9]+)", plain)):
+    if not k and plain not in meant and (found := re.fullmatch(r"(.*\D)([0-9]+)", plain)):
         plain, k = found[1], int(found[2])
-    return Meant(known[plain], k) if plain in known else None
+    return Meant(meant[plain], k) if plain in meant else None
