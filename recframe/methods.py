@@ -318,6 +318,17 @@ class RankingMethods(ABC, Generic[Table]):
         of_means = partial(_of_means, make_table=make_table)
         return self._by_segment(grouping, columns, metrics, make, of_means)
 
+    def _of_users(
+        self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any
+    ) -> Table:
+        """Return what is made of the per-user table, of each segment where there are any."""
+        grouping = find_grouping(self._sample, by, weights)
+        if grouping is None:
+            return self._whole(self._per_user(metrics), make_table)
+        columns = self._find_columns(metrics=metrics)
+        measure = partial(_measure_each, metrics=metrics)
+        return self._by_segment(grouping, columns, metrics, measure, make_table)
+
     def _by_segment(
         self,
         grouping: Grouping,
@@ -336,7 +347,7 @@ class RankingMethods(ABC, Generic[Table]):
             scores=columns.scores,
             metrics=metrics,
         )
-        return self._whole(self._map(make, read, self._options), finish)
+        return self._add_up(make, read, self._options, finish)
 
     # The methods.
 
@@ -821,6 +832,8 @@ class RankingMethods(ABC, Generic[Table]):
         n_resamples: int = 9_999,
         seed: int = 0,
         interval: Interval = "auto",
+        by: By | None = None,
+        weights: Hashable | pd.Series | None = None,
     ) -> Table:
         """
         Return the means of metrics over users with their confidence intervals.
@@ -841,16 +854,20 @@ class RankingMethods(ABC, Generic[Table]):
             "wilson" is for values that are all 0 or 1, "skewed" Student's t corrected for skewness,
             "t" without, "bootstrap" the percentile bootstrap; the last two are too narrow for few
             users. "auto" takes "wilson" where it can, else "skewed".
+        by : label, Series or list of them, default None
+            What parts users into segments, as in `mean`.
+        weights : label or Series, default None
+            What each user counts, as in `mean`; intervals are of users drawn with their weights.
 
         Returns
         -------
         DataFrame
-            Index: (score, metric). Columns: mean, low and high (the interval), n_users (that have a
-            value), interval (which it is), standard_error, and where there are any n_undefined
-            (users whose value is NaN). Where all have one value, "equal" is an interval that holds
-            what users not seen may have, from 0 to 1. It is NaN, and "none", for fewer than two
-            users, and for one value of a metric that can be above 1. All columns are printed, in
-            blocks where the display is too narrow.
+            Index: (score, metric), within segments if there are any. Columns: mean, low and high
+            (the interval), n_users (that have a value), interval (which it is), standard_error, and
+            where there are any n_undefined (users whose value is NaN). Where all have one value,
+            "equal" is an interval that holds what users not seen may have, from 0 to 1. It is NaN,
+            and "none", for fewer than two users, and for one value of a metric that can be above 1.
+            All columns are printed, in blocks where the display is too narrow.
 
         Raises
         ------
@@ -874,7 +891,7 @@ class RankingMethods(ABC, Generic[Table]):
         check_interval(interval)
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling)
-        return self._whole(self.evaluate(metrics), make_table)
+        return self._of_users(parse_metrics(metrics), make_table, by, weights)
 
     def compare(
         self,
@@ -886,6 +903,8 @@ class RankingMethods(ABC, Generic[Table]):
         n_resamples: int = 9_999,
         seed: int = 0,
         interval: OfDifferences = "auto",
+        by: By | None = None,
+        weights: Hashable | pd.Series | None = None,
     ) -> Table:
         """
         Return what every other score column changes against a baseline, paired over users.
@@ -914,19 +933,23 @@ class RankingMethods(ABC, Generic[Table]):
             The seed of the random numbers: the same seed, the same table.
         interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
             As in `summary`, of differences. "auto" is "skewed".
+        by : label, Series or list of them, default None
+            What parts users into segments, as in `mean`; each is compared and corrected by itself.
+        weights : label or Series, default None
+            What each user counts, as in `summary`; "wilcoxon" takes none.
 
         Returns
         -------
         DataFrame
-            Index: (score, metric). Columns: difference (of the means), low and high (its interval),
-            p_corrected, p_value, relative (difference / the baseline's mean), effect (difference /
-            standard deviation of users' differences), detectable (the smallest difference that
-            so many users show with power 0.8 at 5 %), n_won, n_tied, n_lost, n_users, interval
-            (which it is) and test ("exact" or "drawn", or SciPy's). Where there are any, the users
-            left out, for whom it is undefined: n_undefined_score, n_undefined_baseline,
-            n_undefined_both. ``columns.name`` tells the baseline; where `baseline` is a list or
-            "all", the index is (baseline, score, metric). All columns are printed, in blocks where
-            the display is too narrow.
+            Index: (score, metric), within segments if there are any. Columns: difference (of the
+            means), low and high (its interval), p_corrected, p_value, relative (difference / the
+            baseline's mean), effect (difference / standard deviation of users' differences),
+            detectable (the smallest difference that so many users show with power 0.8 at 5 %),
+            n_won, n_tied, n_lost, n_users, interval (which it is) and test ("exact" or "drawn", or
+            SciPy's). Where there are any, the users left out, for whom it is undefined:
+            n_undefined_score, n_undefined_baseline, n_undefined_both. ``columns.name`` tells the
+            baseline; where `baseline` is a list or "all", the index is (baseline, score, metric).
+            All columns are printed, in blocks where the display is too narrow.
 
         Raises
         ------
@@ -951,12 +974,12 @@ class RankingMethods(ABC, Generic[Table]):
         score   metric
         b_score recall@1     0.666667 -1.0   1.0          0.5
         """
-        check_comparison(test, correction)
+        check_comparison(test, correction, is_weighted=weights is not None)
         check_interval(interval, OfDifferences)
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         how = Comparison(test, correction, resampling)
         make_table = partial(compare_table, baseline=baseline, how=how)
-        return self._whole(self.evaluate(metrics), make_table)
+        return self._of_users(parse_metrics(metrics), make_table, by, weights)
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,14 @@ from recframe.frames.user_groups import order_of_ids, sort_users
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
-# Makes a table of per-user values and of the weights of the users, None where all count alike.
-MakeWeighted = Callable[[pd.DataFrame, "pd.Series | None"], pd.DataFrame]
 Measure = Callable[[Interactions, Options], pd.DataFrame]
+
+
+class MakeWeighted(Protocol):
+    """Makes a table of the values of users and of their weights, None where all count alike."""
+
+    def __call__(self, per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
+        """Return the table."""
 
 
 class Own(NamedTuple):
@@ -117,6 +122,33 @@ def table_by_segment(
         else _of_users(one, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
+    return _make_each(per_user, values, grouping, make_table)
+
+
+def table_of_given(
+    per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
+) -> pd.DataFrame:
+    """Return what is made of the users of each segment, by values given for users."""
+    several = by if isinstance(by, list) else [by]
+    for argument, given in (("weights", weights), *(("by", one) for one in several)):
+        if not isinstance(given, pd.Series | None):
+            raise RecframeError(
+                f"{argument} must be a Series indexed by user, found {quote(given)}; a table of "
+                "users' values has no other columns"
+            )
+    grouping = find_grouping(per_user, by, weights)
+    if grouping is None:
+        return make_table(per_user)
+    values = [
+        _of_users(one, one.given, per_user.index) for one in grouping.all if one.given is not None
+    ]
+    return _make_each(per_user, values, grouping, make_table)
+
+
+def _make_each(
+    per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping, make_table: MakeWeighted
+) -> pd.DataFrame:
+    """Return what is made of the users of each segment, whose values are the outer levels."""
     weights = None
     if grouping.weights is not None:
         weights = _check_weights(values.pop(), per_user.index, grouping.weights)
@@ -132,6 +164,9 @@ def table_by_segment(
         for rows in segments
     ]
     joined = pd.concat(made) if made else make_table(per_user, weights).iloc[:0]
+    for label in joined:  # numbers of users, which a table leaves out where all are 0
+        if any(label not in table for table in made):
+            joined[label] = joined[label].fillna(0).astype(np.int64)
     first = np.repeat([rows[0] for rows in segments], [len(table) for table in made])
     outer = [keys[n].iloc[first.astype(int)].array for n in keys]
     inner = [joined.index.get_level_values(n) for n in range(joined.index.nlevels)]

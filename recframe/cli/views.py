@@ -90,6 +90,7 @@ def view(
     per_user = join_tables(list(tables))
     means = mean_of_tables([per_user])
     if arguments.summary:
-        return result_of_pairs(summary_table(per_user, RESAMPLING), means, about), means
-    table = compare_table(per_user, baseline, Comparison("permutation", "holm", RESAMPLING))
+        return result_of_pairs(summary_table(per_user, resampling=RESAMPLING), means, about), means
+    how = Comparison("permutation", "holm", RESAMPLING)
+    table = compare_table(per_user, baseline=baseline, how=how)
     return result_of_pairs(table, means, {**about, "baseline": baseline}), means

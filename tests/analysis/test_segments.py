@@ -12,6 +12,13 @@ dd = pytest.importorskip("dask.dataframe")
 METRICS = ["recall@2", "auc", "ndcg@3"]
 OPTIONS = {"score": ["score", "b_score"], "short": "pad"}
 
+ASKED = {
+    "mean": {"metrics": METRICS},
+    "curve": {"metric": "recall", "k": 3},
+    "summary": {"metrics": METRICS},
+    "compare": {"metrics": METRICS, "correction": "max_t", "n_resamples": 99},
+}
+
 
 def interactions(countries=("NL", "FR", None), n_rows=300, n_users=25):
     """Return a frame of shuffled users with a country and clicks each, and these by user."""
@@ -32,23 +39,25 @@ def interactions(countries=("NL", "FR", None), n_rows=300, n_users=25):
     [("NL", "FR", None), (3, 1, 2), (pd.Timestamp("2026-11-01"), pd.NaT), (1.5, None), ("NL",)],
     ids=["text", "int", "date", "float", "one"],
 )
-@pytest.mark.parametrize("method", ["mean", "curve"])
+@pytest.mark.parametrize("method", ASKED)
 def test_segments_are_frames_of_their_own(method, countries):
     """The table of a segment is that of its users' rows, to the last bit; nulls are one too."""
     frame, _ = interactions(countries)
     frame["country"] = frame["country"].infer_objects()
-    asked = {"mean": {"metrics": METRICS}, "curve": {"metric": "recall", "k": 3}}[method]
+    asked = ASKED[method]
     table = getattr(frame.rec(**OPTIONS), method)(**asked, by="country")
 
     keys, tables = [], []
     for key, rows in frame.groupby("country", dropna=False):
         keys.append(key)
         tables.append(getattr(rows.rec(**OPTIONS), method)(**asked))
-    inner = table.index.names[1]
-    assert ["country", inner] == table.index.names
+    assert ["country", *tables[0].index.names] == table.index.names
     assert len(keys) == len(table.index.unique("country"))
     expected = pd.concat(tables)
-    pd.testing.assert_frame_equal(expected, table.droplevel("country"), check_exact=True)
+    counts = [label for label in expected if str(label).startswith("n_undefined")]
+    expected[counts] = expected[counts].fillna(0).astype("int64")
+    actual = table.droplevel("country")[expected.columns]
+    pd.testing.assert_frame_equal(expected, actual, check_exact=True)
     found = table.index.get_level_values("country")[:: len(tables[0])]
     assert pd.Series(keys).equals(pd.Series(found, dtype=pd.Series(keys).dtype))
 
@@ -89,6 +98,60 @@ def test_weights_are_repeated_users(method):
     for weights in ("clicks", facts["clicks"], facts["clicks"].astype("Int8")):
         actual = getattr(frame.rec(**OPTIONS), method)(**asked, weights=weights)
         pd.testing.assert_frame_equal(expected, actual, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["summary", "compare"])
+def test_weights_that_are_equal_change_nothing(method):
+    """Users who all weigh 2.5 have the intervals and p-values of users without weights."""
+    frame, facts = interactions()
+    bound, asked = frame.rec(**OPTIONS), ASKED[method]
+    weighted = getattr(bound, method)(**asked, weights=pd.Series(2.5, facts.index))
+
+    pd.testing.assert_frame_equal(getattr(bound, method)(**asked), weighted, rtol=1e-9)
+
+
+def test_weighted_intervals():
+    """The error of a weighted mean is that of its linear form, by hand; weight 0 is no user."""
+    per_user = pd.DataFrame({"a": [0.0, 1.0, 0.5, 0.9], "b": [1.0, 1.0, 0.5, 0.1]})
+    weights = pd.Series([1.0, 2.0, 3.0, 0.0])
+    row = recframe.summary(per_user, weights=weights, interval="t").loc[("a", "value")]
+    mean = (0 + 2 + 1.5) / 6
+    residuals = np.array([1 * (0 - mean), 2 * (1 - mean), 3 * (0.5 - mean)]) / 2
+    difference = recframe.compare(per_user, weights=weights).loc[("b", "value")]
+
+    assert [mean, 3] == [pytest.approx(row["mean"]), row["n_users"]]
+    assert np.sqrt((residuals**2).sum() / 2 / 3) == pytest.approx(row["standard_error"])
+    assert [1 / 6, 3, 1 / 6 / mean] == pytest.approx(
+        difference[["difference", "n_users", "relative"]].tolist()
+    )
+
+
+def test_weighted_signs():
+    """Flips are of weighted differences: a user who outweighs all others decides alone."""
+    per_user = pd.DataFrame({"a": 0.0, "b": [1.0, 1.0, 1.0, 1.0, -1.0]})
+    weights = pd.Series([1.0, 1.0, 1.0, 1.0, 5.0])
+    plain, weighted = (
+        recframe.compare(per_user, weights=given)["p_value"].item() for given in (None, weights)
+    )
+
+    # Of the 32 patterns, those whose sum is 3 or more in size; of weighted ones, 1 or more: all.
+    assert [12 / 32, 1.0] == [plain, weighted]
+    with pytest.raises(recframe.RecframeError, match="'wilcoxon' ranks users, who cannot weigh"):
+        recframe.compare(per_user, weights=weights, test="wilcoxon")
+
+
+@pytest.mark.parametrize("method", ["summary", "compare"])
+def test_values_that_are_there(method):
+    """The functions of per-user tables take Series, and give what the methods do."""
+    frame, facts = interactions()
+    bound = frame.rec(**OPTIONS)
+    own = {"by": facts["country"], "weights": facts["clicks"]}
+    asked = {name: value for name, value in ASKED[method].items() if name != "metrics"}
+    actual = getattr(recframe, method)(bound.evaluate(METRICS), **asked, **own)
+
+    pd.testing.assert_frame_equal(getattr(bound, method)(**ASKED[method], **own), actual)
+    with pytest.raises(recframe.RecframeError, match=r"by must be a Series .* found 'country'"):
+        getattr(recframe, method)(bound.evaluate(METRICS), by="country")
 
 
 def test_weights_within_segments():
@@ -168,11 +231,16 @@ def test_dask():
     frame, facts = interactions(("NL", "FR"))  # nulls are of several kinds there
     lazy = dd.from_pandas(frame, npartitions=4, sort=False).rec(**OPTIONS)
     for asked in ({"by": "country", "weights": "clicks"}, {"by": ["country", facts["clicks"]]}):
-        expected, actual = frame.rec(**OPTIONS).mean(METRICS, **asked), lazy.mean(METRICS, **asked)
-        assert list(expected.columns) == list(actual.columns)
-        pd.testing.assert_frame_equal(
-            expected, actual.compute(), check_exact=True, check_index_type=False
-        )
+        for method in ("mean", "summary"):
+            expected = getattr(frame.rec(**OPTIONS), method)(METRICS, **asked)
+            actual = getattr(lazy, method)(METRICS, **asked).compute()
+            pd.testing.assert_frame_equal(
+                expected.reset_index(),
+                actual.reset_index(),
+                check_exact=True,
+                check_dtype=False,  # text is of another kind there
+                check_like=True,
+            )
 
 
 def test_curves_of_segments_are_lines():
