@@ -16,6 +16,7 @@ from recframe.frames.user_groups import UserGroups, find_keys, null_error
 from recframe.kernel.pairs import Match, find_members, find_pairs
 from recframe.kernel.threads import Array
 
+MOST_UNCLEAR = 1000  # pairs that are looked up by themselves
 LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
 
 
@@ -154,19 +155,34 @@ def find_all_rows(item: Coded, offsets: Array, user: Array, asked: Coded, other:
 def find_text_rows(text: pd.Series, groups: UserGroups, user: Array, asked: Coded) -> Match | None:
     """Return what `find_rows` does, of items that are text; None where they are to be encoded.
 
-    Texts are looked up by 32 bits of each, and what is found is compared; a text that only those
-    bits do not tell from another is left to codes.
+    Texts are looked up by 32 bits of each, and what is found is compared. The few pairs whose bits
+    are those of another text of the user are looked up by themselves.
     """
     own, ids = read_text(text), None if asked.ids is None else read_text(asked.ids)
     if own is None or ids is None or own.null_count:
         return None
     code = number_text(ids)[asked.codes]
     found = find_pairs(groups.in_order(number_text(own)), groups.offsets, 1 << 32, user, code)
-    listed = found.rows >= 0
-    rows = found.rows[listed]
-    same = own.take(pa.array(rows if groups.order is None else groups.order[rows]))
+    rows, unclear = found.rows, found.repeated
+    listed = np.flatnonzero(rows >= 0)
+    same = _take_text(own, groups, rows[listed])
     others = ids.take(pa.array(asked.codes[listed])).cast(same.type)
-    return found if same.equals(others) else None
+    if not same.equals(others):
+        differs = np.asarray(pc.not_equal(same, others))
+        unclear = np.union1d(unclear, listed[differs])
+    if len(unclear) > MOST_UNCLEAR:
+        return None
+    for pair in unclear:
+        first, stop = groups.offsets[user[pair]], groups.offsets[user[pair] + 1]
+        wanted = ids[int(asked.codes[pair])].cast(same.type)
+        place = pc.index(_take_text(own, groups, np.arange(first, stop)), wanted).as_py()
+        rows[pair] = first + place if place >= 0 else -1
+    return found
+
+
+def _take_text(text: pa.Array, groups: UserGroups, rows: Array) -> pa.Array:
+    """Return the texts of rows in grouped order."""
+    return text.take(pa.array(rows if groups.order is None else groups.order[rows]))
 
 
 def _number_pairs(

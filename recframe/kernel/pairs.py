@@ -22,10 +22,13 @@ class Match(NamedTuple):
         The row of each pair, -1 where there is none.
     has_repeats : bool
         Whether any row has a pair that a row before it has.
+    repeated : ndarray of int
+        The pairs, among those asked for, that one asked for before is equal to.
     """
 
     rows: Array
     has_repeats: bool
+    repeated: Array
 
 
 def find_pairs(
@@ -40,12 +43,14 @@ def find_pairs(
     """
     rows = np.full(len(user), -1)
 
-    def find(own: slice, asked: Array, row_keys: Array, keys: Array) -> bool:
+    def find(own: slice, asked: Array, row_keys: Array, keys: Array) -> tuple[bool, Array]:
         found = _find_keys(row_keys, keys)
         rows[asked] = np.where(found.rows < 0, -1, found.rows + own.start)
-        return found.has_repeats
+        return found.has_repeats, asked[found.repeated]
 
-    return Match(rows, any(_in_chunks(find, codes, offsets, n_codes, user, code, at_once)))
+    chunks = _in_chunks(find, codes, offsets, n_codes, user, code, at_once)
+    repeated = [np.zeros(0, np.intp), *(of_chunk for _, of_chunk in chunks)]
+    return Match(rows, any(found for found, _ in chunks), np.concatenate(repeated))
 
 
 def find_members(
@@ -102,10 +107,12 @@ def _find_keys(keys: Array, asked: Array) -> Match:
     order, begins = sort_numbers(np.concatenate([keys, asked]))
     equal = np.flatnonzero(~begins)
     before, following = order[equal - 1], order[equal]
-    is_asked = (following >= n_rows) & (before < n_rows)
+    of_asked = following >= n_rows
+    is_asked = of_asked & (before < n_rows)
     rows = np.full(len(asked), -1)
     rows[following[is_asked] - n_rows] = before[is_asked]
-    return Match(rows, bool((following < n_rows).any()))
+    repeated = following[of_asked & (before >= n_rows)] - n_rows
+    return Match(rows, not of_asked.all(), repeated)
 
 
 def _are_among(keys: Array, asked: Array) -> Array:

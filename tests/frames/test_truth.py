@@ -498,3 +498,26 @@ def test_neither_frame_is_changed(recs, test):
 
     pd.testing.assert_frame_equal(before[0], recs)
     pd.testing.assert_frame_equal(before[1], test)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+@pytest.mark.parametrize("most", [0, 1000])
+@pytest.mark.parametrize("listed", ["xyz", "xz", "yz", "z"])
+@pytest.mark.parametrize("asked", ["xy", "x", "y"])
+def test_texts_that_end_alike(asked, listed, most, order, monkeypatch):
+    """A user's texts that differ only before their last eight bytes are each found by itself."""
+    monkeypatch.setattr("recframe.frames.ids.MOST_UNCLEAR", most)
+    ids = {"x": "x12345678", "y": "y12345678", "z": "z"}
+    recs = pd.DataFrame({"user": 1, "item": list(map(ids.get, listed))})
+    recs["score"] = np.arange(len(recs), 0, -1.0)
+    given = pd.DataFrame({"user": 1, "item": list(map(ids.get, asked))})
+    given = given.iloc[[n for n in order if n < len(given)]]
+    both = [item for item in listed if item in asked]
+
+    bound = recs.rec(truth=pd.concat([given, recs[-1:][["user", "item"]]]))
+    assert (len(both) + 1) / (len(asked) + 1) == bound.recall(k=len(listed)).loc[1, "score"]
+    if both:
+        left = recs.rec(exclude=given, relevant=None, truth=recs)
+        assert [item for item in listed if item not in both] == [
+            item[0] for item in left.top(k=5)["item"]
+        ]

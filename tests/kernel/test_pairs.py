@@ -22,6 +22,8 @@ def test_find_pairs(at_once, data):
     found = find_pairs(code, offsets, 10, *wanted, at_once=at_once)
 
     assert (len(set(rows)) < len(rows)) == found.has_repeats
+    twice = find_pairs(code, offsets, 10, *np.hstack([wanted, wanted]), at_once=at_once)
+    assert [0, sum(min(pair) >= 0 for pair in asked)] == [len(found.repeated), len(twice.repeated)]
     expected = [pair if pair in rows else None for pair in asked]
     assert expected == [None if row < 0 else rows[row] for row in found.rows.tolist()]
 
