@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import pandas as pd
@@ -17,6 +18,7 @@ from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.pairs import find_pairs
 from recframe.analysis.power import check_plan, plan_table
 from recframe.analysis.resampling import make_resampling
+from recframe.analysis.segments import table_of_given
 from recframe.analysis.summary import summary_table
 from recframe.calls import public, public_each
 from recframe.errors import RecframeError
@@ -331,6 +333,8 @@ def summary(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: Interval = "auto",
+    by: pd.Series | list[pd.Series] | None = None,
+    weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
     Return the means over users of values that are there, with their confidence intervals.
@@ -350,13 +354,17 @@ def summary(
         The seed of its random numbers.
     interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.summary`; `recframe.uncertainty` explains them.
+    by : Series or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.summary`.
+    weights : Series, default None
+        What each user counts, 0 or more, indexed by user, as in `df.rec.summary`.
 
     Returns
     -------
     DataFrame
-        Index: (score, metric). Columns: mean, low, high, n_users, interval, standard_error, and
-        where there are any n_undefined. Values of a metric that the table does not have of a score
-        are NaN.
+        Index: (score, metric), within segments if there are any. Columns: mean, low, high, n_users,
+        interval, standard_error, and where there are any n_undefined. Values of a metric that the
+        table does not have of a score are NaN.
 
     Raises
     ------
@@ -379,7 +387,8 @@ def summary(
     """
     check_interval(interval)
     resampling = make_resampling(confidence, n_resamples, seed, interval)
-    return summary_table(read_given(per_user), resampling)
+    make_table = partial(summary_table, resampling=resampling)
+    return table_of_given(read_given(per_user), by, weights, make_table)
 
 
 @public
@@ -392,6 +401,8 @@ def compare(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: OfDifferences = "auto",
+    by: pd.Series | list[pd.Series] | None = None,
+    weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
     Return what every other score changes against a baseline, of values of users that are there.
@@ -417,12 +428,16 @@ def compare(
         The seed of the random numbers.
     interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.compare`; `recframe.uncertainty` explains them.
+    by : Series or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.compare`.
+    weights : Series, default None
+        What each user counts, 0 or more, indexed by user, as in `df.rec.compare`.
 
     Returns
     -------
     DataFrame
-        Index: (score, metric), or (baseline, score, metric) where `baseline` is a list or "all".
-        Columns: those of `df.rec.compare`.
+        Index: (score, metric), or (baseline, score, metric) where `baseline` is a list or "all",
+        within segments if there are any. Columns: those of `df.rec.compare`.
 
     Raises
     ------
@@ -446,11 +461,12 @@ def compare(
     score metric
     new   value      0.333333      0.5       1.0
     """
-    check_comparison(test, correction)
+    check_comparison(test, correction, is_weighted=weights is not None)
     check_interval(interval, OfDifferences)
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     how = Comparison(test, correction, resampling)
-    return compare_table(read_given(per_user, 2), baseline, how)
+    make_table = partial(compare_table, baseline=baseline, how=how)
+    return table_of_given(read_given(per_user, 2), by, weights, make_table)
 
 
 @public

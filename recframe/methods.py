@@ -12,6 +12,7 @@ from typing import (
     Generic,
     Protocol,
     Self,
+    TypeAlias,
     TypeVar,
     Unpack,
     get_args,
@@ -33,6 +34,13 @@ from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
+from recframe.analysis.segments import (
+    Grouping,
+    MakeWeighted,
+    find_grouping,
+    measure_with_own,
+    table_by_segment,
+)
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
 from recframe.calls import public, public_methods
 from recframe.errors import find_near
@@ -50,6 +58,7 @@ from recframe.spelling import spell_options
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 Make = Callable[[Interactions, Options], pd.DataFrame]
+By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 
 
 if TYPE_CHECKING:
@@ -102,6 +111,20 @@ def _measure(
 ) -> pd.DataFrame:
     """Return what is made of the metrics of every user of interactions."""
     return make_table(measure_table(interactions, metrics, options))
+
+
+def _measure_each(
+    interactions: Interactions, options: Options, metrics: list[Metric]
+) -> pd.DataFrame:
+    """Return the metrics of every user of interactions."""
+    return measure_table(interactions, metrics, options)
+
+
+def _of_means(
+    per_user: pd.DataFrame, weights: pd.Series | None, make_table: MakeTable
+) -> pd.DataFrame:
+    """Return what is made of the means of a per-user table."""
+    return make_table(mean_table(per_user, weights))
 
 
 def _count_shown(
@@ -279,6 +302,53 @@ class RankingMethods(ABC, Generic[Table]):
         make = partial(_measure, metrics=metrics, make_table=make_table)
         return self._map(make, columns, self._options)
 
+    def _means(
+        self,
+        metrics: list[Metric],
+        measure: Callable[..., pd.DataFrame],
+        make_table: MakeTable,
+        by: Any,
+        weights: Any,
+    ) -> Table:
+        """Return what is made of the table of means, of each segment where there are any."""
+        columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
+        grouping = find_grouping(self._sample, by, weights)
+        if grouping is None:
+            return self._mean(self._map(make, columns, self._options), make_table)
+        of_means = partial(_of_means, make_table=make_table)
+        return self._by_segment(grouping, columns, metrics, make, of_means)
+
+    def _of_users(
+        self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any
+    ) -> Table:
+        """Return what is made of the per-user table, of each segment where there are any."""
+        grouping = find_grouping(self._sample, by, weights)
+        if grouping is None:
+            return self._whole(self._per_user(metrics), make_table)
+        columns = self._find_columns(metrics=metrics)
+        measure = partial(_measure_each, metrics=metrics)
+        return self._by_segment(grouping, columns, metrics, measure, make_table)
+
+    def _by_segment(
+        self,
+        grouping: Grouping,
+        columns: Columns,
+        metrics: list[Metric],
+        measure: Make,
+        make_table: MakeWeighted,
+    ) -> Table:
+        """Return what is made of the per-user table of each segment."""
+        read = columns._replace(of_users=tuple(grouping.labels))
+        make = partial(measure_with_own, measure=measure, grouping=grouping)
+        finish = partial(
+            table_by_segment,
+            grouping=grouping,
+            make_table=make_table,
+            scores=columns.scores,
+            metrics=metrics,
+        )
+        return self._add_up(make, read, self._options, finish)
+
     # The methods.
 
     def evaluate(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
@@ -349,7 +419,12 @@ class RankingMethods(ABC, Generic[Table]):
         """
         return self._per_user(parse_metrics(metrics))
 
-    def mean(self, metrics: str | Iterable[str] = DEFAULT_METRICS) -> Table:
+    def mean(
+        self,
+        metrics: str | Iterable[str] = DEFAULT_METRICS,
+        by: By | None = None,
+        weights: Hashable | pd.Series | None = None,
+    ) -> Table:
         """
         Return the means of metrics over users, for each score column.
 
@@ -359,11 +434,18 @@ class RankingMethods(ABC, Generic[Table]):
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
             Names of metrics, as "precision@4", "recall@4", "r_precision".
+        by : label, Series or list of them, default None
+            What parts users into segments: a column that does not vary within a user's rows, or a
+            Series indexed by user. A null is a segment of its own, that of users without rows too.
+        weights : label or Series, default None
+            What each user counts, 0 or more: a column that does not vary within a user's rows, or
+            a Series indexed by user. None: all alike. `auc` weighted by the users' numbers of rows
+            is known as GAUC.
 
         Returns
         -------
         DataFrame
-            Index: the score columns. Columns: the metrics.
+            Index: the score columns, within segments if there are any. Columns: the metrics.
 
         Raises
         ------
@@ -382,8 +464,13 @@ class RankingMethods(ABC, Generic[Table]):
         metric  recall@1  r_precision
         score
         score        0.5          0.5
+        >>> df.assign(country=["NL", "NL", "FR"]).rec.mean("recall@1", by="country")
+        metric         recall@1
+        country score
+        FR      score       1.0
+        NL      score       0.0
         """
-        return self._mean(self.evaluate(metrics), as_it_is)
+        return self._means(parse_metrics(metrics), _measure_each, as_it_is, by, weights)
 
     def rank(self) -> Table:
         """
@@ -682,7 +769,13 @@ class RankingMethods(ABC, Generic[Table]):
         )
         return self._add_up(count, columns, options, make_table)
 
-    def curve(self, metric: str = "recall", k: int | Iterable[int] | None = None) -> Table:
+    def curve(
+        self,
+        metric: str = "recall",
+        k: int | Iterable[int] | None = None,
+        by: By | None = None,
+        weights: Hashable | pd.Series | None = None,
+    ) -> Table:
         """
         Return the mean of a metric over users at every cut-off.
 
@@ -696,12 +789,16 @@ class RankingMethods(ABC, Generic[Table]):
         k : int or iterable of int, default None
             The cut-offs, each 1 or more; a number means all from 1 to it. None: from 1 to 50, but
             under ``short="raise"`` no further than the shortest ranking.
+        by : label, Series or list of them, default None
+            What parts users into segments, as in `mean`.
+        weights : label or Series, default None
+            What each user counts, as in `mean`.
 
         Returns
         -------
         DataFrame
-            Index: the cut-offs, named k. Columns: the score columns, ``columns.name`` the metric
-            as "recall@k". The values of `mean`.
+            Index: the cut-offs, named k, within segments if there are any. Columns: the score
+            columns, ``columns.name`` the metric as "recall@k". The values of `mean`.
 
         Raises
         ------
@@ -725,11 +822,8 @@ class RankingMethods(ABC, Generic[Table]):
         """
         metrics = curve_metrics(metric, k)
         make_table = partial(curve_table, metrics=metrics)
-        if k is not None:
-            return self._mean(self._per_user(metrics), make_table)
-        columns = find_columns(self._sample, self._options, metrics=metrics)
-        measure = partial(measure_curve, metrics=metrics)
-        return self._mean(self._map(measure, columns, self._options), make_table)
+        measure = measure_curve if k is None else _measure_each
+        return self._means(metrics, measure, make_table, by, weights)
 
     def summary(
         self,
@@ -738,6 +832,8 @@ class RankingMethods(ABC, Generic[Table]):
         n_resamples: int = 9_999,
         seed: int = 0,
         interval: Interval = "auto",
+        by: By | None = None,
+        weights: Hashable | pd.Series | None = None,
     ) -> Table:
         """
         Return the means of metrics over users with their confidence intervals.
@@ -758,16 +854,20 @@ class RankingMethods(ABC, Generic[Table]):
             "wilson" is for values that are all 0 or 1, "skewed" Student's t corrected for skewness,
             "t" without, "bootstrap" the percentile bootstrap; the last two are too narrow for few
             users. "auto" takes "wilson" where it can, else "skewed".
+        by : label, Series or list of them, default None
+            What parts users into segments, as in `mean`.
+        weights : label or Series, default None
+            What each user counts, as in `mean`; intervals are of users drawn with their weights.
 
         Returns
         -------
         DataFrame
-            Index: (score, metric). Columns: mean, low and high (the interval), n_users (that have a
-            value), interval (which it is), standard_error, and where there are any n_undefined
-            (users whose value is NaN). Where all have one value, "equal" is an interval that holds
-            what users not seen may have, from 0 to 1. It is NaN, and "none", for fewer than two
-            users, and for one value of a metric that can be above 1. All columns are printed, in
-            blocks where the display is too narrow.
+            Index: (score, metric), within segments if there are any. Columns: mean, low and high
+            (the interval), n_users (that have a value), interval (which it is), standard_error, and
+            where there are any n_undefined (users whose value is NaN). Where all have one value,
+            "equal" is an interval that holds what users not seen may have, from 0 to 1. It is NaN,
+            and "none", for fewer than two users, and for one value of a metric that can be above 1.
+            All columns are printed, in blocks where the display is too narrow.
 
         Raises
         ------
@@ -791,7 +891,7 @@ class RankingMethods(ABC, Generic[Table]):
         check_interval(interval)
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling)
-        return self._whole(self.evaluate(metrics), make_table)
+        return self._of_users(parse_metrics(metrics), make_table, by, weights)
 
     def compare(
         self,
@@ -803,6 +903,8 @@ class RankingMethods(ABC, Generic[Table]):
         n_resamples: int = 9_999,
         seed: int = 0,
         interval: OfDifferences = "auto",
+        by: By | None = None,
+        weights: Hashable | pd.Series | None = None,
     ) -> Table:
         """
         Return what every other score column changes against a baseline, paired over users.
@@ -831,19 +933,23 @@ class RankingMethods(ABC, Generic[Table]):
             The seed of the random numbers: the same seed, the same table.
         interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
             As in `summary`, of differences. "auto" is "skewed".
+        by : label, Series or list of them, default None
+            What parts users into segments, as in `mean`; each is compared and corrected by itself.
+        weights : label or Series, default None
+            What each user counts, as in `summary`; "wilcoxon" takes none.
 
         Returns
         -------
         DataFrame
-            Index: (score, metric). Columns: difference (of the means), low and high (its interval),
-            p_corrected, p_value, relative (difference / the baseline's mean), effect (difference /
-            standard deviation of users' differences), detectable (the smallest difference that
-            so many users show with power 0.8 at 5 %), n_won, n_tied, n_lost, n_users, interval
-            (which it is) and test ("exact" or "drawn", or SciPy's). Where there are any, the users
-            left out, for whom it is undefined: n_undefined_score, n_undefined_baseline,
-            n_undefined_both. ``columns.name`` tells the baseline; where `baseline` is a list or
-            "all", the index is (baseline, score, metric). All columns are printed, in blocks where
-            the display is too narrow.
+            Index: (score, metric), within segments if there are any. Columns: difference (of the
+            means), low and high (its interval), p_corrected, p_value, relative (difference / the
+            baseline's mean), effect (difference / standard deviation of users' differences),
+            detectable (the smallest difference that so many users show with power 0.8 at 5 %),
+            n_won, n_tied, n_lost, n_users, interval (which it is) and test ("exact" or "drawn", or
+            SciPy's). Where there are any, the users left out, for whom it is undefined:
+            n_undefined_score, n_undefined_baseline, n_undefined_both. ``columns.name`` tells the
+            baseline; where `baseline` is a list or "all", the index is (baseline, score, metric).
+            All columns are printed, in blocks where the display is too narrow.
 
         Raises
         ------
@@ -868,12 +974,12 @@ class RankingMethods(ABC, Generic[Table]):
         score   metric
         b_score recall@1     0.666667 -1.0   1.0          0.5
         """
-        check_comparison(test, correction)
+        check_comparison(test, correction, is_weighted=weights is not None)
         check_interval(interval, OfDifferences)
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         how = Comparison(test, correction, resampling)
         make_table = partial(compare_table, baseline=baseline, how=how)
-        return self._whole(self.evaluate(metrics), make_table)
+        return self._of_users(parse_metrics(metrics), make_table, by, weights)
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -273,12 +274,13 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
         "old.parquet scores.parquet": "scores.parquet has no score of old.parquet, found ['knn0'",
         "old.parquet new.parquet --metric auc": "'auc' must be in both files; old.parquet has [",
         "old.parquet link.parquet": "old.parquet and link.parquet are one file; name two",
+        "'' new.parquet": "OLD must name a file or folder, found '' (an unset variable?)",
         "no.parquet new.parquet": "cannot read no.parquet: no such file",
         "old.parquet empty.parquet": "cannot read empty.parquet: ",
         "old.parquet inf.csv": "inf.csv: per_user must hold finite numbers, found inf in",
         "old.parquet new.parquet -o old.parquet": "cannot write old.parquet: it is read",
     }.items():
-        assert 1 == main(["compare", *words.split()])
+        assert 1 == main(["compare", *shlex.split(words)])
         assert capsys.readouterr().err.startswith(f"recframe: {message}")
 
 

@@ -29,6 +29,8 @@ TAKEN = {
     "ascending": {"None", "True"},
     "alpha": {"Fraction", "float"},
     "baseline": NONE,
+    "by": NONE | {"Series"},
+    "weights": NONE,
     "confidence": SHARES,
     "correction": NONE,
     "k": K,

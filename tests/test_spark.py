@@ -581,6 +581,9 @@ def test_what_is_refused_at_once(spark):
         "mean column='n': .* found Spark's decimal": lambda: rec(
             sdf.withColumn("n", F.lit(Decimal(1))), **ROLES
         ).evaluate("mean(n)@2"),
+        "by and weights: Spark takes none yet; join": lambda: rec(sdf, **ROLES).mean(
+            by="User.Id", weights="knn_score"
+        ),
         "there is one ranking": lambda: rec(sdf, **{**ROLES, "user": None}).inspect(1),
     }
     for message, ask in refusals.items():

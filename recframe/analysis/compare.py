@@ -13,6 +13,7 @@ from recframe.analysis.pairs import Pairs, find_pairs
 from recframe.analysis.power import detectable, deviation_of
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.sign_flips import max_t_test, sign_flip_test
+from recframe.analysis.weights import spread_by, with_weight
 from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
 
@@ -29,10 +30,15 @@ class Comparison(NamedTuple):
     resampling: Resampling
 
 
-def check_comparison(test: object, correction: object) -> None:
-    """Raise unless the test and the correction are there, and go together."""
+def check_comparison(test: object, correction: object, *, is_weighted: bool = False) -> None:
+    """Raise unless the test, the correction and weights are there, and go together."""
     if not isinstance(test, str) or test not in get_args(Test):
         raise RecframeError(f"test must be one of {get_args(Test)}, found {quote(test)}")
+    if is_weighted and test == "wilcoxon":
+        raise RecframeError(
+            "test='wilcoxon' ranks users, who cannot weigh differently; pass test='permutation' "
+            "or leave out weights"
+        )
     if correction is None:
         return
     if not isinstance(correction, str) or correction not in get_args(Correction):
@@ -46,29 +52,43 @@ def check_comparison(test: object, correction: object) -> None:
         )
 
 
-def compare_table(per_user: pd.DataFrame, baseline: Any, how: Comparison) -> pd.DataFrame:
+def compare_table(
+    per_user: pd.DataFrame,
+    weights: pd.Series | None = None,
+    *,
+    baseline: Any,
+    how: Comparison,
+) -> pd.DataFrame:
     """Return what every other score changes against the baseline, a row for each metric."""
+    per_user, of_users = with_weight(per_user, weights)
     pairs = find_pairs(per_user, baseline)
     labelled = zip(pairs.labels(), pairs.columns(), strict=True)
-    table = pairs.table([_compare_pair(*columns, label, how) for label, columns in labelled])
-    table["p_corrected"] = _correct(pairs, table["p_value"].to_numpy(), how)
+    rows = [_compare_pair(*columns, of_users, label, how) for label, columns in labelled]
+    table = pairs.table(rows)
+    table["p_corrected"] = _correct(pairs, of_users, table["p_value"].to_numpy(), how)
     return without_zeros(table, UNDEFINED)
 
 
 def _compare_pair(
-    values: Array, base: Array, label: object, how: Comparison
+    values: Array, base: Array, weights: Array | None, label: object, how: Comparison
 ) -> dict[str, float | int | str]:
     """Return what one score changes in one metric, over the users who have both values."""
     undefined, base_undefined = np.isnan(values), np.isnan(base)
     known = ~(undefined | base_undefined)
     values, base = values[known], base[known]
+    weights = None if weights is None else weights[known]
     differences, n_users = values - base, len(values)
-    mean, base_mean = (differences.mean(), base.mean()) if n_users else (np.nan, np.nan)
-    deviation = deviation_of(differences)
+    spread, tested = spread_by(differences, weights), differences
+    mean, base_mean = np.nan, np.nan
+    if n_users:
+        mean, base_mean = spread.mean(), spread_by(base, weights).mean()
+    if weights is not None:
+        tested = differences * weights if how.test == "permutation" else spread
+    deviation = deviation_of(spread)
     is_bounded = find_range(label, np.append(values, base)) is not None
     limits = (-1.0, 1.0) if is_bounded else None
-    interval = mean_interval(differences, limits, how.resampling, are_differences=True)
-    p, test = p_value(differences, how.test, how.resampling)
+    interval = mean_interval(spread, limits, how.resampling, are_differences=True)
+    p, test = p_value(tested, how.test, how.resampling)
     return {
         "difference": mean,
         "low": interval.low,
@@ -111,11 +131,13 @@ def p_value(differences: Array, test: Test, resampling: Resampling) -> tuple[flo
         return float(stats.wilcoxon(differences.round(12)).pvalue), test
 
 
-def _correct(pairs: Pairs, p_values: Array, how: Comparison) -> Array:
+def _correct(pairs: Pairs, weights: Array | None, p_values: Array, how: Comparison) -> Array:
     """Return the corrected p-values of all rows."""
     if how.correction != "max_t":
         return correct(p_values, how.correction)
     differences = np.array([values - base for values, base in pairs.columns()]).T
+    if weights is not None:
+        differences *= weights[:, None]
     # Drawn apart from the p-values: by chance one may come out a little below.
     return np.maximum(max_t_test(differences, how.resampling), p_values)
 

@@ -50,12 +50,16 @@ class _CurvePlot(PlotAccessor):
 
     def __init__(self, table: pd.DataFrame) -> None:
         super().__init__(table)
-        self._table = pd.DataFrame(table)
+        plain = pd.DataFrame(table)
+        if segments := list(range(table.index.nlevels - 1)):  # each a line of its own
+            plain = pd.DataFrame(plain.unstack(segments))  # noqa: PD010  # their order stays
+        self._table = plain
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         table = self._table
         backend = kwargs.get("backend") or pd.get_option("plotting.backend")
         if backend == "matplotlib":  # others do not take the name of an axis
-            kwargs = {"ylabel": table.columns.name} | kwargs
-            table = table.rename_axis(columns=None)
+            kwargs = {"ylabel": table.columns.names[0]} | kwargs
+            names = [None, *table.columns.names[1:]]
+            table = table.set_axis(table.columns.set_names(names), axis=1)
         return PlotAccessor(table)(*args, **kwargs)

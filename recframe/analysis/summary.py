@@ -9,6 +9,7 @@ import pandas as pd
 from recframe.analysis.display import CurveTable, WideTable, without_zeros
 from recframe.analysis.intervals import find_range, mean_interval
 from recframe.analysis.resampling import Resampling
+from recframe.analysis.weights import spread_table, with_weight
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
@@ -81,12 +82,21 @@ def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
     return CurveTable(curve[~np.isinf(curve).any(axis=1)])
 
 
-def summary_table(per_user: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
+def summary_table(
+    per_user: pd.DataFrame, weights: pd.Series | None = None, *, resampling: Resampling
+) -> pd.DataFrame:
     """Return the mean of every column of a per-user table with its interval over users."""
+    per_user, of_users = with_weight(per_user, weights)
+    ranges = [
+        find_range(metric, per_user[label].dropna().to_numpy())
+        for label, metric in zip(
+            per_user.columns, per_user.columns.get_level_values("metric"), strict=True
+        )
+    ]
+    per_user = spread_table(per_user, of_users)
     intervals = []
-    for label, column in zip(per_user.columns, per_user.to_numpy().T, strict=True):
-        values = column[~np.isnan(column)]
-        intervals.append(mean_interval(values, find_range(label[-1], values), resampling))
+    for limits, column in zip(ranges, per_user.to_numpy().T, strict=True):
+        intervals.append(mean_interval(column[~np.isnan(column)], limits, resampling))
     low, high, name = zip(*intervals, strict=True)
     table = pd.DataFrame(
         {

@@ -17,7 +17,7 @@ from recframe.cli.results import as_text, result_of_pairs, write_result
 from recframe.cli.statuses import DONE, FAILED
 from recframe.cli.values import as_usage, read_number
 from recframe.console import check_shown, show, tell
-from recframe.disk import identify
+from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.output import mean_of_tables
 from recframe.files.saved import read_saved
@@ -93,6 +93,8 @@ def run_compare(arguments: argparse.Namespace) -> int:
     started, names = time.perf_counter(), [arguments.old, arguments.new]
     how = read_how(arguments)
     check_shown()
+    for role, name in zip(("OLD", "NEW"), names, strict=True):
+        check_named(role, name)
     if identify(names[0]) == identify(names[1]):
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
     with outputs(arguments, names[:]) as (output, _):

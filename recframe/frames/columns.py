@@ -32,6 +32,7 @@ class Columns(NamedTuple):
     `user` is None for one ranking, `relevant` where relevance is not read or every row is
     relevant, `item` where items are not read. `ascending` says of each score whether the lowest
     is the best. `averaged` are the columns that metrics are of: their names there, and labels.
+    `of_users` are those that say something of users, whose rows they do not vary in.
     """
 
     user: Hashable | None
@@ -40,14 +41,15 @@ class Columns(NamedTuple):
     item: Hashable | None = None
     ascending: Sequence[bool] = ()
     averaged: tuple[tuple[str, Hashable], ...] = ()
+    of_users: tuple[Hashable, ...] = ()
 
     @property
     def labels(self) -> list[Hashable]:
         """All labels, each once, the user's first."""
         labels = [self.user, self.item, self.relevant, *self.scores]
         labels = [label for label in labels if label is not None]
-        for _, label in self.averaged:  # which may have a role too, or two names
-            labels += leave_out([label], labels)
+        for label in (*(label for _, label in self.averaged), *self.of_users):
+            labels += leave_out([label], labels)  # one may have a role too, or two names
         return labels
 
 

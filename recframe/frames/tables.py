@@ -75,7 +75,7 @@ def measure_table(
             check_lengths(rankings, groups.users, score, plan.deepest, options)
         runs += [(of_score, *run) for run in split_users(rankings)]
     in_threads(measure_run, runs)
-    columns = _make_columns(list(interactions.scores), [metric.label for metric in metrics])
+    columns = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     table = cells.reshape(len(columns), len(order)).T
     return pd.DataFrame(table, index=groups.users.take(order), columns=columns, copy=False)
 
@@ -97,7 +97,7 @@ def check_lengths(
         )
 
 
-def _make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
+def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
     levels: list[Any] = [pd.Index(scores, tupleize_cols=False), pd.Index(metrics)]
     codes = np.indices((len(scores), len(metrics))).reshape(2, -1).tolist()
@@ -118,10 +118,19 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
     return tidy
 
 
-def mean_table(per_user: pd.DataFrame) -> pd.DataFrame:
+def weighted_means(per_user: pd.DataFrame, weights: pd.Series | None) -> pd.Series:
+    """Return the mean of every column over the users who have a value, each with its weight."""
+    if weights is None:
+        return per_user.mean()
+    has_value = per_user.notna()
+    total = has_value.mul(weights, axis=0).sum()
+    return per_user.mul(weights, axis=0).sum() / total.where(total > 0)
+
+
+def mean_table(per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
     """Return the means of a per-user table: a row for each score, a column for each metric."""
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
-    means = per_user.mean().to_numpy().reshape(len(scores), len(metrics))
+    means = weighted_means(per_user, weights).to_numpy().reshape(len(scores), len(metrics))
     return pd.DataFrame(means, index=scores, columns=metrics)
 
 

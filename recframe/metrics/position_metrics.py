@@ -131,8 +131,7 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     2                    1.0
     """
     found = statistics.positions(k)
-    total = found.sum_hits(1 / found.position)
-    return ratio(total, statistics.counts.n_relevant, policy)
+    return ratio(found.sum_precision(), statistics.counts.n_relevant, policy)
 
 
 def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:

@@ -120,13 +120,16 @@ class Positions:
         weight = self.weight if weight is None else weight
         return sum_by(self.user, added if weight is None else weight * added, self.n_users)
 
-    def sum_hits(self, terms: Array) -> Array:
-        """Return the same of terms times the relevant rows up to their position."""
-        added = self.hits * self._add_up(terms)
+    def sum_precision(self) -> Array:
+        """Return the sum of the relevant rows up to each position, divided by it, by user."""
+        # Where there is but one position it is one division, of whole numbers.
+        added = self.hits / (self.above + 1)
         _, starts, depth, *_ = self._spread
         if starts is not None and depth is not None:
-            before = np.arange(len(terms)) - np.repeat(starts, depth)
-            added += self.step * self._add_up(terms * before)
+            before = np.arange(len(self.position)) - np.repeat(starts, depth)
+            spread = self.hits * self._add_up(1 / self.position)
+            spread += self.step * self._add_up(before / self.position)
+            added = np.where(self.depth == 1, added, spread)
         if self.weight is not None:
             added *= self.weight
         return sum_by(self.user, added, self.n_users)

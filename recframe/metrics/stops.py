@@ -43,7 +43,11 @@ def stop_positions(counts: Counts, last: int | None, stop: Array) -> Positions:
     chance, n_chances = _stops_within(size[alike], deepest, *_rows_of(alike, starts, stop))
     shapes = Shapes(shape, chance, n_chances.cumsum() - n_chances)
     depth = np.minimum(depth, n_chances[shape])
-    found = Positions(user, above, depth, reached, n_users, shapes=shapes)
+    # Of one row it is certain where, and its stop is a weight, as it is where there are no ties:
+    # so a user's bits do not depend on whether others have any.
+    shapes.chance[shapes.begins[size[alike] == 1]] = 1.0
+    weight = np.where(size == 1, reached * stop[starts], reached)
+    found = Positions(user, above, depth, weight, n_users, shapes=shapes)
     return found if last is None else found.up_to(last)
 
 

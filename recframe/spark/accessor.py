@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 
 from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.ranks import rank_options, top_columns
+from recframe.analysis.segments import Grouping
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
@@ -228,6 +229,13 @@ class SparkRecAccessor(RankingMethods[Any]):
         read = partial(cells.make_part, task=task, lists_users=self._partitioned)
         of_all = partial(cells.make_of_made, make_table=make_table, empty=empty)
         return make_of_parts(parts.rows, read, of_all, list(as_plain(make_table(empty)).columns))
+
+    def _by_segment(self, grouping: Grouping, *_: Any) -> Any:
+        asked = " and ".join(dict.fromkeys(one.argument for one in grouping.all))
+        raise RecframeError(
+            f"{asked}: Spark takes none yet; join users' segments to .evaluate(...) and group "
+            "by them there, or pass its pandas table to recframe.summary"
+        )
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
         empty = make_empty(per_user, self._sample, self._options)

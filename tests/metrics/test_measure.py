@@ -1,8 +1,10 @@
 """Measuring: what metrics take, planned once."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import recframe  # noqa: F401
 import strategies
 from recframe.kernel.counting import Counts, Depth
 from recframe.metrics.measure import make_plan, measure_all, measure_one
@@ -83,3 +85,21 @@ def test_what_metrics_share_is_made_once():
     assert whole is statistics.positions(None)
     assert [2] == statistics.positions(2).position.tolist()
     assert [2, 6] == statistics.positions(6).position.tolist()
+
+
+@pytest.mark.parametrize("relevance", ["binary", "graded"])
+def test_a_user_without_ties_beside_one_with_ties(relevance):
+    """To the last bit what it is alone, as in a part of its own, by every metric."""
+    rng = np.random.default_rng(3)
+    users = np.repeat(np.arange(24), 30)
+    scores = np.where(users < 12, rng.permutation(len(users)), rng.integers(0, 5, len(users)))
+    grades = rng.integers(0, 2 if relevance == "binary" else 4, len(users))
+    frame = pd.DataFrame({"user": users, "score": scores, "relevant": grades})
+    labels = [strategies.label(name, k) for k in (3, 30) for name, k in strategies.every_metric(k)]
+    labels = list(dict.fromkeys(labels))
+    whole = frame.rec(min_relevance=1, short="pad").evaluate(labels)
+    alone = [frame[users == user].rec(min_relevance=1, short="pad") for user in range(24)]
+
+    pd.testing.assert_frame_equal(
+        whole, pd.concat([bound.evaluate(labels) for bound in alone]), check_exact=True
+    )

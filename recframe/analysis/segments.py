@@ -1,0 +1,210 @@
+"""Segments: a table for each group of users, and the weights of users, by what users have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from recframe.errors import RecframeError, quote
+from recframe.frames.interactions import Interactions
+from recframe.frames.labels import check_label, leave_out
+from recframe.frames.own_values import read_own
+from recframe.frames.tables import make_columns
+from recframe.frames.user_groups import order_of_ids, sort_users
+from recframe.metrics.names import Metric
+from recframe.options import Options
+
+Measure = Callable[[Interactions, Options], pd.DataFrame]
+
+
+class MakeWeighted(Protocol):
+    """Makes a table of the values of users and of their weights, None where all count alike."""
+
+    def __call__(self, per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
+        """Return the table."""
+
+
+class Own(NamedTuple):
+    """Something that each user has one value of: a column of the frame, or values by user."""
+
+    argument: str
+    label: Hashable
+    given: pd.Series | None = None
+
+
+class Grouping(NamedTuple):
+    """What parts the users, and what weighs them, None where all weigh the same."""
+
+    by: tuple[Own, ...]
+    weights: Own | None
+
+    @property
+    def all(self) -> tuple[Own, ...]:
+        """What parts and what weighs."""
+        return self.by if self.weights is None else (*self.by, self.weights)
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """The columns of the frame that are read for it, each once."""
+        labels: list[Hashable] = []
+        for own in self.all:
+            labels += leave_out([own.label] if own.given is None else [], labels)
+        return labels
+
+
+def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None:
+    """Return what `by` and `weights` name, None for neither; raise where it is not there."""
+    if by is None and weights is None:
+        return None
+    several = by if isinstance(by, list) else [] if by is None else [by]
+    if isinstance(by, list) and not by:
+        raise RecframeError("by must name at least one column, found none; leave it out for one")
+    found = [_find_own(frame, "by", one) for one in several]
+    names = [own.label for own in found]
+    if len(set(names)) < len(names):
+        raise RecframeError(f"by must name each column once, found {quote(by)}")
+    return Grouping(tuple(found), None if weights is None else _find_own(frame, "weights", weights))
+
+
+def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
+    """Return what is given for an argument: values by user, or the label of a column."""
+    if not isinstance(given, pd.Series):
+        if isinstance(given, pd.DataFrame | dict | set | np.ndarray):
+            raise RecframeError(
+                f"{argument} must be a column of the frame or a Series indexed by user, found "
+                f"{quote(given)}"
+            )
+        check_label(frame, argument, given)
+        return Own(argument, given)
+    if not given.index.is_unique:
+        user = given.index[given.index.duplicated()][0]
+        raise RecframeError(
+            f"{argument} must have one value for each user, found several for user {quote(user)}; "
+            "index it by user, each once"
+        )
+    return Own(argument, "segment" if given.name is None else given.name, given)
+
+
+def measure_with_own(
+    interactions: Interactions, options: Options, measure: Measure, grouping: Grouping
+) -> pd.DataFrame:
+    """Return the per-user table, and what users have beside it, in one cell that travels."""
+    order = sort_users(interactions.groups)
+    own = [
+        None if one.given is not None else read_own(interactions, *one[:2]).iloc[order]
+        for one in grouping.all
+    ]
+    parted = (measure(interactions, options), own)
+    return pd.DataFrame({"cell": pd.Series([parted], dtype=object)})
+
+
+def table_by_segment(
+    parts: pd.DataFrame,
+    grouping: Grouping,
+    make_table: MakeWeighted,
+    scores: Sequence[Hashable],
+    metrics: Sequence[Metric],
+) -> pd.DataFrame:
+    """Return what is made of the users of each segment, whose values are the outer levels."""
+    cells = parts["cell"].tolist()
+    columns = make_columns(list(scores), [metric.label for metric in metrics])
+    none = pd.DataFrame(columns=columns, dtype=float)
+    per_user = pd.concat([table for table, _ in cells]) if cells else none
+    order = order_of_ids(per_user.index)
+    per_user = per_user.iloc[order]
+    values = [
+        _join([own[number] for _, own in cells], order)
+        if one.given is None
+        else _of_users(one, one.given, per_user.index)
+        for number, one in enumerate(grouping.all)
+    ]
+    return _make_each(per_user, values, grouping, make_table)
+
+
+def table_of_given(
+    per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
+) -> pd.DataFrame:
+    """Return what is made of the users of each segment, by values given for users."""
+    several = by if isinstance(by, list) else [by]
+    for argument, given in (("weights", weights), *(("by", one) for one in several)):
+        if not isinstance(given, pd.Series | None):
+            raise RecframeError(
+                f"{argument} must be a Series indexed by user, found {quote(given)}; a table of "
+                "users' values has no other columns"
+            )
+    grouping = find_grouping(per_user, by, weights)
+    if grouping is None:
+        return make_table(per_user)
+    values = [
+        _of_users(one, one.given, per_user.index) for one in grouping.all if one.given is not None
+    ]
+    return _make_each(per_user, values, grouping, make_table)
+
+
+def _make_each(
+    per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping, make_table: MakeWeighted
+) -> pd.DataFrame:
+    """Return what is made of the users of each segment, whose values are the outer levels."""
+    weights = None
+    if grouping.weights is not None:
+        weights = _check_weights(values.pop(), per_user.index, grouping.weights)
+    if not values:
+        return make_table(per_user, weights)
+    keys = pd.DataFrame({n: own.reset_index(drop=True) for n, own in enumerate(values)})
+    segments = [
+        of_key.index.to_numpy()
+        for _, of_key in keys.groupby(list(keys), dropna=False, observed=True)
+    ]
+    made = [
+        make_table(per_user.iloc[rows], None if weights is None else weights.iloc[rows])
+        for rows in segments
+    ]
+    joined = pd.concat(made) if made else make_table(per_user, weights).iloc[:0]
+    for label in joined:  # numbers of users, which a table leaves out where all are 0
+        if any(label not in table for table in made):
+            joined[label] = joined[label].fillna(0).astype(np.int64)
+    first = np.repeat([rows[0] for rows in segments], [len(table) for table in made])
+    outer = [keys[n].iloc[first.astype(int)].array for n in keys]
+    inner = [joined.index.get_level_values(n) for n in range(joined.index.nlevels)]
+    names = [one.label for one in grouping.by]
+    joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])
+    return joined
+
+
+def _of_users(own: Own, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
+    """Return the values given for users, null for those it does not have."""
+    place = given.index.get_indexer(users)
+    if len(users) and (place < 0).all():
+        raise RecframeError(
+            f"{own.argument}: the index of the Series must hold users, found none of {len(users)} "
+            f"(user {quote(users[[0]].tolist()[0])}, index {quote(given.index[:1].tolist())})"
+        )
+    return given.reset_index(drop=True).reindex(place)
+
+
+def _join(parts: list[pd.Series], order: Any) -> pd.Series:
+    """Return what the users of all parts have, in this order."""
+    joined = pd.concat(parts, ignore_index=True) if parts else pd.Series(dtype=float)
+    ordered: pd.Series = joined.iloc[order]
+    return ordered
+
+
+def _check_weights(values: pd.Series, users: pd.Index[Any], own: Own) -> pd.Series:
+    """Return the weights of users as floats, or raise unless each is a number of 0 or more."""
+    named = f"weights={quote(own.label)}"
+    if not is_numeric_dtype(values.dtype) or is_bool_dtype(values.dtype):
+        raise RecframeError(f"{named} must hold numbers, found {values.dtype}")
+    weights = values.set_axis(users).astype(float)
+    wrong = np.flatnonzero(~(np.isfinite(weights.to_numpy()) & (weights.to_numpy() >= 0)))
+    if len(wrong):
+        user, found = users[[wrong[0]]].tolist()[0], weights.iloc[wrong[0]]
+        raise RecframeError(
+            f"{named} must be a finite number of 0 or more for each user, found "
+            f"{len(wrong)} others (user {quote(user)} has {found}); a Series indexed by user "
+            "can weigh users without rows too"
+        )
+    return weights

@@ -1,0 +1,47 @@
+"""Own values: columns that say something of users, the same in all of a user's rows."""
+
+from collections.abc import Hashable
+
+import numpy as np
+import pandas as pd
+
+from recframe.errors import RecframeError, quote
+from recframe.frames.columns import get_column
+from recframe.frames.interactions import Interactions
+
+
+def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Series:
+    """Return each user's value of a column, by user; null for users who have no row.
+
+    Raise where a user has two: `name` is the argument that asked for the column.
+    """
+    users, order, offsets, _ = interactions.groups
+    rows = interactions.rows
+    if order is not None:
+        rows = order if rows is None else rows[order]
+    column = get_column(interactions.frame, label, rows)
+    try:
+        codes, _ = pd.factorize(column, use_na_sentinel=False)
+    except TypeError as error:
+        raise RecframeError(
+            f"{name}={quote(label)} must hold values that can be compared, found {error}"
+        ) from error
+    n_rows = np.diff(offsets)
+    has_rows = np.flatnonzero(n_rows)
+    first = np.zeros(len(n_rows), np.intp)
+    first[has_rows] = offsets[has_rows]
+    differs = np.flatnonzero(codes != np.repeat(codes[first[has_rows]], n_rows[has_rows]))
+    if len(differs):
+        row = differs[0]
+        user = int(np.searchsorted(offsets, row, side="right")) - 1
+        n_users = len(np.unique(np.searchsorted(offsets, differs, side="right")))
+        both = " and ".join(quote(value) for value in column.iloc[[first[user], row]].tolist())
+        raise RecframeError(
+            f"{name}={quote(label)} must hold one value for each user, found several for {n_users} "
+            f"of {len(users)} (user {quote(users[[user]].tolist()[0])} has {both}); pass a column "
+            "that does not vary within users, or a Series indexed by user"
+        )
+    own = column.iloc[first[has_rows]].reset_index(drop=True)
+    place = np.full(len(users), -1)
+    place[has_rows] = np.arange(len(has_rows))
+    return own.reindex(place).set_axis(users)

@@ -1,0 +1,255 @@
+"""Segments and weights of users: each segment is a frame of its own, weights are repeated users."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+import recframe.dask
+
+dd = pytest.importorskip("dask.dataframe")
+
+METRICS = ["recall@2", "auc", "ndcg@3"]
+OPTIONS = {"score": ["score", "b_score"], "short": "pad"}
+
+ASKED = {
+    "mean": {"metrics": METRICS},
+    "curve": {"metric": "recall", "k": 3},
+    "summary": {"metrics": METRICS},
+    "compare": {"metrics": METRICS, "correction": "max_t", "n_resamples": 99},
+}
+
+
+def interactions(countries=("NL", "FR", None), n_rows=300, n_users=25):
+    """Return a frame of shuffled users with a country and clicks each, and these by user."""
+    rng = np.random.default_rng(0)
+    users = pd.Index([f"u{number:02}" for number in range(n_users)])
+    facts = pd.DataFrame({"country": rng.choice(np.array(countries, object), n_users)}, users)
+    facts["clicks"] = rng.integers(0, 4, n_users)
+    frame = pd.DataFrame({"user": rng.choice(users, n_rows), "item": range(n_rows)})
+    frame["score"], frame["b_score"] = rng.integers(0, 5, n_rows), rng.random(n_rows)
+    frame["relevant"] = rng.random(n_rows) < 0.3
+    return frame.assign(
+        **{name: frame["user"].map(values) for name, values in facts.items()}
+    ), facts
+
+
+@pytest.mark.parametrize(
+    "countries",
+    [("NL", "FR", None), (3, 1, 2), (pd.Timestamp("2026-11-01"), pd.NaT), (1.5, None), ("NL",)],
+    ids=["text", "int", "date", "float", "one"],
+)
+@pytest.mark.parametrize("method", ASKED)
+def test_segments_are_frames_of_their_own(method, countries):
+    """The table of a segment is that of its users' rows, to the last bit; nulls are one too."""
+    frame, _ = interactions(countries)
+    frame["country"] = frame["country"].infer_objects()
+    asked = ASKED[method]
+    table = getattr(frame.rec(**OPTIONS), method)(**asked, by="country")
+
+    keys, tables = [], []
+    for key, rows in frame.groupby("country", dropna=False):
+        keys.append(key)
+        tables.append(getattr(rows.rec(**OPTIONS), method)(**asked))
+    assert ["country", *tables[0].index.names] == table.index.names
+    assert len(keys) == len(table.index.unique("country"))
+    expected = pd.concat(tables)
+    counts = [label for label in expected if str(label).startswith("n_undefined")]
+    expected[counts] = expected[counts].fillna(0).astype("int64")
+    actual = table.droplevel("country")[expected.columns]
+    pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+    found = table.index.get_level_values("country")[:: len(tables[0])]
+    assert pd.Series(keys).equals(pd.Series(found, dtype=pd.Series(keys).dtype))
+
+
+def test_several_segments():
+    """Columns and Series part users together, each a level of the index."""
+    frame, facts = interactions()
+    bound = frame.rec(**OPTIONS)
+    table = bound.mean("recall@2", by=["country", facts["clicks"]])
+    both = facts["country"].fillna("none") + facts["clicks"].astype(str)
+    joined = bound.mean("recall@2", by=both)
+
+    assert ["country", "clicks", "score"] == table.index.names
+    assert sorted(joined["recall@2"]) == sorted(table["recall@2"])
+
+
+def test_a_series_is_a_column():
+    """A Series indexed by user gives the table of the column it makes, by its name."""
+    frame, facts = interactions()
+    bound = frame.drop(columns="country").rec(**OPTIONS)
+    pd.testing.assert_frame_equal(
+        frame.rec(**OPTIONS).mean(METRICS, by="country"),
+        bound.mean(METRICS, by=facts["country"][::-1]),
+        check_index_type=False,
+    )
+    assert "segment" == bound.mean("auc", by=facts["country"].rename(None)).index.names[0]
+
+
+@pytest.mark.parametrize("method", ["mean", "curve"])
+def test_weights_are_repeated_users(method):
+    """A user of weight 3 counts as three users with the same rows, one of weight 0 as none."""
+    frame, facts = interactions()
+    asked = {"mean": {"metrics": METRICS}, "curve": {"metric": "ndcg", "k": 3}}[method]
+    copies = frame.loc[frame.index.repeat(frame["clicks"])]
+    copies["user"] += copies.groupby(level=0).cumcount().astype(str)
+    expected = getattr(copies.rec(**OPTIONS), method)(**asked)
+
+    for weights in ("clicks", facts["clicks"], facts["clicks"].astype("Int8")):
+        actual = getattr(frame.rec(**OPTIONS), method)(**asked, weights=weights)
+        pd.testing.assert_frame_equal(expected, actual, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["summary", "compare"])
+def test_weights_that_are_equal_change_nothing(method):
+    """Users who all weigh 2.5 have the intervals and p-values of users without weights."""
+    frame, facts = interactions()
+    bound, asked = frame.rec(**OPTIONS), ASKED[method]
+    weighted = getattr(bound, method)(**asked, weights=pd.Series(2.5, facts.index))
+
+    pd.testing.assert_frame_equal(getattr(bound, method)(**asked), weighted, rtol=1e-9)
+
+
+def test_weighted_intervals():
+    """The error of a weighted mean is that of its linear form, by hand; weight 0 is no user."""
+    per_user = pd.DataFrame({"a": [0.0, 1.0, 0.5, 0.9], "b": [1.0, 1.0, 0.5, 0.1]})
+    weights = pd.Series([1.0, 2.0, 3.0, 0.0])
+    row = recframe.summary(per_user, weights=weights, interval="t").loc[("a", "value")]
+    mean = (0 + 2 + 1.5) / 6
+    residuals = np.array([1 * (0 - mean), 2 * (1 - mean), 3 * (0.5 - mean)]) / 2
+    difference = recframe.compare(per_user, weights=weights).loc[("b", "value")]
+
+    assert [mean, 3] == [pytest.approx(row["mean"]), row["n_users"]]
+    assert np.sqrt((residuals**2).sum() / 2 / 3) == pytest.approx(row["standard_error"])
+    assert [1 / 6, 3, 1 / 6 / mean] == pytest.approx(
+        difference[["difference", "n_users", "relative"]].tolist()
+    )
+
+
+def test_weighted_signs():
+    """Flips are of weighted differences: a user who outweighs all others decides alone."""
+    per_user = pd.DataFrame({"a": 0.0, "b": [1.0, 1.0, 1.0, 1.0, -1.0]})
+    weights = pd.Series([1.0, 1.0, 1.0, 1.0, 5.0])
+    plain, weighted = (
+        recframe.compare(per_user, weights=given)["p_value"].item() for given in (None, weights)
+    )
+
+    # Of the 32 patterns, those whose sum is 3 or more in size; of weighted ones, 1 or more: all.
+    assert [12 / 32, 1.0] == [plain, weighted]
+    with pytest.raises(recframe.RecframeError, match="'wilcoxon' ranks users, who cannot weigh"):
+        recframe.compare(per_user, weights=weights, test="wilcoxon")
+
+
+@pytest.mark.parametrize("method", ["summary", "compare"])
+def test_values_that_are_there(method):
+    """The functions of per-user tables take Series, and give what the methods do."""
+    frame, facts = interactions()
+    bound = frame.rec(**OPTIONS)
+    own = {"by": facts["country"], "weights": facts["clicks"]}
+    asked = {name: value for name, value in ASKED[method].items() if name != "metrics"}
+    actual = getattr(recframe, method)(bound.evaluate(METRICS), **asked, **own)
+
+    pd.testing.assert_frame_equal(getattr(bound, method)(**ASKED[method], **own), actual)
+    with pytest.raises(recframe.RecframeError, match=r"by must be a Series .* found 'country'"):
+        getattr(recframe, method)(bound.evaluate(METRICS), by="country")
+
+
+def test_weights_within_segments():
+    """Users weigh in their own segment; one whose users weigh nothing has no mean."""
+    frame, facts = interactions(("NL", "FR"))
+    weights = facts["clicks"].where(facts["country"] == "NL", 0)
+    table = frame.rec(**OPTIONS).mean("auc", by="country", weights=weights)
+    dutch = frame[frame["country"] == "NL"].rec(**OPTIONS).mean("auc", weights="clicks")
+
+    pd.testing.assert_frame_equal(dutch, table.loc["NL"])
+    assert table.loc["FR"].isna().all(axis=None)
+
+
+def test_gauc():
+    """The AUC weighted by users' numbers of rows, by hand."""
+    rows = {"user": [1, 1, 2, 2, 2], "score": [2, 1, 1, 2, 3], "relevant": [1, 0, 1, 0, 1]}
+    frame = pd.DataFrame(rows)
+    frame["rows"] = frame.groupby("user")["user"].transform("size")
+
+    assert (2 * 1.0 + 3 * 0.5) / 5 == frame.rec.mean("auc", weights="rows").loc["score", "auc"]
+
+
+def test_users_without_a_value_weigh_nothing():
+    """A mean is over the users who have a value, and their weights."""
+    rows = {"user": [1, 2, 2], "score": [1, 2, 1], "relevant": [0, 1, 0], "w": [9, 2, 2]}
+
+    assert 1.0 == pd.DataFrame(rows).rec.mean("recall@1", weights="w").loc["score", "recall@1"]
+
+
+def test_users_without_rows():
+    """A column says nothing of users of truth without rows: they are of the null segment."""
+    recs = pd.DataFrame({"user": [1, 2], "item": [1, 1], "score": 1.0, "country": "NL"})
+    truth = pd.DataFrame({"user": [1, 3], "item": [1, 1]})
+    bound = recs.rec(truth=truth, short="pad")
+    table = bound.mean("recall@1", by="country")
+    by_user = bound.mean("recall@1", by=pd.Series({1: "NL", 2: "NL", 3: "FR"}))
+
+    assert [1.0, 0.0] == table["recall@1"].tolist()
+    assert ["NL", True] == [table.index[0][0], pd.isna(table.index[1][0])]
+    assert {"FR": 0.0, "NL": 1.0} == by_user["recall@1"].droplevel("score").to_dict()
+    with pytest.raises(
+        recframe.RecframeError, match=r"found 1 others \(user 3 has nan\); a Series"
+    ):
+        recs.assign(w=1).rec(truth=truth, short="pad").mean("recall@1", weights="w")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    {
+        "varies": ({"by": "item"}, "by='item' must hold one value for each user, found several "),
+        "unknown": ({"by": "nope"}, "by='nope': no such column"),
+        "none": ({"by": []}, "by must name at least one column"),
+        "twice": ({"by": ["country", "country"]}, "by must name each column once"),
+        "a dict": ({"by": {"u00": 1}}, "by must be a column of the frame or a Series"),
+        "others": ({"by": pd.Series([1], index=["x"])}, "by: the index of the Series must hold us"),
+        "repeated": (
+            {"by": pd.Series([1, 2], index=["u00", "u00"])},
+            "found several for user 'u00",
+        ),
+        "text": ({"weights": "country"}, "weights='country' must hold numbers, found"),
+        "negative": (
+            {"weights": pd.Series(-1, [f"u{n:02}" for n in range(25)])},
+            "found 25 others",
+        ),
+        "unweighed": ({"weights": pd.Series(1.0, ["u00"])}, r"24 others \(user 'u01' has nan"),
+    }.values(),
+)
+def test_refusals(arguments, message):
+    """What is not one value of each user is refused, and one user is shown."""
+    frame, _ = interactions()
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec(**OPTIONS).mean("auc", **arguments)
+
+
+def test_dask():
+    """Partitions, each with some of the users, give the table of pandas."""
+    frame, facts = interactions(("NL", "FR"))  # nulls are of several kinds there
+    lazy = dd.from_pandas(frame, npartitions=4, sort=False).rec(**OPTIONS)
+    for asked in ({"by": "country", "weights": "clicks"}, {"by": ["country", facts["clicks"]]}):
+        for method in ("mean", "summary"):
+            expected = getattr(frame.rec(**OPTIONS), method)(METRICS, **asked)
+            actual = getattr(lazy, method)(METRICS, **asked).compute()
+            pd.testing.assert_frame_equal(
+                expected.reset_index(),
+                actual.reset_index(),
+                check_exact=True,
+                check_dtype=False,  # text is of another kind there
+                check_like=True,
+            )
+
+
+def test_curves_of_segments_are_lines():
+    """Each segment and score is a line, its name in the legend, the metric on the axis."""
+    pytest.importorskip("matplotlib").use("Agg")
+    frame, _ = interactions(("NL", "FR"))
+    axes = frame.rec(**OPTIONS).curve("recall", k=3, by="country").plot()
+
+    assert "recall@k" == axes.get_ylabel()
+    assert ["(score, FR)", "(score, NL)", "(b_score, FR)", "(b_score, NL)"] == [
+        text.get_text() for text in axes.get_legend().get_texts()
+    ]
