@@ -55,6 +55,14 @@ does for rows that say much the same, as recall@5 and recall@10, and finds more 
 Westfall and S. S. Young, 1993.) `fdr_bh` allows 5 % of what is found to be false, for long lists of
 candidates.
 
+## Gates
+
+`recframe compare OLD NEW --max-drop D` asks whether something was surely lost: it fails where a
+mean fell by more than D and the interval excludes 0. With few users nothing is sure, and it passes.
+`--non-inferior D` asks whether all is surely well: it fails unless the interval excludes a drop of
+D, as with few users it cannot. `detectable` tells which D is in reach. Each metric is judged by
+its own interval; of many that do not change, one in 40 ends below 0 all the same.
+
 ## What not to conclude
 
 * **A small p-value is no large difference.** With thousands of users nearly everything is

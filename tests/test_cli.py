@@ -49,8 +49,9 @@ COMMANDS = {
 
 
 def test_every_golden_file_has_its_command():
-    """No golden file lies unopened."""
-    assert set(COMMANDS) == {path.stem for path in GOLDEN.iterdir()}
+    """No golden file lies unopened; those of compare have theirs in test_gate."""
+    opened = {path.stem for path in GOLDEN.iterdir() if not path.stem.startswith("compare")}
+    assert set(COMMANDS) == opened
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -257,7 +258,7 @@ def test_nothing_asked(capsys):
     assert re.search("examples:\n  recframe evaluate .*exit status:\n  0    done", text, re.DOTALL)
 
 
-@pytest.mark.parametrize("command", [[], ["evaluate"], ["describe"]])
+@pytest.mark.parametrize("command", [[], ["evaluate"], ["describe"], ["compare"]])
 def test_help_fits_a_terminal(command, capsys, monkeypatch):
     """No line is longer than a terminal of 80 columns; examples and statuses are at the end."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -550,6 +551,61 @@ def test_how_sure_of_many_blocks(large, capsys):
     found = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
 
     pd.testing.assert_frame_equal(pd.read_parquet(large).rec.summary("recall@3"), found)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({"interval": "t", "confidence": 0.9}, ["--summary"]),
+        ({"interval": "bootstrap", "seed": 3}, ["--baseline", "Random scores"]),
+        ({"test": "ttest", "correction": None}, ["--baseline", "Random scores"]),
+    ],
+)
+def test_how_intervals_are_made(flags, words, capsys):
+    """Flags are the arguments of df.rec.summary and compare."""
+    metrics = ["recall@4", "auc"]
+    given = [f"--{name}={'none' if value is None else value}" for name, value in flags.items()]
+    rec = pd.read_parquet(EXAMPLE).rec
+    expected = (rec.summary if words == ["--summary"] else rec.compare)(metrics, **flags)
+    main(["evaluate", str(EXAMPLE), "--metric", *metrics, *words, *given, "--format", "csv"])
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
+
+    pd.testing.assert_frame_equal(pd.DataFrame(expected).rename_axis(columns=None), found)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--seed", "1"], "--seed is of intervals; add --summary or --baseline"),
+        (["--summary", "--test", "ttest"], "--test is of differences; add --baseline, not --summ"),
+        (["--baseline", "x", "--interval", "wilson"], "interval must be one of .*found 'wilson'"),
+        (["--summary", "--confidence", "95"], "confidence must be between 0 and 1, found 95"),
+        (["--summary", "--seed", "0.5"], "seed must be an integer of 0 or more, found 0.5"),
+        (
+            ["--baseline", "x", "--test", "ttest", "--correction", "max_t"],
+            "found test='ttest'; pass --correction holm",
+        ),
+    ],
+)
+def test_flags_of_intervals_in_vain(words, message, capsys):
+    """What would do nothing, or cannot be done, is wrong usage."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["evaluate", str(EXAMPLE), *words])
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_an_interval_that_does_not_fit_the_values(capsys):
+    """The remedy is spelled as a flag."""
+    words = ["--metric", "recall@4", "--summary", "--interval", "wilson"]
+    assert 1 == main(["evaluate", str(EXAMPLE), *words])
+    assert "; pass --interval auto\n" in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_named(monkeypatch, capsys):
+    """With how to install it."""
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    assert 1 == main(["evaluate", str(EXAMPLE), "--baseline", "KNN scores", "--test", "ttest"])
+    assert "install it with pip install 'recframe[stats]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
     (tmp_path / "bad.parquet").write_text("x")
     for given, message in {
         (path, path): "path must name each file once",
-        (path, other): "other.csv has no user of .*users.csv, as 1 and 'ann'",
+        (path, other): "other.csv has no user of .*users.csv, as '1' and 'ann'",
         (tmp_path / "bad.parquet",): "path: cannot read .*bad.parquet",
         (tmp_path / "no.csv",): "path: cannot read .*no.csv: no such file",
         ("users.txt",): "path: users.txt must end in .parquet or .csv",

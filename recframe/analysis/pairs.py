@@ -65,7 +65,12 @@ class Pairs(NamedTuple):
 
 
 def find_pairs(per_user: pd.DataFrame, baseline: Any) -> Pairs:
-    """Return the pairs that a baseline means; raise where nothing can be compared."""
+    """Return the pairs that a baseline means; raise where nothing can be compared.
+
+    It may be pairs already, which no one baseline means.
+    """
+    if isinstance(baseline, Pairs):
+        return baseline
     scores = list[Hashable](per_user.columns.unique("score"))
     if len(scores) < 2:
         raise RecframeError(

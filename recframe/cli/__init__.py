@@ -19,13 +19,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with unwinding_on_sigterm():
             arguments = parse(sys.argv[1:] if argv is None else argv)
-            arguments.run(arguments)
+            status: int | None = arguments.run(arguments)  # only a gate has one of its own
     except RecframeError as error:
         tell(spell_flags(str(error)))
         return REFUSED
     except KeyboardInterrupt:
         tell("interrupted")
         return INTERRUPTED
+    except ImportError as error:  # of an extra: it says which, and how to install it
+        if sys.flags.dev_mode:
+            raise
+        tell(spell_flags(str(error)))
+        return REFUSED
     except Exception as error:
         if sys.flags.dev_mode:
             raise
@@ -35,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             tell(f"unexpected {found}; python -X dev -m recframe shows where")
         return REFUSED
-    return DONE
+    return DONE if status is None else status
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recframe.cli import trec
+from recframe.cli import compare, trec
 from recframe.cli.commands import WITHOUT, run_catalogue, run_describe, run_evaluate
 from recframe.cli.examples import (
     CATALOGUE_EXAMPLES,
@@ -14,7 +14,8 @@ from recframe.cli.examples import (
     EXAMPLES,
 )
 from recframe.cli.parser import Parser, ShowVersion
-from recframe.cli.results import OUTPUT_ENDINGS
+from recframe.cli.results import add_output, add_per_user
+from recframe.cli.spelling import spell_flags
 from recframe.cli.statuses import STATUSES, USAGE
 from recframe.cli.values import (
     as_usage,
@@ -22,14 +23,12 @@ from recframe.cli.values import (
     read_items,
     read_k,
     read_memory,
-    read_path,
     refuse_k,
 )
-from recframe.cli.views import add_per_query, add_views, check_views
+from recframe.cli.views import add_per_query, add_views
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY
-from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics
 from recframe.options import DEFAULTS, MEANINGS
@@ -41,7 +40,6 @@ GROUPS = {
     "truth": ("truth", "truth_user", "truth_item", "absent"),
     "candidates": ("exclude", "unjudged"),
 }
-QUIET = ("-q", "--quiet", "--no-progress")
 NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
 
@@ -60,7 +58,11 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if first[:1] != "-" and (Path(first).suffix or "/" in first):  # as no command has
         parser.error(f"{quote(first)} is no command; did you mean recframe evaluate {first}?")
     arguments = parser.parse_args(words)
-    check_views(parser, arguments)
+    try:
+        if "check" in arguments:
+            arguments.check(arguments)
+    except RecframeError as error:
+        parser.error(spell_flags(str(error)))
     return arguments
 
 
@@ -86,7 +88,7 @@ def build_parser() -> Parser:
     _add_metrics(command, DEFAULT_METRICS)
     _add_options(command, DEFAULTS)
     add_views(command, "score", "users")
-    _add_per_user(_add_output(command, "the means"), "user")
+    add_per_user(add_output(command, "the means"), "user")
     _add_limits(command)
     command = commands.add_parser(
         "describe",
@@ -101,7 +103,7 @@ def build_parser() -> Parser:
     _add_paths(command)
     _add_k(command, "the cut-off to look at")
     _add_options(command, [name for name in DEFAULTS if name not in NOT_DESCRIBED])
-    _add_output(command, "the figures")
+    add_output(command, "the figures")
     _add_limits(command)
     command = commands.add_parser(
         "catalogue",
@@ -123,8 +125,20 @@ def build_parser() -> Parser:
         "(default: the items of PATH)",
     )
     _add_options(command, [name for name in DEFAULTS if name not in NOT_SHOWN])
-    _add_output(command, "the figures")
+    add_output(command, "the figures")
     _add_limits(command)
+    command = commands.add_parser(
+        "compare",
+        help="what has changed since values of users were saved, and a gate for jobs",
+        prog="recframe compare",
+        usage="%(prog)s [--max-drop D | --non-inferior D] [OPTION ...] OLD NEW",
+        description=compare.DESCRIPTION,
+        epilog=f"{compare.EPILOG}\n\n{STATUSES}",
+    )
+    compare.add_compared(command)
+    _add_metrics(command, ["all that both files have"])
+    compare.add_gate(command)
+    add_output(command, "the differences")
     command = commands.add_parser(
         "trec",
         help="runs of TREC against their qrels, as trec_eval",
@@ -144,8 +158,8 @@ def build_parser() -> Parser:
     )
     _add_options(command, trec.OPTIONS, trec.CONVENTIONS)
     add_views(command, "run", "queries")
-    group = _add_output(command, "the means", trec.QUIET)
-    _add_per_user(group, "query")
+    group = add_output(command, "the means", trec.QUIET)
+    add_per_user(group, "query")
     add_per_query(group)
     return parser
 
@@ -200,44 +214,6 @@ def _add_options(
                     const=False,
                     help="the highest score is the best, whatever its name",
                 )
-
-
-def _add_per_user(group: Any, whose: str) -> None:
-    """Add where the values of every user, or query, go."""
-    group.add_argument(
-        "--per-user",
-        type=as_usage(lambda text: read_path(text, FILE_ENDINGS)),
-        metavar="FILE",
-        help=f"also write the values of every {whose} to FILE ({' or '.join(FILE_ENDINGS)})",
-    )
-
-
-def _add_output(command: argparse.ArgumentParser, what: str, quiet: Sequence[str] = QUIET) -> Any:
-    """Add where results go; return the group."""
-    group = command.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("table", "csv", "json"),
-        default="table",
-        help=f"how {what} are printed; json has columns, options and version beside them "
-        "(default: %(default)s)",
-    )
-    group.add_argument(
-        "-o",
-        "--output",
-        type=as_usage(lambda text: read_path(text, OUTPUT_ENDINGS)),
-        metavar="FILE",
-        help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
-    )
-    said = group.add_mutually_exclusive_group()
-    said.add_argument(*quiet, dest="quiet", action="store_true", help="no progress bar, no notes")
-    said.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="also say what is read and how, rows, users and seconds, on standard error",
-    )
-    return group
 
 
 def _add_limits(command: argparse.ArgumentParser) -> None:

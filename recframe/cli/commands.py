@@ -173,8 +173,8 @@ def _tell_plan(arguments: argparse.Namespace, files: Files, limits: Limits) -> N
     which = f": {paths[0]}" if paths else ""
     which += f" … {paths[-1]}" if len(paths) > 1 else ""
     tell(
-        f"{files.n_rows:,} rows in {_count(len(paths), 'file')}, "
-        f"{_count(n_groups, 'row group')}{shorten(which)}"
+        f"{files.n_rows:,} rows in {count_of(len(paths), 'file')}, "
+        f"{count_of(n_groups, 'row group')}{shorten(which)}"
     )
     columns = files.columns
     roles: dict[str, Any] = {
@@ -199,7 +199,7 @@ def _tell_undefined(means: Means) -> None:
         same = "" if n_undefined[labels].nunique() == 1 else "up to "
         tell(
             f"note: {shorten(', '.join(labels))} undefined for {same}{most:,} of "
-            f"{_count(means.n_all, 'user')}, left out of the mean; --zero-division 0 counts "
+            f"{count_of(means.n_all, 'user')}, left out of the mean; --zero-division 0 counts "
             "them as 0"
         )
 
@@ -210,6 +210,6 @@ def _tell_done(arguments: argparse.Namespace, what: str, started: float) -> None
         tell(f"{what} in {time.perf_counter() - started:.2f} s")
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
     """Return a number of things."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

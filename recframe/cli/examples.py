@@ -5,6 +5,7 @@ EXAMPLES = """examples:
   recframe evaluate runs/*.parquet --truth test.parquet --output means.json
   recframe describe runs/ --k 4
   recframe catalogue runs/ --items 5000
+  recframe compare monday.parquet tuesday.parquet --max-drop 0.01
   recframe evaluate @options.txt runs/
 
 @FILE stands for the arguments in FILE: one or more on a line, in quotes where

@@ -1,11 +1,12 @@
 """Results: tables as text, as one document, and in files."""
 
+import argparse
 import json
 import math
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from textwrap import fill
@@ -16,13 +17,53 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.analysis.description import Description
+from recframe.cli.values import as_usage, read_path
 from recframe.console import escape
 from recframe.files.footers import Files
-from recframe.files.output import Means
+from recframe.files.output import FILE_ENDINGS, Means
 from recframe.options import Options
 
+QUIET = ("-q", "--quiet", "--no-progress")
 WIDTH = 80  # of words, where no terminal says otherwise
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
+
+
+def add_per_user(group: Any, whose: str) -> None:
+    """Add where the values of every user, or query, go."""
+    group.add_argument(
+        "--per-user",
+        type=as_usage(lambda text: read_path(text, FILE_ENDINGS)),
+        metavar="FILE",
+        help=f"also write the values of every {whose} to FILE ({' or '.join(FILE_ENDINGS)})",
+    )
+
+
+def add_output(command: argparse.ArgumentParser, what: str, quiet: Sequence[str] = QUIET) -> Any:
+    """Add where results go; return the group."""
+    group = command.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("table", "csv", "json"),
+        default="table",
+        help=f"how {what} are printed; json has columns, options and version beside them "
+        "(default: %(default)s)",
+    )
+    group.add_argument(
+        "-o",
+        "--output",
+        type=as_usage(lambda text: read_path(text, OUTPUT_ENDINGS)),
+        metavar="FILE",
+        help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
+    )
+    said = group.add_mutually_exclusive_group()
+    said.add_argument(*quiet, dest="quiet", action="store_true", help="no progress bar, no notes")
+    said.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also say what is read and how, rows, users and seconds, on standard error",
+    )
+    return group
 
 
 class Result(NamedTuple):

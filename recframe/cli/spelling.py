@@ -9,7 +9,8 @@ from recframe.options import DEFAULTS
 
 REMEDY = re.compile("([;:] (?:else )?pass )")
 VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[^]]*\]|\.\.\.|[-+]?[\w.]+(?![\w.(])"""
-ARGUMENT = rf"(?<![\w.'\"])({'|'.join((*DEFAULTS, 'memory', 'tmp'))})=({VALUE})"
+FLAGS = "|".join((*DEFAULTS, "memory", "tmp", "interval", "correction"))
+ARGUMENT = rf"(?<![\w.'\"])({FLAGS})=({VALUE})"
 ARGUMENTS = re.compile(rf"{ARGUMENT}(?:, {ARGUMENT})*")  # as in a call, which is to be pasted
 NAMES = re.compile(rf"(?<![\w.'\"])({'|'.join(DEFAULTS)}|tmp)= ")
 READ = re.compile(r"\w*=?pd\.read_\w+\('[^']*'[^)]*\)(, or write it as parquet)?")

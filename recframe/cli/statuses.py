@@ -3,10 +3,11 @@
 from recframe.console import REFUSED
 from recframe.startup import INTERRUPTED
 
-DONE, USAGE, TERMINATED = 0, 2, 143
+DONE, USAGE, FAILED, TERMINATED = 0, 2, 3, 143
 STATUSES = f"""exit status:
   {DONE}    done
   {REFUSED}    the data is refused, or the system failed
   {USAGE}    wrong usage, or nothing asked
+  {FAILED}    recframe compare: a metric fails
   {INTERRUPTED}  interrupted, as by Ctrl-C
   {TERMINATED}  ended by SIGTERM"""

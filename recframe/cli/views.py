@@ -6,31 +6,32 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.compare import Comparison, compare_table
-from recframe.analysis.resampling import make_resampling
+from recframe.analysis.compare import compare_table
 from recframe.analysis.summary import summary_table
+from recframe.cli.intervals import add_how, check_how, read_how
 from recframe.cli.results import Result, result_of_means, result_of_pairs
 from recframe.errors import RecframeError, quote
 from recframe.files.output import Means, mean_of_tables
 from recframe.frames.tables import join_tables
 
-RESAMPLING = make_resampling(confidence=0.95, n_resamples=9_999, seed=0)
-
 
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
     """Add what may be shown in place of means; `what` are scores or runs, of users or queries."""
-    group = command.add_argument_group("intervals").add_mutually_exclusive_group()
-    group.add_argument(
+    command.set_defaults(check=check_views)
+    group = command.add_argument_group("intervals")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
         "--summary",
         action="store_true",
-        help=f"print each mean with its 95 %% interval over {whose}, as df.rec.summary",
+        help=f"print each mean with its interval over {whose}, as df.rec.summary",
     )
-    group.add_argument(
+    either.add_argument(
         "--baseline",
         metavar=what.upper(),
         help=f"print how every other {what} differs from this one, with intervals and p-values "
         f"over {whose}, as df.rec.compare",
     )
+    add_how(group)
 
 
 def add_per_query(group: argparse._ArgumentGroup) -> None:
@@ -44,10 +45,12 @@ def add_per_query(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def check_views(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """End where two views are asked for that are not one table."""
+def check_views(arguments: argparse.Namespace) -> None:
+    """Raise where two views are asked for that are not one table, or what is of none of them."""
+    is_comparison = arguments.baseline is not None
+    check_how(arguments, is_summary=arguments.summary, is_comparison=is_comparison)
     if getattr(arguments, "per_query", False) and arguments.summary:
-        parser.error(
+        raise RecframeError(
             "argument --per-query: --summary is of all queries; ask for one of them, and for the "
             "values of every query by --per-user FILE"
         )
@@ -87,10 +90,10 @@ def view(
     if not arguments.summary and baseline is None:
         means = mean_of_tables(tables)
         return result_of_means(means, about), means
-    per_user = join_tables(list(tables))
+    how, per_user = read_how(arguments), join_tables(list(tables))
     means = mean_of_tables([per_user])
     if arguments.summary:
-        return result_of_pairs(summary_table(per_user, resampling=RESAMPLING), means, about), means
-    how = Comparison("permutation", "holm", RESAMPLING)
+        table = summary_table(per_user, resampling=how.resampling)
+        return result_of_pairs(table, means, about), means
     table = compare_table(per_user, baseline=baseline, how=how)
     return result_of_pairs(table, means, {**about, "baseline": baseline}), means

@@ -14,6 +14,7 @@ from recframe.calls import public
 from recframe.disk import reason
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
+from recframe.frames.beside import naming
 from recframe.frames.given_values import LEVELS
 from recframe.frames.tables import sort_table
 from recframe.options import frame_error, is_path
@@ -32,7 +33,8 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     ----------
     path : path, or list of paths
         A file, .parquet or .csv, with the columns user (named as it may be), ``score`` and one
-        for each metric. Of csv, ids that are all whole numbers are read as such, others as text.
+        for each metric. Of csv, ids that are all whole numbers are read as such, unless those of
+        another file are text; others as text.
 
     Returns
     -------
@@ -70,18 +72,40 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     if not given or not all(map(is_path, given)):
         raise frame_error("path", "that of a file of --per-user, or a list of them", path)
     paths = [os.fspath(one) for one in given]
-    tables = [_read_table(one) for one in paths]
+    with naming("path"):
+        tables = read_saved(paths)
     if len(tables) > 1:
         tables = _name_apart(tables, paths)
-        for table, own in zip(tables[1:], paths[1:], strict=True):
-            if not table.index.isin(tables[0].index).any():
-                raise RecframeError(
-                    f"path: {show_path(own)} has no user of {show_path(paths[0])}, as "
-                    f"{quote(table.index.tolist()[0])} and {quote(tables[0].index.tolist()[0])}"
-                )
     joined = pd.concat(tables, axis=1)
     joined.index.name = tables[0].index.name
     return _complete(joined)
+
+
+def read_saved(paths: list[str]) -> list[pd.DataFrame]:
+    """Return the tables of files, or raise where one has no user of the first."""
+    tables = [_read_table(one) for one in paths]
+    are_text = [_kind(table) == "text" for table in tables]
+    for table, path, is_text in zip(tables, paths, are_text, strict=True):
+        # Numbers of csv are written as they were, so that as text they are what text was.
+        if any(are_text) and not is_text and Path(path).suffix == ".csv":
+            table.index = table.index.astype(str)
+    for table, path in zip(tables[1:], paths[1:], strict=True):
+        if not table.index.isin(tables[0].index).any():
+            kinds = _kind(table), _kind(tables[0])
+            found = " and ".join(quote(one.index.tolist()[0]) for one in (table, tables[0]))
+            both = f", which are {kinds[0]} and {kinds[1]}; write them alike"
+            raise RecframeError(
+                f"{show_path(path)} has no user of {show_path(paths[0])}, as {found}"
+                f"{both if kinds[0] != kinds[1] else ''}"
+            )
+    return tables
+
+
+def _kind(table: pd.DataFrame) -> str:
+    """Return what the users of a table are, in words."""
+    index = table.index
+    kind = getattr(index, "categories", index).inferred_type
+    return "text" if kind == "string" else f"{kind}s"
 
 
 def _read_table(path: str) -> pd.DataFrame:
@@ -92,20 +116,19 @@ def _read_table(path: str) -> pd.DataFrame:
     metrics = [label for label in columns if label not in (user, "score")]
     if "score" not in columns or not metrics or not len(rows):
         raise RecframeError(
-            f"path: {show_path(path)} must have a user column, score and metrics, as recframe "
+            f"{show_path(path)} must have a user column, score and metrics, as recframe "
             f"evaluate --per-user writes them, and rows; found {len(rows)} rows of {quote(columns)}"
         )
     for label in metrics:
         if not pd.api.types.is_numeric_dtype(rows[label]):
             raise RecframeError(
-                f"path: {show_path(path)} must hold numbers in {quote(label)}, found "
-                f"{rows[label].dtype}"
+                f"{show_path(path)} must hold numbers in {quote(label)}, found {rows[label].dtype}"
             )
     repeated = rows.duplicated([user, "score"])
     if repeated.any() or rows[[user, "score"]].isna().any(axis=None):
         row = rows[repeated | rows[[user, "score"]].isna().any(axis=1)].iloc[0]
         raise RecframeError(
-            f"path: {show_path(path)} must have each user and score once, and none null; found "
+            f"{show_path(path)} must have each user and score once, and none null; found "
             f"{quote(row[user])}, {quote(row['score'])}"
         )
     of_score = {score: own.set_index(user)[metrics] for score, own in rows.groupby("score")}
@@ -117,7 +140,7 @@ def _read_rows(path: str) -> pd.DataFrame:
     """Return the rows of a file as they are."""
     ending = Path(path).suffix
     if ending not in FILE_ENDINGS:
-        raise RecframeError(f"path: {show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
+        raise RecframeError(f"{show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
     try:
         if ending == ".parquet":
             return pd.read_parquet(path)
@@ -131,9 +154,9 @@ def _read_rows(path: str) -> pd.DataFrame:
             table = table.set_column(i, field, table[i].cast(pa.float64()))
         rows: pd.DataFrame = table.to_pandas()
     except OSError as error:
-        raise RecframeError(f"path: cannot read {show_path(path)}: {reason(error)}") from error
+        raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
     except (pa.ArrowException, ValueError) as error:
-        raise RecframeError(f"path: cannot read {show_path(path)}: {quote(str(error))}") from error
+        raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
     user = rows.columns[0]
     if rows[user].str.fullmatch("0|-?[1-9][0-9]{0,17}").all():
         rows[user] = rows[user].astype("int64")

@@ -68,4 +68,6 @@ def _sum(first: FirstRows, values: Array, n_users: int) -> Sum:
     return whole * denominators + part * numerators, denominators
 
 
-COLUMN_METRICS = {"mean": Definition(mean, "needed", of_column=True, zero_without_relevant=True)}
+COLUMN_METRICS = {
+    "mean": Definition(mean, "needed", of_column=True, zero_without_relevant=True, better="unknown")
+}

@@ -207,5 +207,5 @@ HIT_METRICS = {
     "r_precision": Definition(r_precision, "none", at_n_relevant=True),
     "f1": Definition(f1, "needed"),
     "capped_recall": Definition(capped_recall, "needed"),
-    "fall_out": Definition(fall_out, "needed"),
+    "fall_out": Definition(fall_out, "needed", better="low"),
 }

@@ -110,5 +110,7 @@ def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
 JUDGED_METRICS = {
     "bpref": Definition(bpref, "none", needs_judged=True),
-    "judged": Definition(judged, "needed", needs_judged=True, zero_without_relevant=True),
+    "judged": Definition(
+        judged, "needed", needs_judged=True, zero_without_relevant=True, better="unknown"
+    ),
 }

@@ -58,6 +58,8 @@ class Definition(NamedTuple):
     of_column : bool, default False
         Whether it is of a column, named in brackets, in place of relevance. Its formula takes the
         name as `column`; it has no method of its own.
+    better : {"high", "low", "unknown"}, default "high"
+        Which values are better, for a gate; of some metrics only those who look at them know.
     """
 
     formula: Callable[..., Array]
@@ -68,6 +70,7 @@ class Definition(NamedTuple):
     at_n_relevant: bool = False
     zero_without_relevant: bool = False
     of_column: bool = False
+    better: Literal["high", "low", "unknown"] = "high"
 
 
 def defined(values: Array, statistics: RankStatistics, policy: Policy) -> Array:

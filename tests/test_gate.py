@@ -1,0 +1,302 @@
+"""recframe compare: two files of --per-user, and whether a metric has become worse."""
+
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.analysis.gate import Gate, find_failed, find_low
+from recframe.cli import main
+from recframe.frames.tables import tidy_table
+from recframe.metrics.definitions import DEFINITIONS
+
+GOLDEN = Path(__file__).parent / "golden"
+COMMANDS = {
+    "compare": [],
+    "compare_csv": ["--format", "csv", "--metric", "recall@4"],
+    "compare_json": ["--format", "json", "--metric", "fall_out@4", "--max-drop", "0.01"],
+}
+LONG = re.compile(r"\d\.\d{9,}")
+FAILED = """recframe: failed: recall@4 of 'als' fell by 0.125, more than 0.01 \
+(95% interval -0.1868 to -0.06317)
+recframe: failed: fall_out@4 of 'als' rose by 0.125, more than 0.01 \
+(95% interval 0.08352 to 0.1665; the lower the better)
+"""
+
+
+def shorten(match):
+    """Return the number that was found, to 8 digits."""
+    return f"{float(match[0]):.8f}"
+
+
+def make_table(shift=0.0, users=range(12)):
+    """Return values of users of two scores; those of als are worse by the shift."""
+    base, half = np.arange(12) % 4 / 4, np.arange(12) % 3 % 2 / 2
+    columns = {
+        ("knn", "recall@4"): base,
+        ("knn", "fall_out@4"): half,
+        ("als", "recall@4"): base * (1 - shift * 8 / 3),
+        ("als", "fall_out@4"): half + shift * (np.arange(12) % 2 + 0.5),
+    }
+    table = pd.DataFrame(columns, index=pd.Index(range(12), name="user")).set_axis(list(users))
+    return table.rename_axis("user").rename_axis(["score", "metric"], axis=1)
+
+
+@pytest.fixture
+def save(tmp_path, monkeypatch):
+    """A function that saves a table in the current folder, as --per-user does."""
+    monkeypatch.chdir(tmp_path)
+
+    def save(per_user, name):
+        rows = tidy_table(per_user)
+        rows.to_csv(name, index=False) if name.endswith(".csv") else rows.to_parquet(name)
+        return name
+
+    return save
+
+
+@pytest.fixture
+def nights(save):
+    """Two files, of which the second has an als that is worse."""
+    return [save(make_table(), "old.parquet"), save(make_table(0.125), "new.parquet")]
+
+
+def test_every_golden_file_has_its_command():
+    """No golden file lies unopened."""
+    assert set(COMMANDS) == {path.stem for path in GOLDEN.glob("compare*")}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output(name, nights, capsys):
+    """The output is the golden file, but for last digits, in which versions of NumPy differ."""
+    status = main(["compare", *nights, *COMMANDS[name], "-q"])
+    golden, printed = (GOLDEN / f"{name}.txt").read_text("utf-8"), capsys.readouterr().out
+
+    assert LONG.sub(shorten, golden) == LONG.sub(shorten, printed)
+    assert (3 if "--max-drop" in COMMANDS[name] else 0) == status
+
+
+def test_it_is_the_comparison_of_values_of_users(save, capsys):
+    """Of one score each file, the table is that of recframe.compare; --output writes it."""
+    one = [table[["als"]] for table in (make_table(), make_table(0.125))]
+    paths = [save(table, name) for table, name in zip(one, ("a.csv", "b.parquet"), strict=True)]
+    how = {"interval": "t", "confidence": 0.9, "correction": "bonferroni", "test": "ttest"}
+    flags = [f"--{name}={value}" for name, value in how.items()]
+    assert 0 == main(["compare", *paths, *flags, "--format", "csv", "--output", "out.parquet"])
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
+    expected = pd.DataFrame(recframe.compare(recframe.read_per_user(paths), **how))
+    expected = expected.rename(index={"b": "als"}).rename_axis(columns=None)
+
+    pd.testing.assert_frame_equal(expected, found)
+    assert expected.equals(pd.read_parquet("out.parquet").set_index(["score", "metric"]))
+
+
+def test_p_values_are_corrected_for_all_rows(nights, capsys):
+    """Also those of other scores."""
+    main(["compare", *nights, "--format", "json", "--correction", "bonferroni"])
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    row = scores["als"]["fall_out@4"]
+
+    assert min(1, 4 * row["p_value"]) == row["p_corrected"]
+
+
+def test_a_gate_fails(nights, capsys):
+    """With status 3 and a line for each metric and score, said also where notes are not."""
+    assert 3 == main(["compare", *nights, "--max-drop", "0.01", "-q"])
+    assert FAILED == capsys.readouterr().err
+    assert 0 == main(["compare", *nights[::-1], "--max-drop", "0.01"])
+    assert 0 == main(["compare", *nights, "--max-drop", "0.25"])
+    assert 3 == main(["compare", *nights, "--non-inferior", "0.15", "--metric", "fall_out@4"])
+    assert (
+        "failed: fall_out@4 of 'als' may have risen by 0.1665, not less than 0.15 "
+        "(95% interval 0.08352 to 0.1665; the lower the better)"
+    ) in capsys.readouterr().err
+    assert 0 == main(["compare", *nights, "--non-inferior", "0.3", "--metric", "fall_out@4"])
+
+
+NAN = float("nan")
+RULES = [
+    # Which rule, whether low values are better, difference, its interval, users; whether it fails.
+    ("max_drop", False, -0.2, (-0.3, -0.1), 9, True),
+    ("max_drop", False, -0.1, (-0.3, -0.1), 9, False),
+    ("max_drop", False, 0.49 - 0.59, (-0.3, -0.01), 9, False),
+    ("max_drop", False, -0.2, (-0.5, 0.1), 9, False),
+    ("max_drop", False, -0.2, (-0.5, 0.0), 9, False),
+    ("max_drop", False, 0.2, (0.1, 0.3), 9, False),
+    ("max_drop", True, 0.2, (0.1, 0.3), 9, True),
+    ("max_drop", True, -0.2, (-0.3, -0.1), 9, False),
+    ("max_drop", True, 0.2, (-0.1, 0.5), 9, False),
+    ("max_drop", False, 0.2, (NAN, NAN), 1, True),
+    ("max_drop", False, NAN, (NAN, NAN), 0, True),
+    ("max_drop", True, NAN, (NAN, NAN), 0, True),
+    ("max_drop", False, -0.2, (NAN, NAN), 9, True),
+    ("max_drop", False, 0.0, (NAN, NAN), 9, False),
+    ("non_inferior", False, 0.0, (-0.09, 0.09), 9, False),
+    ("non_inferior", False, 0.0, (-0.1, 0.09), 9, True),
+    ("non_inferior", False, 0.1, (-0.2, 0.4), 9, True),
+    ("non_inferior", True, 0.0, (-0.2, 0.09), 9, False),
+    ("non_inferior", True, 0.0, (-0.09, 0.1), 9, True),
+    ("non_inferior", False, 0.0, (NAN, NAN), 9, True),
+    ("non_inferior", True, 0.3, (NAN, NAN), 1, True),
+]
+
+
+@pytest.mark.parametrize(("rule", "is_low", "difference", "interval", "n", "fails"), RULES)
+def test_rules(rule, is_low, difference, interval, n, fails):
+    """Of a limit of 0.1. What is not known fails, and is said so."""
+    row = {"difference": difference, "low": interval[0], "high": interval[1], "n_users": n}
+    table = pd.DataFrame([row], pd.MultiIndex.from_tuples([("knn", "m")]))
+    gate = Gate(rule, 0.1, frozenset(["m"] if is_low else []))
+    failed = find_failed(table, gate, 0.95)
+
+    assert fails == bool(failed)
+    assert not failed or ("nan" not in failed[0].reason and "no interval" in failed[0].reason) == (
+        np.isnan(interval[0]) and n > 1
+    )
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_which_values_are_better(name):
+    """The definition says so where they are the low ones, and what shows no quality is unknown."""
+    definition = DEFINITIONS[name]
+    expected = "unknown" if name in ("judged", "mean") else "high"
+    if "The lower the better." in definition.formula.__doc__:
+        expected = "low"
+
+    assert expected == definition.better
+
+
+def test_low_values_are_better_where_it_is_said():
+    """Of other metrics the definition tells; a column of one's own has none."""
+    metrics = ["recall@4", "fall_out@4", "mean(price)@4", "own"]
+
+    given = {"low": ["own"], "high": ["mean(price)@4", "fall_out@4"]}
+    assert frozenset(["own"]) == find_low(metrics, **given)
+    assert frozenset(["fall_out@4"]) == find_low(metrics[:2], [], [])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "message"),
+    [
+        ([], ["own"], r"low values of 'mean\(price\)@4' are better is not known, .*pass --higher-"),
+        (["mean(price)@4"], [], "low values of 'own' are better is not known"),
+        (["x"], [], "must name metrics that are compared, .*found 'x'"),
+        (["own"], ["own"], "must name once metrics that are compared, .*found 'own'"),
+    ],
+)
+def test_directions_that_are_refused(low, high, message):
+    """Those not known, of no metric, or both."""
+    with pytest.raises(recframe.RecframeError, match=message):
+        find_low(["recall@4", "mean(price)@4", "own"], low, high)
+
+
+def test_what_only_one_file_has_is_said(save, capsys):
+    """Users, scores and metrics, which are left out of the table."""
+    old = make_table(users=range(3, 15))[["knn"]]
+    old = save(old.rename(columns={"fall_out@4": "auc"}), "old.csv")
+    new = save(make_table(), "new.parquet")
+
+    assert 0 == main(["compare", old, new])
+    table, notes = capsys.readouterr()
+    assert ["9", "skewed", "exact"] == table.split()[-3:]
+    assert (
+        "recframe: note: only old.csv has 3 users, 1 metric ['auc'], left out; both have 9 users\n"
+        "recframe: note: only new.parquet has 3 users, 1 score ['als'], 1 metric ['fall_out@4'], "
+        "left out; both have 9 users\n"
+    ) == notes
+    main(["compare", old, new, "--format", "json", "--quiet"])
+    document = json.loads(capsys.readouterr().out)
+    expected = {"n_users": 3, "scores": ["als"], "metrics": ["fall_out@4"]}
+    assert (9, expected, None) == (
+        document["users"],
+        document["only"]["new"],
+        document["gate"],
+    )
+
+
+def test_two_files_of_one_score_each(save, capsys):
+    """They are compared whatever the scores are called, which is said."""
+    old, new = save(make_table()[["knn"]], "a.csv"), save(make_table()[["als"]], "b.csv")
+
+    assert 0 == main(["compare", old, new, "--max-drop", "0"])
+    assert (
+        "recframe: note: 'als' is compared with 'knn', each the only score of a file\n"
+        "recframe: note: all values are the same in both files\n"
+    ) == capsys.readouterr().err
+
+
+def test_users_as_text_and_as_numbers(save, capsys):
+    """Those of csv are what the other file has; those of parquet are refused, as told apart."""
+    text = save(make_table(users=map(str, range(12))), "text.parquet")
+    paths = [save(make_table(), f"whole.{ending}") for ending in ("csv", "parquet")]
+
+    assert 0 == main(["compare", paths[0], text])
+    assert 0 == main(["compare", text, paths[0]])
+    assert 1 == main(["compare", paths[1], text])
+    assert (
+        "recframe: text.parquet has no user of whole.parquet, as '0' and 0, which are text and "
+        "integers; write them alike\n"
+    ) == capsys.readouterr().err.partition("\n")[2].partition("\n")[2]
+
+
+def test_one_user_never_passes(save, capsys):
+    """Nor does none who has a value in both files."""
+    old, new = make_table(), make_table()
+    new.loc[1:, ("knn", "recall@4")] = np.nan
+    new.loc[:, ("als", "recall@4")] = np.nan
+    paths = [save(old, "old.parquet"), save(new, "new.parquet")]
+
+    assert 3 == main(["compare", *paths, "--max-drop", "1", "--metric", "recall@4"])
+    assert (
+        "recframe: failed: recall@4 of 'knn' cannot be told (1 user has a value in both, of two "
+        "needed)\n"
+        "recframe: failed: recall@4 of 'als' cannot be told (0 users have a value in both, of two "
+        "needed)\n"
+    ) == capsys.readouterr().err
+
+
+def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
+    """Or lacks what is asked for, or is one file twice, or none."""
+    table = make_table()
+    save(table.rename(columns=lambda name: f"{name}0", level="metric"), "metrics.parquet")
+    save(table.rename(columns=lambda name: f"{name}0", level="score"), "scores.parquet")
+    save(table / 0, "inf.csv")
+    Path("link.parquet").symlink_to("old.parquet")
+    Path("empty.parquet").touch()
+    for words, message in {
+        "old.parquet metrics.parquet": "metrics.parquet has no metric of old.parquet, found ['rec",
+        "old.parquet scores.parquet": "scores.parquet has no score of old.parquet, found ['knn0'",
+        "old.parquet new.parquet --metric auc": "'auc' must be in both files; old.parquet has [",
+        "old.parquet link.parquet": "old.parquet and link.parquet are one file; name two",
+        "'' new.parquet": "OLD must name a file or folder, found '' (an unset variable?)",
+        "no.parquet new.parquet": "cannot read no.parquet: no such file",
+        "old.parquet empty.parquet": "cannot read empty.parquet: ",
+        "old.parquet inf.csv": "inf.csv: per_user must hold finite numbers, found inf in",
+        "old.parquet new.parquet -o old.parquet": "cannot write old.parquet: it is read",
+    }.items():
+        assert 1 == main(["compare", *shlex.split(words)])
+        assert capsys.readouterr().err.startswith(f"recframe: {message}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--max-drop", "-1"], "argument --max-drop: must be a number of 0 or more, found -1"),
+        (["--non-inferior", "nan"], "must be a number of 0 or more, found nan"),
+        (["--max-drop", "1", "--non-inferior", "1"], "not allowed with argument --max-drop"),
+        (["--lower-is-better", "x"], "--lower-is-better is of a gate; add --max-drop or --non-inf"),
+        (["--interval", "wilson"], "argument --interval: invalid choice: 'wilson'"),
+        (["--correction", "max_t", "--test", "ttest"], "; pass --correction holm"),
+    ],
+)
+def test_wrong_usage(words, message, capsys):
+    """Limits out of range, both rules, and what goes with none."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "old.parquet", "new.parquet", *words])
+    assert message in capsys.readouterr().err
