@@ -290,3 +290,19 @@ def test_only_some_ties_are_ordered():
     shuffled = frame.sample(frac=1, random_state=3)
     rec = shuffled.rec(truth=truth, ties="item", min_relevance=2, score=["a", "b"])
     assert beside.equals(rec.evaluate([*asked, "bpref", "judged@3"]))
+
+
+@pytest.mark.parametrize("length", [3, 9], ids=["seven bytes", "more"])
+def test_many_rows_are_ordered_some_at_a_time(length, monkeypatch):
+    """Tied rows of users are put in order in runs of few rows as all at once."""
+    rng = np.random.default_rng(0)
+    items = [f"{number:0{length}}" for number in range(40)]
+    frame = pd.DataFrame({"user": np.repeat([1, 2, 3], [1, 40, 20]), "score": 1.0})
+    frame["item"] = [items[0], *rng.permutation(items), *rng.permutation(items)[:20]]
+    frame["relevant"] = rng.random(len(frame)) < 0.3
+    expected = frame.rec(ties="item").rank()
+    monkeypatch.setattr("recframe.frames.texts.AT_ONCE", 4)
+
+    by_hand = frame.sort_values("item", ascending=False).groupby("user").cumcount() + 1
+    assert by_hand.sort_index().tolist() == expected["score"].tolist()
+    pd.testing.assert_frame_equal(expected, frame.rec(ties="item").rank())

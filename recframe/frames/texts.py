@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,22 +18,41 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.ids import encode
 from recframe.frames.user_groups import find_keys
 from recframe.kernel.grouping import argsort
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_threads
 
 WORD = 8  # bytes
+ReadWords = Callable[[int, int], Array]
+AT_ONCE = 1 << 17  # rows, which the cache holds
 
 
 def order_by_text(user: Array, item: pd.Series) -> Array:
-    """Return the order of rows by user and then by item as text, the last first."""
-    keys = find_keys(item)
-    words = _read_words(keys) if isinstance(keys, pa.Array) and len(keys) else None
-    ranks = _rank(item) if words is None else words
-    order = np.argsort(~ranks)
-    return order[argsort(user[order])]
+    """Return the order of rows, which are grouped by user, by item as text, the last first."""
+    texts = find_keys(item)
+    read = _find_words(texts) if isinstance(texts, pa.Array) and len(texts) else None
+    read = read or partial(_of_rows, _rank(item))
+    order = np.empty(len(user), np.int64)
+
+    def sort(start: int, stop: int) -> None:
+        by_text = np.argsort(~read(start, stop))
+        by_user = argsort(user[start:stop][by_text])
+        np.add(by_text[by_user], start, out=order[start:stop])
+
+    # Whole users, about so many rows at a time.
+    starts = np.searchsorted(user, user[::AT_ONCE])
+    in_threads(sort, pairwise(np.unique([*starts, len(user)]).tolist()))
+    return order
 
 
-def _read_words(texts: pa.Array) -> Array | None:
-    """Return integers in the order of texts, None where they differ in more than seven bytes."""
+def _of_rows(values: Array, start: int, stop: int) -> Array:
+    """Return the values of rows."""
+    return values[start:stop]
+
+
+def _find_words(texts: pa.Array) -> ReadWords | None:
+    """Return what reads texts as integers in their order, None where these need over seven bytes.
+
+    What all begin with does not count.
+    """
     bounds = pc.min_max(texts)
     low, high = bounds["min"].as_py().encode(), bounds["max"].as_py().encode()
     # What these two begin with, all that are between them do.
@@ -44,15 +66,20 @@ def _read_words(texts: pa.Array) -> Array | None:
     signs = np.zeros(ends[-1] + WORD, np.uint8)
     signs[: ends[-1]] = np.frombuffer(data or b"", np.uint8)[: ends[-1]]
     # Eight bytes from every byte on, each time as one integer.
-    from_each: Array = np.ndarray((ends[-1] + 1,), ">u8", signs, strides=(1,))
-    words: Array = from_each.take(ends[:-1] + n_same).astype(np.uint64)
-    # What follows a text goes; of two that begin alike the shorter comes first.
-    length: Array = (np.diff(ends) - n_same).astype(np.uint64)
-    beyond = 8 * (WORD - length)
-    words >>= beyond
-    words <<= beyond
-    words |= length
-    return words
+    from_each: Array = np.ndarray((ends[-1] + 1,), "<u8", signs, strides=(1,))
+
+    def read(start: int, stop: int) -> Array:
+        own = ends[start : stop + 1]
+        words: Array = from_each[own[:-1] + n_same].byteswap()  # `take` would copy all there are
+        # What follows a text goes; of two that begin alike the shorter comes first.
+        length: Array = (np.diff(own) - n_same).astype(np.uint64)
+        beyond = 8 * (WORD - length)
+        words >>= beyond
+        words <<= beyond
+        words |= length
+        return words
+
+    return read
 
 
 def _rank(item: pd.Series) -> Array:
