@@ -9,6 +9,7 @@ from recframe.disk import reason
 from recframe.errors import RecframeError, quote
 from recframe.metrics.column_names import QUOTED
 from recframe.metrics.names import parse_metric
+from recframe.metrics.synonyms import find_meant
 
 METRIC_FLAGS = ("--metric", "--metrics")
 MOST = 1 << 20  # characters of a file of options
@@ -80,6 +81,8 @@ def _names_metric(word: str) -> bool:
     try:
         split_metrics(word)
     except RecframeError:
-        # A misspelt one is refused as such, and not as a file that is not there.
-        return bool(LIKE_METRIC.fullmatch(word)) and not Path(word).exists()
+        # A misspelt one, or that of a library as P_5, is refused as such, and not as no file.
+        meant = find_meant(word) if re.fullmatch(r"\w+", word) else None
+        is_like = LIKE_METRIC.fullmatch(word) or (meant is not None and meant.k)
+        return bool(is_like) and not Path(word).exists()
     return True
