@@ -1,7 +1,7 @@
 """How often intervals hold the mean, and tests find a difference, over populations that are made.
 
 python -m tests.benchmarks.coverage intervals --repeat 2000
-python -m tests.benchmarks.coverage differences tests power together
+python -m tests.benchmarks.coverage differences tests power together weights
 """
 
 import argparse
@@ -15,6 +15,7 @@ from recframe.analysis.intervals import find_range, mean_interval
 from recframe.analysis.power import detectable
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.sign_flips import max_t_test, sign_flip_test
+from recframe.analysis.weights import spread_by
 
 SIZES = (20, 50, 200, 1_000)
 DRAWS = 999  # of sign patterns and resamples in each repetition
@@ -217,12 +218,39 @@ def measure_together(repeat):
         print(f"n = {n:<6} {text}")
 
 
+WEIGHTS = {
+    "1 to 4": lambda rng, n: rng.integers(1, 5, n).astype(float),
+    "lognormal": lambda rng, n: np.exp(rng.standard_normal(n)),
+}
+
+
+def measure_weights(repeat):
+    """Print how often intervals hold a weighted mean, and tests find a difference by chance."""
+    how = Resampling(0.95, DRAWS, 0)
+    populations = ("RR, 0.3", "RR, 0.8", "symmetric")
+    print(f"\nweighted users, {repeat} samples: holds the mean, weighted signs found by chance")
+    print(f"{'':22}" + "".join(f"{f'n = {n}':>16}" for n in SIZES))
+    for kind, draw_weights in WEIGHTS.items():
+        for name in populations:
+            draw, mean_of = MEANS[name]
+            cells = []
+            for n in SIZES:
+                rng, n_held, n_found = np.random.default_rng(n), 0, 0
+                for _ in range(repeat):
+                    values, weights = draw(rng, n), draw_weights(rng, n)
+                    low, high, _ = mean_interval(spread_by(values, weights), (0.0, 1.0), how)
+                    n_held += low <= mean_of(n) <= high
+                    n_found += sign_flip_test((values - draw(rng, n)) * weights, how)[0] <= 0.05
+                cells.append(f"{n_held / repeat:.3f} {n_found / repeat:.3f}")
+            print(f"{kind:10} {name:11}" + "".join(f"{cell:>16}" for cell in cells))
+
+
 def main():
     """Read what is measured and print its tables."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.coverage", description=__doc__
     )
-    choices = ("intervals", "differences", "tests", "power", "together")
+    choices = ("intervals", "differences", "tests", "power", "together", "weights")
     parser.add_argument("what", nargs="+", choices=choices)
     parser.add_argument("--repeat", type=int, default=2_000, help="samples of each population")
     parser.add_argument("--confidence", type=float, default=0.95)
@@ -245,6 +273,7 @@ def main():
                 "tests": measure_tests,
                 "power": measure_power,
                 "together": measure_together,
+                "weights": measure_weights,
             }[what]
             measure(options.repeat)
         print(f"({time.perf_counter() - start:.0f} s)")
