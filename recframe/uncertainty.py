@@ -62,9 +62,9 @@ allows for the rows of that segment only. With many segments some differ by chan
 
 With `weights` the mean is that of users drawn with their weights, and its error that of its linear
 form (W. G. Cochran, "Sampling Techniques", 1977); permutations flip the signs of weighted
-differences. Users of very different weights tell as much as (Σ w)² / Σ w² users of equal ones: where
-that is below 20, intervals hold the mean too seldom (20 users with log-normal weights: 85 to 91 of
-100 times, 200 users: 93 of 100; `python -m tests.benchmarks.coverage weights`).
+differences. Users of very different weights tell as much as (Σ w)² / Σ w² users of equal ones:
+where that is below 20, intervals hold the mean too seldom (20 users with log-normal weights: 85 to
+91 of 100 times, 200 users: 93 of 100; `python -m tests.benchmarks.coverage weights`).
 
 ## Gates
 
