@@ -62,13 +62,13 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
         scores = {str(score): score for score in files.columns.scores}
         baseline = find_baseline(arguments.baseline, scores, "score columns")
         about = describe_run("evaluate", arguments.paths, files, options)
-        tables = iter_tables(files, metrics, options, limits)
-        if each is not None:
-            passing = write_each(tables, each, arguments.per_user.suffix)
-            with closing(passing):
-                result, means = view(passing, arguments, baseline, about)
-        else:
-            result, means = view(tables, arguments, baseline, about)
+        with closing(iter_tables(files, metrics, options, limits)) as tables:
+            if each is not None:
+                passing = write_each(tables, each, arguments.per_user.suffix)
+                with closing(passing):
+                    result, means = view(passing, arguments, baseline, about)
+            else:
+                result, means = view(tables, arguments, baseline, about)
         _show(arguments, result, output)
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)

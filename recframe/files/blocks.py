@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
+from threading import get_ident
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -220,8 +221,14 @@ def _categorical(ids: pa.ChunkedArray) -> pd.Categorical:
 
 def _read_ahead(elements: Iterator[Any]) -> Iterator[Any]:
     """Yield what an iterator yields; the next is made in a thread while one is worked on."""
-    with ThreadPoolExecutor(1) as pool:
+    threads: list[int] = []
+    pool = ThreadPoolExecutor(1, initializer=lambda: threads.append(get_ident()))
+    try:
         following = pool.submit(next, elements, None)
         while (element := following.result()) is not None:
             following = pool.submit(next, elements, None)
             yield element
+    finally:
+        # Left alone by an error, this may be collected in the thread itself, which cannot wait for
+        # its own end.
+        pool.shutdown(wait=get_ident() not in threads)

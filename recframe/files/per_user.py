@@ -1,6 +1,6 @@
 """The per-user tables of files, block by block."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ Made = TypeVar("Made")
 
 def iter_tables(
     files: Files, metrics: list[Metric], options: Options, limits: Limits
-) -> Iterator[pd.DataFrame]:
+) -> Generator[pd.DataFrame]:
     """Return an iterator over the tables of files; what footers can refuse is refused at once."""
     empty = read_interactions(files.sample, files.columns, options)
     judge = open_judge(files.columns, options)
@@ -37,7 +37,7 @@ def iter_tables(
             interactions = judge.judge(interactions)
         return measure_table(interactions, metrics, options)
 
-    def tables() -> Iterator[pd.DataFrame]:
+    def tables() -> Generator[pd.DataFrame]:
         dtype = read_user_dtype(files)
         with showing(limits.progress, files.n_rows) as progress:
             for table in make_each(files, limits, progress, measure):

@@ -1,5 +1,6 @@
 """Blocks of whole users: every plan gives the table of the whole frame, bit for bit."""
 
+import threading
 from functools import partial
 from types import SimpleNamespace
 
@@ -381,3 +382,24 @@ def test_categories_are_those_of_the_rows():
     assert ["b", "a", "c"] == found.categories.tolist()
     assert [0, 1, -1, 2, 0] == found.codes.tolist()
     assert found.codes.tolist() == _categorical(ids.dictionary_encode()).codes.tolist()
+
+
+def test_reading_ahead_may_end_in_its_own_thread():
+    """What is left alone by an error is collected anywhere, where it reads ahead too."""
+    is_left, is_closed, errors = threading.Event(), threading.Event(), []
+
+    def elements():
+        yield 1
+        is_left.wait(10)
+        try:
+            ahead.close()
+        except RuntimeError as error:
+            errors.append(error)
+        is_closed.set()
+        yield 2
+
+    ahead = blocks._read_ahead(elements())
+    assert 1 == next(ahead)
+    is_left.set()
+    assert is_closed.wait(10)
+    assert [] == errors
