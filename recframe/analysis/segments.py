@@ -18,6 +18,7 @@ from recframe.frames.user_groups import order_of_ids, sort_users
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
+RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
 Measure = Callable[[Interactions, Options], pd.DataFrame]
 
 
@@ -65,6 +66,12 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None
         raise RecframeError("by must name at least one column, found none; leave it out for one")
     found = [_find_own(frame, "by", one) for one in several]
     names = [own.label for own in found]
+    taken = [name for name in names if name in RESULTS]
+    if taken:
+        raise RecframeError(
+            f"by={quote(taken[0])} has the name of an index level of the results, {RESULTS}; "
+            "rename it"
+        )
     if len(set(names)) < len(names):
         raise RecframeError(f"by must name each column once, found {quote(by)}")
     return Grouping(tuple(found), None if weights is None else _find_own(frame, "weights", weights))

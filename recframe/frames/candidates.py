@@ -11,8 +11,9 @@ import pandas as pd
 
 from recframe.frames.beside import check_rows, load_frame, naming
 from recframe.frames.columns import Columns, find_pair_columns, get_column
-from recframe.frames.ids import Coded, encode, find_all_rows, find_text_rows, match
+from recframe.frames.ids import Coded, encode, match
 from recframe.frames.overlap import Items, Overlap, find_items
+from recframe.frames.pair_rows import find_all_rows, find_text_rows
 from recframe.frames.reading import complete_rows, find_groups
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.threads import Array

@@ -12,10 +12,11 @@ import pandas as pd
 from recframe.frames.beside import naming
 from recframe.frames.candidates import Candidates, read_excluded
 from recframe.frames.columns import Columns
-from recframe.frames.ids import append, find_rows, find_text_rows, match
+from recframe.frames.ids import append, match
 from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import Judgments, get_items, read_items, read_judgments
 from recframe.frames.overlap import Items, Overlap, are_listed, find_items
+from recframe.frames.pair_rows import find_rows, find_text_rows
 from recframe.frames.reading import read_interactions
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, Judged, group_gains

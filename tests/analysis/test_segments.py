@@ -205,6 +205,7 @@ def test_users_without_rows():
         "unknown": ({"by": "nope"}, "by='nope': no such column"),
         "none": ({"by": []}, "by must name at least one column"),
         "twice": ({"by": ["country", "country"]}, "by must name each column once"),
+        "a level": ({"by": pd.Series(1, ["u00"], name="metric")}, "by='metric' has the name of an"),
         "a dict": ({"by": {"u00": 1}}, "by must be a column of the frame or a Series"),
         "others": ({"by": pd.Series([1], index=["x"])}, "by: the index of the Series must hold us"),
         "repeated": (
