@@ -8,9 +8,11 @@ from numbers import Real
 from typing import Any, Literal, TypedDict, get_args
 
 import pandas as pd
+import pyarrow as pa
 
-from recframe.errors import RecframeError, find_near, quote
-from recframe.foreign import find_call, find_table
+from recframe.arrow_tables import open_table, read_frame
+from recframe.errors import RecframeError, find_near, quote, shorten
+from recframe.foreign import ArrowStream, find_call, find_table, is_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst", "item"]
@@ -20,9 +22,11 @@ Duplicates = Literal["raise", "max", "first", "keep"]
 Absent = Literal["zero", "drop"]
 Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential"]
-TruthLike = pd.DataFrame | str | os.PathLike[str]
+TableLike = pd.DataFrame | ArrowStream
+TruthLike = TableLike | str | os.PathLike[str]
 
 INFER = "infer"
+TABLE = "a pandas DataFrame, an Arrow table (as of Polars or DuckDB)"
 
 
 def _option(default: Any, takes: Any, meaning: str) -> Any:
@@ -86,7 +90,7 @@ class Options:
     )
     truth: TruthLike | None = _option(
         None,
-        "DataFrame or path",
+        "DataFrame, Arrow table or path",
         "the relevant items of every user, listed or not; `relevant` and `min_relevance` then "
         "speak of its column",
     )
@@ -95,7 +99,7 @@ class Options:
     absent: Absent = _option("zero", Absent, "users of truth without a row: score 0, leave out")
     exclude: TruthLike | None = _option(
         None,
-        "DataFrame or path",
+        "DataFrame, Arrow table or path",
         "pairs of user and item that are no candidates, as those seen in training: their rows "
         "leave the frame before anything is ranked; truth stays as it is",
     )
@@ -141,9 +145,11 @@ class Options:
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
         for name in ("truth", "exclude"):
             given = getattr(self, name)
-            if given is not None and not isinstance(given, pd.DataFrame) and not is_path(given):
-                required = "a pandas DataFrame or the path of a parquet file"
-                raise frame_error(name, required, given)
+            if given is None or isinstance(given, pd.DataFrame) or is_path(given):
+                continue
+            required = f"{TABLE} or the path of a parquet file"
+            # Read once: what runs a query, or has its rows once, is a frame from here on.
+            object.__setattr__(self, name, read_frame(load_table(name, required, given)))
         if self.unjudged == "drop" and self.truth is None:
             raise RecframeError(
                 "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
@@ -238,6 +244,18 @@ def frame_error(name: str, required: str, value: object) -> RecframeError:
     table, call = find_table(name, value)
     found, call = table or quote(value), call or find_call(name, value)
     return RecframeError(f"{name} must be {required}, found {found}{call and f'; pass {call}'}")
+
+
+def load_table(name: str, required: str, value: Any) -> pa.Table:
+    """Return a table of another library as Arrow has it, or raise for what is none."""
+    if not is_table(name, value):
+        raise frame_error(name, required, value)
+    try:
+        return open_table(value)
+    except Exception as error:  # whatever its library raises, as where a query fails
+        found = find_table(name, value)[0] or quote(value)
+        reason = shorten(str(error).partition("\n")[0])
+        raise RecframeError(f"{name}: cannot read {found}: {reason}") from error
 
 
 def _check_label(name: str, given: object) -> None:

@@ -15,16 +15,18 @@ import recframe
 ALLOWED = {
     "errors": set(),
     "foreign": set(),
+    "arrow_tables": set(),
     "calls": {"errors"},
     "console": {"errors"},
     "startup": {"console"},
     "disk": {"errors"},
     "kernel": set(),
     "metrics": {"calls", "errors", "kernel"},
-    "options": {"errors", "foreign", "kernel"},
+    "options": {"arrow_tables", "errors", "foreign", "kernel"},
     "spelling": {"options"},
     "lakehouse": {"errors"},
     "frames": {
+        "arrow_tables",
         "calls",
         "disk",
         "errors",
@@ -36,14 +38,15 @@ ALLOWED = {
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
-        *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
-        "options",
+        *("arrow_tables", "calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse"),
+        *("metrics", "options"),
     },
     "functions": {
         "analysis",
         "calls",
         "errors",
         "files",
+        "foreign",
         "frames",
         "metrics",
         "options",
@@ -51,7 +54,8 @@ ALLOWED = {
     },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
-        *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+        *("analysis", "arrow_tables", "calls", "errors", "frames", "methods", "metrics"),
+        *("options", "spelling"),
     },
     "recipes": set(),
     "uncertainty": set(),
@@ -60,8 +64,8 @@ ALLOWED = {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
     "spark": {
-        *("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options"),
-        "spelling",
+        *("analysis", "arrow_tables", "calls", "errors", "frames", "methods", "metrics"),
+        *("options", "spelling"),
     },
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),

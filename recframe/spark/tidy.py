@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.files.blocks import NULLABLE
+from recframe.arrow_tables import NULLABLE
 
 COUNTS = ("k", "n_users", "n_won", "n_tied", "n_lost")
 TEXTS = ("score", "metric", "baseline", "interval", "test")
