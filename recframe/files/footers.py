@@ -80,12 +80,12 @@ def open_files(
             if name not in file.schema.names:
                 has = shown(file.schema.names)
                 raise MissingColumnError(
-                    f"{quote(name)}: no such column in {show_path(file.path)}; it has {has}"
+                    f"{quote(name)}: no such column in {show_path(file.found.path)}; it has {has}"
                 )
-            types[name][file.path] = file.schema.field(name).type
+            types[name][file.found.path] = file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
-        with naming_file(file.path):
+        with naming_file(file.found.path):
             own = list_row_groups(file, names, user, memory, long_text)
             # What is read as one: all files together have room for it.
             row_groups += join(own, len(row_groups), memory // (JOINED * len(found)))
@@ -104,7 +104,7 @@ def open_files(
     text_user = user if user in plain and is_text(plain[user]) else None
     drop_nulls = options.missing == "drop"
     of_text = frozenset(long_text)
-    footers = {first.path: first.metadata} if len(found) == 1 else {}
+    footers = {first.found.path: first.metadata} if len(found) == 1 else {}
     return Files(
         columns,
         sample,
@@ -123,19 +123,19 @@ def _read_footer(found: Found, memory: int) -> File:
     """Return a file that was found."""
     path, values, table_schema = found
     with naming_file(path):
-        check_footer(path, memory)
-    with naming_file(path), open_file(path) as opened:
+        check_footer(found, memory)
+    with naming_file(path), open_file(found) as opened:
         schema, metadata = opened.schema_arrow, opened.metadata
     if table_schema is not None:
         # Columns added later are null in the files that were there before.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        return File(path, table_schema, metadata, values, {})
+        return File(found, table_schema, metadata, values, {})
     said_too = {name: value for name, value in values.items() if name in schema.names}
     values = {name: value for name, value in values.items() if name not in said_too}
     for name, value in values.items():
         schema = schema.append(pa.field(name, value.type))
-    return File(path, schema, metadata, values, said_too)
+    return File(found, schema, metadata, values, said_too)
 
 
 def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
@@ -159,7 +159,7 @@ def _check_as_said(file: File, name: str) -> None:
         wanted = text.cast(plain_type(file.schema.field(name).type))
     except pa.ArrowException:  # the file's values are no such thing
         wanted = text
-    with naming_file(file.path), open_file(file.path) as opened:
+    with naming_file(file.found.path), open_file(file.found) as opened:
         for index in range(file.metadata.num_row_groups):
             if (
                 wanted.is_valid
@@ -175,7 +175,7 @@ def _check_as_said(file: File, name: str) -> None:
                 if others.true_count:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(
-                        f"{quote(name)} is {quote(other)} in {show_path(file.path)}, but "
+                        f"{quote(name)} is {quote(other)} in {show_path(file.found.path)}, but "
                         f"{quote(said.as_py())} by the name of its folder; rename the one that is "
                         "not meant"
                     )
@@ -191,7 +191,7 @@ def _only_value(row_group: pq.RowGroupMetaData, name: str) -> Any:
 
 
 def open_file(
-    path: str, as_codes: Sequence[str] = (), footer: pq.FileMetaData | None = None
+    found: Found, as_codes: Sequence[str] = (), footer: pq.FileMetaData | None = None
 ) -> pq.ParquetFile:
     """Return a file opened such that reading a part of it holds that part only.
 
@@ -199,7 +199,7 @@ def open_file(
     another number. It takes up to 16 % of the time of such a file, and none of that of others.
     """
     return pq.ParquetFile(
-        path,
+        found.path,
         metadata=footer,
         read_dictionary=as_codes,
         buffer_size=BUFFER,

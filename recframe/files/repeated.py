@@ -53,7 +53,7 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
     stored = [name for name in ids if name not in said]
     if not all(said[name] == ids[name] for name in ids if name in said):
         return
-    with naming_file(row_group.path), open_file(row_group.path) as file:
+    with naming_file(row_group.path), open_file(row_group.found) as file:
         read = partial(file.iter_batches, AT_ONCE, row_group.indexes)
         if not stored:  # all are the pair's, by the names of folders
             yield next(read()).to_pandas().assign(**said)

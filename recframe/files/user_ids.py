@@ -28,8 +28,8 @@ def read_user_dtype(files: Files) -> Any:
 def _read_categories(files: Files, user: str) -> Any:
     """Return the categories of all files; their order, in which users sort, is that of files."""
     found: list[pa.Array] = []
-    for path in dict.fromkeys(row_group.path for row_group in files.row_groups):
-        with naming_file(path), open_file(path) as file:
+    for path, one in {row_group.path: row_group.found for row_group in files.row_groups}.items():
+        with naming_file(path), open_file(one) as file:
             for batch in file.iter_batches(columns=[user]):
                 ids = batch[user].slice(0, 0)
                 if not found or not ids.dictionary.equals(found[0].dictionary):

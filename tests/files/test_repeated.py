@@ -51,7 +51,7 @@ def note_opened(monkeypatch):
     open_file = repeated.open_file
 
     def open_and_note(path, *more):
-        opened.append(path)
+        opened.append(path.path)
         return open_file(path, *more)
 
     monkeypatch.setattr(repeated, "open_file", open_and_note)
