@@ -5,11 +5,9 @@ import pandas as pd
 import pytest
 
 import recframe
+from opened import open_files
 from recframe.files.blocks import plan_blocks
-from recframe.files.budget import Limits
-from recframe.files.footers import open_files
 from recframe.options import Options
-from recframe.scanned import describe_files
 
 SMALL = 64 << 10
 
@@ -32,9 +30,7 @@ def frame():
 
 def describe(path, k=10, memory=SMALL, **options):
     """Return the description of files."""
-    options = Options(**options)
-    files = open_files(path, options, memory, with_item=True)
-    return describe_files(files, k, options, Limits(memory, None, False))
+    return recframe.scan(path, memory=memory)(**options).describe(k)
 
 
 def with_nulls(frame):

@@ -1,6 +1,6 @@
 """Parquet files: what their footers say of columns, users and rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, NamedTuple
@@ -11,13 +11,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
-from recframe.files.paths import Found, PathLike, find_files
+from recframe.files.paths import Found
 from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
 from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.foreign import find_reader
-from recframe.frames.columns import Columns, find_columns
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.labels import shown
-from recframe.metrics.names import Metric
 from recframe.options import Options
 
 JOINED = 32  # what part of the memory row groups of all files may have that are read as one
@@ -43,31 +42,21 @@ class Files(NamedTuple):
         """The rows of all files."""
         return sum(row_group.n_rows for row_group in self.row_groups)
 
+    def sample_dtype(self, label: Hashable) -> Any:
+        """Return the dtype of a column."""
+        return get_column(self.sample, label).dtype
 
-def open_files(
-    paths: PathLike | Sequence[PathLike],
-    options: Options,
-    memory: int,
-    *,
-    with_item: bool = False,
-    with_relevant: bool = True,
-    metrics: Sequence[Metric] = (),
-) -> Files:
-    """Return the files that paths name, as their footers describe them; no data is read.
 
-    The columns are those that `find_columns` finds.
-    """
-    found = find_files(paths)
-    # The schema alone tells which columns play which role.
+def read_sample(found: list[Found], memory: int) -> pd.DataFrame:
+    """Return a frame without rows that has all columns of the first file, in their dtypes."""
+    first = _read_footer(found[0], memory)
+    return _read_sample(first.schema, found[0].path)
+
+
+def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
+    """Return files with these columns, as their footers describe them; no data is read."""
     first = _read_footer(found[0], memory)
     schema = first.schema
-    columns = find_columns(
-        _read_sample(schema, found[0].path),
-        options,
-        with_relevant=with_relevant,
-        with_item=with_item,
-        metrics=metrics,
-    )
     names = [str(label) for label in columns.labels]
     user = None if columns.user is None else str(columns.user)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}

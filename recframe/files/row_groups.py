@@ -107,6 +107,14 @@ def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup
         yield held._replace(index_overall=n)
 
 
+def may_have(row_group: RowGroup, user: Any) -> bool:
+    """Return whether the statistics of a row group leave room for a user."""
+    try:
+        return row_group.low is None or bool(row_group.low <= user <= row_group.high)
+    except TypeError:
+        return True  # ids that pandas has as something else than the file
+
+
 def _is_alike(one: RowGroup, other: RowGroup) -> bool:
     """Return whether two row groups can be read as one."""
     return (one.low is None) == (other.low is None) and one.coded == other.coded

@@ -24,6 +24,7 @@ from layouts import (
     shuffled_file,
     users_across_files,
 )
+from opened import open_files
 from recframe.files import blocks, spill
 from recframe.files.batches import read_batches
 from recframe.files.blocks import (
@@ -37,7 +38,6 @@ from recframe.files.blocks import (
     iter_blocks,
 )
 from recframe.files.budget import Limits, Progress
-from recframe.files.footers import open_files
 from recframe.files.paths import Found
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
+from opened import open_files
 from recframe.errors import RepeatedPairError
 from recframe.files import repeated
-from recframe.files.footers import open_files
 from recframe.files.repeated import advise_on_files
 from recframe.frames.duplicates import REMEDY
 from recframe.options import Options

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from opened import open_files
 from recframe.files import row_groups as module
-from recframe.files.footers import open_files
 from recframe.files.paths import Found
 from recframe.files.row_groups import RowGroup, _bounds, is_text, join, plain_type
 from recframe.files.sizes import LONG, TEXT_COPIES, Texts
