@@ -49,7 +49,8 @@ def iter_parts(
             yield from make_each(files, limits, progress, make_part)
         candidates.check()
         if judge is not None:
-            with_absent = judge.judge_absent(empty)
+            none = read_interactions(files.sample.astype(dtypes), files.columns, options)
+            with_absent = judge.judge_absent(none)
             if len(with_absent.groups.users) > len(empty.groups.users):
                 yield make(with_absent, options)
                 return
