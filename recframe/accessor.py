@@ -120,7 +120,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> pd.DataFrame:
         if isinstance(self._frame, pa.Table) and not reads_all:
-            return make_of_table(self._frame, make, columns, options)
+            return make_of_table(lambda _: self._frame, make, columns, options)
         return make(read_judged(self._read(), columns, options), options)
 
     def _whole(self, per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:

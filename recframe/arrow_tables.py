@@ -68,7 +68,10 @@ def read_column(column: pa.ChunkedArray) -> Any:
     dtype = text_dtype()
     if isinstance(dtype, pd.StringDtype):
         mapper = {**NULLABLE, kind: dtype}.get if pa.types.is_large_string(kind) else mapper
-    return column.to_pandas(types_mapper=mapper)
+    try:
+        return column.to_pandas(types_mapper=mapper)
+    except pa.ArrowNotImplementedError:  # as of lists of texts in views
+        return pd.Series(column.to_pylist(), dtype=object)
 
 
 def text_dtype() -> Any:

@@ -16,10 +16,11 @@ import recframe
 import recframe.metrics
 from recframe import recipes
 from recframe.dask import DaskRecAccessor
+from recframe.polars import PolarsRecAccessor
 
 COMMAND = (
     "pdoc -d numpy -o build/api "
-    "recframe recframe.methods recframe.metrics recframe.dask recframe.recipes "
+    "recframe recframe.methods recframe.metrics recframe.dask recframe.polars recframe.recipes "
     "recframe.uncertainty"
 )
 
@@ -36,6 +37,8 @@ PUBLIC = [
     *(("recframe.metrics", name) for name in recframe.metrics.__all__),
     ("recframe.dask", "DaskRecAccessor"),
     *(("recframe.dask", f"DaskRecAccessor.{name}") for name in methods(DaskRecAccessor)),
+    ("recframe.polars", "PolarsRecAccessor"),
+    *(("recframe.polars", f"PolarsRecAccessor.{name}") for name in methods(PolarsRecAccessor)),
 ]
 if find_spec("pyspark"):  # as in the environment that tests Spark
     COMMAND += " recframe.spark"

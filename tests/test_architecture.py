@@ -64,6 +64,10 @@ ALLOWED = {
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
+    "polars": {
+        *("accessor", "analysis", "arrow_tables", "errors", "frames", "methods", "metrics"),
+        "options",
+    },
     "spark": {
         *("analysis", "arrow_tables", "calls", "errors", "frames", "methods", "metrics"),
         *("options", "spelling"),

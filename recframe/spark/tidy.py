@@ -54,19 +54,6 @@ def as_per_user(table: pa.Table, scores: list[str], metrics: list[str]) -> pd.Da
     return pd.concat(of_each, axis=1, keys=scores, names=["score", "metric"]).astype(float)
 
 
-def as_plain(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of means, intervals or differences with plain columns."""
-    name, plain = str(table.columns.name), pd.DataFrame(table)
-    if "score" not in plain.index.names:  # that of a curve, whose columns are the scores
-        keys = [(score, k) for k in plain.index for score in plain.columns]
-        plain = pd.DataFrame(keys, columns=["score", "k"]).assign(value=plain.to_numpy().ravel())
-        return plain.rename(columns={"value": name})
-    plain = plain.rename_axis(columns=None).reset_index()
-    if name.startswith("baseline: "):
-        plain.insert(2, "baseline", name.removeprefix("baseline: "))
-    return plain
-
-
 def type_of(label: str) -> pa.DataType:
     """Return the type of a column of such a table."""
     if label in TEXTS:
