@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import strategies
+from recframe.metrics.definitions import DEFINITIONS
 
 LABELS = [strategies.label(*asked) for asked in strategies.every_metric(3)]
 ROWS = strategies.rows(relevance="bool", min_rows=1)
