@@ -56,6 +56,7 @@ ALLOWED = {
     },
     "recipes": set(),
     "uncertainty": set(),
+    "conventions": set(),
     "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
