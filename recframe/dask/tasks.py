@@ -1,5 +1,7 @@
 """What Dask's workers run: functions of partitions, found there by name."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from typing import Any
 
@@ -89,7 +91,7 @@ def check_candidates(
 ) -> pd.DataFrame:
     """Return a table, or raise if no user, or no item, of one of the sides is in any partition."""
     candidates = _open_candidates(excluded, truth, columns)
-    candidates.note(pd.Index(listed["user"]), [side["cell"].tolist() for side in items])
+    candidates.note(read_users(listed), [side["cell"].tolist() for side in items])
     candidates.check()
     return table
 
@@ -163,13 +165,21 @@ def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
 @public
 def list_users(frame: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return the users of a partition; what is wrong with its rows is for others to say."""
-    interactions = read_interactions(frame, columns, options, lenient=True)
-    return pd.DataFrame({"user": interactions.groups.users})
+    users = read_interactions(frame, columns, options, lenient=True).groups.users
+    return pd.DataFrame(
+        {f"user{number}": users.get_level_values(number) for number in range(users.nlevels)}
+    )
 
 
-def rows_of_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> pd.DataFrame:
+def read_users(listed: pd.DataFrame) -> pd.Index[Any]:
+    """Return users that are listed."""
+    columns = [pd.Index(ids) for _, ids in listed.items()]
+    return columns[0] if len(columns) == 1 else pd.MultiIndex.from_arrays(columns)
+
+
+def rows_of_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> pd.DataFrame:
     """Return the rows of one user."""
-    return frame[is_user(frame, user, label)]
+    return frame[is_user(frame, user, labels)]
 
 
 @public
@@ -200,5 +210,5 @@ def _open_judge(
     """Return the judge that holds truth, and has taken note of the users and items listed."""
     judge = Judge(truth["cell"].iloc[0], options)
     if listed is not None and items is not None:
-        judge.note(pd.Index(listed["user"]), items["cell"].tolist())
+        judge.note(read_users(listed), items["cell"].tolist())
     return judge

@@ -30,13 +30,13 @@ def advise_on_files(files: Files, user: Any, item: Any) -> str:
         if len(paths) > 1:
             break
     if len(paths) < 2:  # as of integers that pandas has rounded beside nulls
-        return advise(None)
+        return advise(None, files.columns)
     frame = pd.concat(found, ignore_index=True)
     rows = np.arange(len(frame))
     told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
     if told is None and len(set(paths)) > 1:
-        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None)}"
-    return advise(told)
+        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None, files.columns)}"
+    return advise(told, files.columns)
 
 
 def _may_have(row_group: RowGroup, user: Any) -> bool:
