@@ -19,7 +19,7 @@ with Importing(for_command=is_command()):
     from recframe.frames.lists import from_lists, from_topk
     from recframe.frames.matrices import from_matrix
     from recframe.frames.relevant_items import truth_from
-    from recframe.functions import compare, evaluate, iter_evaluate, summary, users_needed
+    from recframe.functions import compare, evaluate, iter_evaluate, scan, summary, users_needed
 
     __version__ = version("recframe")
     pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
@@ -40,6 +40,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "rec",
+    "scan",
     "summary",
     "truth_from",
     "users_needed",

@@ -20,14 +20,12 @@ from recframe.analysis.power import check_plan, plan_table
 from recframe.analysis.resampling import make_resampling
 from recframe.analysis.segments import table_of_given
 from recframe.analysis.summary import summary_table
-from recframe.calls import public, public_each
+from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.files.footers import open_files
 from recframe.files.paths import PathLike, find_files
-from recframe.files.per_user import iter_tables
 from recframe.frames.given_values import read_given
-from recframe.frames.tables import join_tables, per_user_table
+from recframe.frames.tables import per_user_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import (
@@ -47,6 +45,7 @@ from recframe.options import (
     is_path,
     make_options,
 )
+from recframe.scanned import ScannedRecAccessor, scan_files
 from recframe.spelling import spell_options
 
 
@@ -247,16 +246,14 @@ def evaluate(
     """
     given = locals()  # the options are spelled out in the signature, and nowhere else
     options = Options(**{name: given[name] for name in DEFAULTS})
-    parsed = parse_metrics(metrics)
     if isinstance(frame, pd.DataFrame):
         is_given = tmp is not None or progress is not False
         if is_given or not isinstance(memory, str) or memory != MEMORY:
             raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
-        return per_user_table(frame, parsed, options)
+        return per_user_table(frame, parse_metrics(metrics), options)
     _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
     limits = check_limits(memory, tmp, progress)
-    files = open_files(find_files(frame, "frame"), options, limits.memory, metrics=parsed)
-    return join_tables(list(iter_tables(files, parsed, options, limits)))
+    return scan_files(find_files(frame, "frame"), options, limits).evaluate(metrics)
 
 
 @spell_options
@@ -320,9 +317,73 @@ def iter_evaluate(
     """
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
-    parsed, checked = parse_metrics(metrics), make_options(options)
-    files = open_files(find_files(path, "path"), checked, limits.memory, metrics=parsed)
-    return public_each(iter_tables(files, parsed, checked, limits))
+    checked = make_options(options)
+    return scan_files(find_files(path, "path"), checked, limits).iter_evaluate(metrics)
+
+
+@public
+def scan(
+    source: PathLike | Sequence[PathLike],
+    memory: int | str = MEMORY,
+    tmp: PathLike | None = None,
+    progress: bool | Report = False,
+) -> ScannedRecAccessor:
+    """
+    Return the methods of ``df.rec`` over files of any size.
+
+    The columns that a call needs are read block by block, within `memory`. Results are those of the
+    frame of all rows, bit for bit.
+
+    Parameters
+    ----------
+    source : path, or list of paths
+        Parquet files that have one row for each user and item: a file, a folder, a glob pattern,
+        or a list of them; or the folder of a Delta table. Names that begin with _ or . are left
+        out. What there is is looked up once, here.
+    memory : int or str, default "1GiB"
+        Bytes to work in, as a number or "512MiB"; see `evaluate`.
+    tmp : path, default None
+        The folder of the temporary file that rows are parted in by user where they neither fit
+        `memory` nor come in order of users. None: the system's.
+    progress : bool or callable, default False
+        True shows a bar; a function is called with (done, total) in rows.
+
+    Returns
+    -------
+    ScannedRecAccessor
+        The accessor. Called with options it is bound to them; it displays what it understood of
+        the files, and how they will be read.
+
+    Raises
+    ------
+    RecframeError
+        There is no such file, or an argument has a value it does not take.
+
+    See Also
+    --------
+    evaluate : One call for one table, with all options explained.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> runs = recframe.scan("examples/example.parquet")
+    >>> runs(score="KNN scores")
+    recframe.scan(path): 300 rows in 1 file, 1 row group
+      user      inferred   'object'
+      item      inferred   'item'
+      score     given      'KNN scores'
+      relevant  inferred   'relevant'
+      read      sweep      in order of users, block by block
+    Try .describe(k=10), .mean(['precision@10', 'recall@10']), .inspect(user)
+    >>> runs.mean(["recall@4", "r_precision"])
+    metric         recall@4  r_precision
+    score
+    Random scores  0.117027     0.496026
+    KNN scores     0.226328     0.758140
+    """
+    _check_paths("source", "the path of parquet files", source)
+    limits = check_limits(memory, tmp, progress)
+    return scan_files(find_files(source, "source"), Options(), limits, "recframe.scan(path)")
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

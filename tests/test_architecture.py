@@ -47,6 +47,7 @@ ALLOWED = {
         "frames",
         "metrics",
         "options",
+        "scanned",
         "spelling",
     },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
@@ -55,7 +56,7 @@ ALLOWED = {
     },
     "recipes": set(),
     "uncertainty": set(),
-    "scanned": {"analysis", "files", "frames", "options"},
+    "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
@@ -64,8 +65,8 @@ ALLOWED = {
         "spelling",
     },
     "cli": {
-        *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),
-        *("scanned", "startup"),
+        *("analysis", "console", "disk", "errors", "files", "frames", "methods", "metrics"),
+        *("options", "scanned", "startup"),
     },
     "__main__": {"cli", "startup"},
     "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},
@@ -121,8 +122,8 @@ def test_rooms_import_one_way(name):
 
 
 def test_rooms_are_few_levels_deep():
-    """No room stands on more than seven others."""
-    assert 8 >= max(map(n_levels, ALLOWED))
+    """No room stands on more than eight others."""
+    assert 9 >= max(map(n_levels, ALLOWED))
 
 
 @pytest.mark.parametrize("name", ["kernel", "metrics"])

@@ -15,6 +15,7 @@ from recframe.frames.labels import check_label, leave_out
 from recframe.frames.own_values import read_own
 from recframe.frames.tables import make_columns
 from recframe.frames.user_groups import order_of_ids, sort_users
+from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
@@ -109,6 +110,15 @@ def measure_with_own(
     return pd.DataFrame({"cell": pd.Series([parted], dtype=object)})
 
 
+class Parted(NamedTuple):
+    """The values of users in segments, with what each user counts."""
+
+    per_user: pd.DataFrame
+    weights: pd.Series | None
+    keys: pd.DataFrame  # what each user's segment is by, a column for each, numbered
+    segments: list[Array]  # the positions of each one's users, in order of the segments
+
+
 def table_by_segment(
     parts: pd.DataFrame,
     grouping: Grouping,
@@ -117,6 +127,13 @@ def table_by_segment(
     metrics: Sequence[Metric],
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, whose values are the outer levels."""
+    return _make_each(part_users(parts, grouping, scores, metrics), grouping, make_table)
+
+
+def part_users(
+    parts: pd.DataFrame, grouping: Grouping, scores: Sequence[Hashable], metrics: Sequence[Metric]
+) -> Parted:
+    """Return the users of all parts in segments."""
     cells = parts["cell"].tolist()
     columns = make_columns(list(scores), [metric.label for metric in metrics])
     none = pd.DataFrame(columns=columns, dtype=float)
@@ -129,7 +146,7 @@ def table_by_segment(
         else _of_users(one, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
-    return _make_each(per_user, values, grouping, make_table)
+    return _part(per_user, values, grouping)
 
 
 def table_of_given(
@@ -149,23 +166,29 @@ def table_of_given(
     values = [
         _of_users(one, one.given, per_user.index) for one in grouping.all if one.given is not None
     ]
-    return _make_each(per_user, values, grouping, make_table)
+    return _make_each(_part(per_user, values, grouping), grouping, make_table)
 
 
-def _make_each(
-    per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping, make_table: MakeWeighted
-) -> pd.DataFrame:
-    """Return what is made of the users of each segment, whose values are the outer levels."""
+def _part(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -> Parted:
+    """Return users in segments by the values they have."""
     weights = None
     if grouping.weights is not None:
         weights = _check_weights(values.pop(), per_user.index, grouping.weights)
-    if not values:
-        return make_table(per_user, weights)
     keys = pd.DataFrame({n: own.reset_index(drop=True) for n, own in enumerate(values)})
-    segments = [
-        of_key.index.to_numpy()
-        for _, of_key in keys.groupby(list(keys), dropna=False, observed=True)
-    ]
+    segments = [np.arange(len(per_user))]
+    if values:
+        segments = [
+            of_key.index.to_numpy()
+            for _, of_key in keys.groupby(list(keys), dropna=False, observed=True)
+        ]
+    return Parted(per_user, weights, keys, segments)
+
+
+def _make_each(parted: Parted, grouping: Grouping, make_table: MakeWeighted) -> pd.DataFrame:
+    """Return what is made of the users of each segment, whose values are the outer levels."""
+    per_user, weights, keys, segments = parted
+    if not grouping.by:
+        return make_table(per_user, weights)
     made = [
         make_table(per_user.iloc[rows], None if weights is None else weights.iloc[rows])
         for rows in segments

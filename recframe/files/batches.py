@@ -31,11 +31,12 @@ def read_batches(
     Null ids are refused or dropped here, so that no plan meets one: statistics do not show them.
     """
     encoded = files.long_text | ({files.text_user} if encode else set())
+    found_at = {row_group.path: row_group.found for row_group in files.row_groups}
     n_open = OPEN_BYTES // max(1, files.footer_bytes)
 
     @lru_cache(max(1, min(MAX_OPEN, n_open)))
     def opened(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
-        return open_file(path, as_codes, files.footers.get(path))
+        return open_file(found_at[path], as_codes, files.footers.get(path))
 
     for row_group in row_groups:
         stored = [name for name in files.types if name not in row_group.partitions]

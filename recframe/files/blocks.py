@@ -20,7 +20,7 @@ from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, fold, gather, read_batches
 from recframe.files.budget import Limits, Progress
 from recframe.files.footers import Files
-from recframe.files.row_groups import RowGroup
+from recframe.files.row_groups import RowGroup, may_have
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes, left_after
 from recframe.files.spill import MAX_BUCKETS, Spill
 
@@ -33,6 +33,11 @@ NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
 
 Batches = Iterator[pa.RecordBatch]
 Route = Literal["sweep", "whole", "spill"]
+ROUTES: dict[Route, str] = {
+    "sweep": "in order of users, block by block",
+    "whole": "in one piece",
+    "spill": "in any order, parted by users in a temporary file",
+}
 
 
 class Plan(NamedTuple):
@@ -73,6 +78,17 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
         batches = (batch for _, batch in read(encode=False))
         n_bytes = _n_bytes(files, row_groups)
         yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
+
+
+def iter_frames(
+    files: Files, memory: int, progress: Progress, user: Hashable
+) -> Iterator[pd.DataFrame]:
+    """Yield frames of rows among which are all of a user, as they stand in files."""
+    row_groups = [row_group for row_group in files.row_groups if may_have(row_group, user)]
+    for _, batch in read_batches(files, row_groups, memory // 24, progress, encode=False):
+        frame = _frame([batch], files)
+        texts = frame.select_dtypes("category")
+        yield frame.astype({label: texts[label].cat.categories.dtype for label in texts})
 
 
 def _row_bytes(files: Files) -> int:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.files.footers import Files, naming_file, open_file
-from recframe.files.row_groups import RowGroup
+from recframe.files.row_groups import RowGroup, may_have
 from recframe.frames.duplicates import advise, find_telling
 
 AT_ONCE = 1 << 16  # rows, of all columns
@@ -23,7 +23,7 @@ def advise_on_files(files: Files, user: Any, item: Any) -> str:
     found: list[pd.DataFrame] = []
     paths: list[str] = []
     for row_group in files.row_groups:
-        if _may_have(row_group, user):
+        if may_have(row_group, user):
             for part in _find_rows(row_group, ids):
                 found.append(part)
                 paths += [row_group.path] * len(part)
@@ -39,21 +39,13 @@ def advise_on_files(files: Files, user: Any, item: Any) -> str:
     return advise(told, files.columns)
 
 
-def _may_have(row_group: RowGroup, user: Any) -> bool:
-    """Return whether the statistics of a row group leave room for a user."""
-    try:
-        return row_group.low is None or bool(row_group.low <= user <= row_group.high)
-    except TypeError:
-        return True  # ids that pandas has as something else than the file
-
-
 def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFrame]:
     """Yield the rows of a row group that have these ids, with all columns."""
     said = {name: value.as_py() for name, value in row_group.partitions.items()}
     stored = [name for name in ids if name not in said]
     if not all(said[name] == ids[name] for name in ids if name in said):
         return
-    with naming_file(row_group.path), open_file(row_group.path) as file:
+    with naming_file(row_group.path), open_file(row_group.found) as file:
         read = partial(file.iter_batches, AT_ONCE, row_group.indexes)
         if not stored:  # all are the pair's, by the names of folders
             yield next(read()).to_pandas().assign(**said)

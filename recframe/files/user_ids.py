@@ -1,5 +1,6 @@
 """Ids of users in files: hashed, and restored to what they would be in one frame."""
 
+from collections.abc import Hashable
 from hashlib import blake2b
 from typing import Any
 
@@ -8,43 +9,54 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.files.footers import Files, naming_file, open_file
-from recframe.frames.columns import get_column
-from recframe.frames.tables import sort_table
+from recframe.frames.interactions import Interactions
 from recframe.kernel.threads import Array
 
 HASHED_WORDS = 32  # of longer ids each is hashed by itself
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
 
-def read_user_dtype(files: Files) -> Any:
-    """Return the dtype that the ids would have in a frame of all rows; None for one ranking."""
-    if files.user is None:
-        return None
-    dtype = get_column(files.sample, files.columns.user).dtype
-    is_categorical = isinstance(dtype, pd.CategoricalDtype)
-    return _read_categories(files, files.user) if files.row_groups and is_categorical else dtype
+def read_dtypes(files: Files) -> tuple[Any, dict[Hashable, Any]]:
+    """Return the dtype that the ids would have in a frame of all rows; None for one ranking.
+
+    And those of other columns that say something of users, where they have categories.
+    """
+    if not files.row_groups:
+        return None if files.user is None else files.sample_dtype(files.columns.user), {}
+    dtypes = {
+        label: _read_dtype(files, label)
+        for label in files.columns.of_users
+        if isinstance(files.sample_dtype(label), pd.CategoricalDtype)
+    }
+    return None if files.user is None else _read_dtype(files, files.columns.user), dtypes
 
 
-def _read_categories(files: Files, user: str) -> Any:
-    """Return the categories of all files; their order, in which users sort, is that of files."""
+def _read_dtype(files: Files, label: Hashable) -> Any:
+    """Return the dtype that a column would have; the order of categories is that of files."""
+    dtype = files.sample_dtype(label)
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return dtype
     found: list[pa.Array] = []
-    for path in dict.fromkeys(row_group.path for row_group in files.row_groups):
-        with naming_file(path), open_file(path) as file:
-            for batch in file.iter_batches(columns=[user]):
-                ids = batch[user].slice(0, 0)
+    for path, one in {row_group.path: row_group.found for row_group in files.row_groups}.items():
+        with naming_file(path), open_file(one) as file:
+            for batch in file.iter_batches(columns=[str(label)]):
+                ids = batch[str(label)].slice(0, 0)
                 if not found or not ids.dictionary.equals(found[0].dictionary):
                     found = pa.chunked_array([*found, ids]).unify_dictionaries().chunks[:1]
     return found[0].to_pandas().dtype
 
 
-def restore_users(table: pd.DataFrame, dtype: Any) -> pd.DataFrame:
-    """Return the table of a block with ids of this dtype, sorted."""
-    users = table.index
+def restore_users(interactions: Interactions, dtype: Any) -> Interactions:
+    """Return the interactions of a block with ids of this dtype; None leaves them as text."""
+    groups = interactions.groups
+    users, sorted_by = groups.users, groups.sorted_by
     if isinstance(users, pd.CategoricalIndex):
-        users = users.categories.take(users.codes)
+        # Categories of a block come in its order, in which users do not sort.
+        users, sorted_by = users.categories.take(users.codes), None
     if dtype is not None:
         users = users.astype(dtype)
-    return sort_table(table.set_axis(users.rename(table.index.name)))
+    users = users.rename(groups.users.name)
+    return interactions._replace(groups=groups._replace(users=users, sorted_by=sorted_by))
 
 
 def hash_users(ids: pa.Array) -> Array:

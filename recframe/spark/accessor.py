@@ -16,7 +16,7 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.reading import read_interactions
 from recframe.frames.tables import mean_table
-from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
+from recframe.methods import Join, Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options
 from recframe.spark import cells, described, tasks
@@ -222,7 +222,14 @@ class SparkRecAccessor(RankingMethods[Any]):
         own = {"reads_all": reads_all, "keeps": self._partitioned}
         return bring_together(self._frame, beside, columns, options, **own), options
 
-    def _add_up(self, make: Make, columns: Columns, options: Options, make_table: MakeTable) -> Any:
+    def _add_up(
+        self,
+        make: Make,
+        columns: Columns,
+        options: Options,
+        make_table: MakeTable,
+        join: Join | None = None,
+    ) -> Any:
         parts, options = self._together(columns, options)
         empty = self._make_sample(make, columns, options)
         task = tasks.Task(parts.layout, make, columns, options, [], parts.users, is_checked=True)

@@ -11,7 +11,8 @@ import pytest
 
 import recframe
 from layouts import rewrite_bound, save_frame, save_user
-from recframe.files.footers import naming_file, open_files
+from opened import open_files
+from recframe.files.footers import naming_file
 from recframe.options import Options
 
 
