@@ -25,6 +25,7 @@ from recframe.frames.overlap import find_items
 from recframe.frames.reading import read_interactions
 from recframe.frames.tables import sort_table
 from recframe.frames.truth import Judge
+from recframe.frames.user_groups import as_users
 from recframe.methods import Make, MakeTable
 from recframe.options import Options
 
@@ -173,8 +174,7 @@ def list_users(frame: pd.DataFrame, columns: Columns, options: Options) -> pd.Da
 
 def read_users(listed: pd.DataFrame) -> pd.Index[Any]:
     """Return users that are listed."""
-    columns = [pd.Index(ids) for _, ids in listed.items()]
-    return columns[0] if len(columns) == 1 else pd.MultiIndex.from_arrays(columns)
+    return as_users([pd.Index(ids) for _, ids in listed.items()])
 
 
 def rows_of_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> pd.DataFrame:

@@ -17,13 +17,13 @@ AT_ONCE = 1 << 16  # rows, of all columns
 
 def advise_on_files(files: Files, user: Any, item: Any) -> str:
     """Return what to do about the rows of one pair, looked up with all their columns."""
-    ids = {str(files.columns.item): item}
-    if files.user is not None:
-        ids[files.user] = user
+    users = files.users
+    of_user = user if len(users) > 1 else [user][: len(users)]
+    ids = {str(files.columns.item): item, **dict(zip(users, of_user, strict=True))}
     found: list[pd.DataFrame] = []
     paths: list[str] = []
     for row_group in files.row_groups:
-        if may_have(row_group, user):
+        if not users or may_have(row_group, ids[users[0]]):
             for part in _find_rows(row_group, ids):
                 found.append(part)
                 paths += [row_group.path] * len(part)

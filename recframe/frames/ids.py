@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from recframe.errors import quote
 from recframe.frames.keys import check_dtype, factorize
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import find_keys, null_error
+from recframe.frames.user_groups import as_users, find_keys, null_error
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 
@@ -155,7 +155,7 @@ def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
             append(ids.get_level_values(number), others.get_level_values(number))
             for number in range(ids.nlevels)
         ]
-        return pd.MultiIndex.from_arrays(levels, names=ids.names)
+        return as_users(levels)
     codes, distinct = pd.factorize(others)
     dtype: Any = ids.dtype
     same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)

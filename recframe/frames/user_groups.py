@@ -90,10 +90,10 @@ def _group(columns: Ids) -> UserGroups:
         order, begins, are_sorted = _sort_ids(heads, [find_keys(ids) for ids in heads])
         if begins.all():
             # Each user is one run: the rows stay as they are.
-            return UserGroups(_as_users(heads), None, bounds, order if are_sorted else None)
+            return UserGroups(as_users(heads), None, bounds, order if are_sorted else None)
         offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], np.flatnonzero(begins)))
         order = rows_of_runs(order, bounds[:-1], n_rows)
-    users = _as_users([_take_ids(column, order[offsets[:-1]]) for column in columns])
+    users = as_users([_take_ids(column, order[offsets[:-1]]) for column in columns])
     return UserGroups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
 
 
@@ -127,20 +127,19 @@ def _join_bounds(columns: list[Array]) -> Array:
 
 def _sort_ids(columns: Ids, keys: Sequence[Keys | None]) -> tuple[Array, Array, bool]:
     """Return what `sort_numbers` does, of ids or codes of them, and whether ids are sorted then."""
-    are_numbers = [isinstance(own, np.ndarray) and own.dtype.kind in "iu" for own in keys]
-    codes = [
-        own if is_number else _number_ids(ids, own)
-        for ids, own, is_number in zip(columns, keys, are_numbers, strict=True)
-    ]
+    numbered = [_number_ids(*each) for each in zip(columns, keys, strict=True)]
+    codes, are_sorted = zip(*numbered, strict=True)
     numbers = codes[0] if len(codes) == 1 else combine(*map(_narrow, codes))
-    return *sort_numbers(numbers), all(are_numbers)
+    return *sort_numbers(numbers), all(are_sorted)
 
 
-def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> Array:
-    """Return an integer for each id that is equal where ids are."""
+def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array, bool]:
+    """Return an integer for each id that is equal where ids are, and whether in their order."""
     if isinstance(keys, pa.Array):
-        return _encode(keys)[0]
-    return factorize(ids, "user")[0]
+        return _encode(keys)[0], False
+    if keys is not None and keys.dtype.kind in "iu":
+        return keys, True
+    return factorize(ids, "user")[0], False
 
 
 def _narrow(numbers: Array) -> Array:
@@ -160,7 +159,7 @@ def _take_ids(column: pd.Series | pd.Index[Any], rows: Array) -> pd.Index[Any]:
     return ids
 
 
-def _as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
+def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     """Return the ids of each column as those of users, several as levels."""
     if len(columns) == 1:
         return columns[0]
