@@ -12,18 +12,12 @@ from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
 from recframe.arrow_tables import read_frame, sample_of
 from recframe.calls import public
+from recframe.foreign import TABLE, load_table
 from recframe.frames.columns import Columns
 from recframe.frames.other_tables import make_of_table
 from recframe.frames.truth import open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import (
-    TABLE,
-    OptionArguments,
-    Options,
-    TableLike,
-    TruthLike,
-    load_table,
-)
+from recframe.options import OptionArguments, Options, TableLike, TruthLike
 from recframe.spelling import spell_options
 
 

@@ -2,7 +2,14 @@
 
 import os
 from collections.abc import Mapping, Set
-from typing import Protocol
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from recframe.arrow_tables import open_table
+from recframe.errors import RecframeError, quote, shorten
+
+TABLE = "a pandas DataFrame, an Arrow table (as of Polars or DuckDB)"  # as messages name it
 
 
 class ArrowStream(Protocol):
@@ -116,3 +123,22 @@ def find_reader(path: object, name: str) -> str:
     for compressed in COMPRESSED:
         ending = ending.removesuffix(compressed)
     return READERS.get(ending.rpartition(".")[2], "").format(name)
+
+
+def frame_error(name: str, required: str, value: object) -> RecframeError:
+    """Return the error for what is no frame, with the call that makes one of it."""
+    table, call = find_table(name, value)
+    found, call = table or quote(value), call or find_call(name, value)
+    return RecframeError(f"{name} must be {required}, found {found}{call and f'; pass {call}'}")
+
+
+def load_table(name: str, required: str, value: Any) -> pa.Table:
+    """Return a table of another library as Arrow has it, or raise for what is none."""
+    if not is_table(name, value):
+        raise frame_error(name, required, value)
+    try:
+        return open_table(value)
+    except Exception as error:  # whatever its library raises, as where a query fails
+        found = find_table(name, value)[0] or quote(value)
+        reason = shorten(str(error).partition("\n")[0])
+        raise RecframeError(f"{name}: cannot read {found}: {reason}") from error

@@ -14,13 +14,13 @@ import recframe
 # Room: the rooms it may import beside itself. A module at the top is a room of its own.
 ALLOWED = {
     "errors": set(),
-    "foreign": set(),
+    "foreign": {"arrow_tables", "errors"},
     "arrow_tables": set(),
     "calls": {"errors"},
     "console": {"errors"},
     "startup": {"console"},
     "disk": {"errors"},
-    "kernel": set(),
+    "kernel": {"errors"},
     "metrics": {"calls", "errors", "kernel"},
     "options": {"arrow_tables", "errors", "foreign", "kernel"},
     "spelling": {"options"},
@@ -55,11 +55,12 @@ ALLOWED = {
     },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
-        *("analysis", "arrow_tables", "calls", "errors", "frames", "methods", "metrics"),
+        *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
         *("options", "spelling"),
     },
     "recipes": set(),
     "uncertainty": set(),
+    "conventions": set(),
     "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
@@ -69,7 +70,7 @@ ALLOWED = {
         "options",
     },
     "spark": {
-        *("analysis", "arrow_tables", "calls", "errors", "frames", "methods", "metrics"),
+        *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
         *("options", "spelling"),
     },
     "cli": {

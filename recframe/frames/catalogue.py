@@ -11,14 +11,14 @@ import pandas as pd
 
 from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, quote
-from recframe.foreign import is_table
+from recframe.foreign import frame_error, is_table, load_table
 from recframe.frames.arrays import as_array, as_ids, check_unmasked
 from recframe.frames.columns import Columns, find_label, get_column
 from recframe.frames.ids import match, plain
 from recframe.frames.kinds import find_kinds
 from recframe.frames.labels import is_same, list_labels
 from recframe.metrics.names import MAX_K
-from recframe.options import INFER, frame_error, load_table
+from recframe.options import INFER
 
 REQUIRED = "a list or Series of ids, a frame with a column of them, or their number"
 
