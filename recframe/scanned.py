@@ -31,6 +31,8 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import Options
 
+__all__ = ["ScannedRecAccessor"]
+
 ROW_SIZED = ("rank", "top", "judge")
 NO_COLUMNS = Columns(None, [], None)
 
