@@ -129,6 +129,9 @@ def _read_options(arguments: argparse.Namespace) -> Options:
     options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
     if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
         (options["ascending"],) = options["ascending"]  # else it could be of the last score only
+    for name in ("user", "truth_user"):
+        if len(options.get(name, ())) == 1:
+            (options[name],) = options[name]
     options |= {name: None for name in WITHOUT if given[f"no_{name}"]}
     return Options(**options)
 
