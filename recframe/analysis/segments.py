@@ -13,7 +13,7 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import check_label, is_same, leave_out
 from recframe.frames.own_values import read_own
-from recframe.frames.tables import make_columns
+from recframe.frames.tables import make_columns, tidy_table
 from recframe.frames.user_groups import as_users, order_of_ids, sort_users
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
@@ -82,10 +82,11 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None
 def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
     """Return what is given for an argument: values by user, or the label of a column."""
     if not isinstance(given, pd.Series):
-        if isinstance(given, pd.DataFrame | dict | set | np.ndarray):
+        is_other = hasattr(type(given), "__arrow_c_stream__")  # as Polars' Series
+        if is_other or isinstance(given, dict | set | np.ndarray):
             raise RecframeError(
-                f"{argument} must be a column of the frame or a Series indexed by user, found "
-                f"{quote(given)}"
+                f"{argument} must be a column of the frame or a Series indexed by user (of "
+                f"pandas), found {quote(given)}"
             )
         check_label(frame, argument, given)
         return Own(argument, given)
@@ -109,6 +110,11 @@ def measure_with_own(
     ]
     parted = (measure(interactions, options), own)
     return pd.DataFrame({"cell": pd.Series([parted], dtype=object)})
+
+
+def tidy_part(part: pd.DataFrame) -> pd.DataFrame:
+    """Return the per-user table of such a cell as plain columns."""
+    return tidy_table(part["cell"].iloc[0][0])
 
 
 class Parted(NamedTuple):

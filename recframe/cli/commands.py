@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from recframe.analysis.catalogue import catalogue_columns
 from recframe.analysis.ranks import rank_options
-from recframe.analysis.segments import measure_with_own
+from recframe.analysis.segments import measure_with_own, tidy_part
 from recframe.cli.results import (
     Result,
     as_text,
@@ -40,6 +40,7 @@ from recframe.files.paths import find_files
 from recframe.frames.beside import load_frame
 from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import find_columns
+from recframe.frames.tables import tidy_table
 from recframe.methods import measure_each
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
@@ -72,7 +73,8 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
         with closing(iter_parts(files, make, options, limits)) as parts:
             writing = parts
             if each is not None:
-                writing = write_each(parts, each, arguments.per_user.suffix)
+                tidy = tidy_table if grouping is None else tidy_part
+                writing = write_each(parts, each, arguments.per_user.suffix, tidy)
             with closing(writing) as tables:
                 if grouping is None:
                     result, means = view(tables, arguments, baseline, about)
