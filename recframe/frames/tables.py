@@ -106,16 +106,20 @@ def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
-    """Return a per-user table as plain columns: user, score, and one for each metric."""
+    """Return a per-user table as plain columns: users', score, and one for each metric."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
-    user = "user" if per_user.index.name is None else per_user.index.name
-    if user in ("score", *metrics):
-        raise RecframeError(f"the user column {quote(user)} has the name of a result; rename it")
     cells = per_user.to_numpy().reshape(-1, len(metrics))
     tidy = pd.DataFrame(cells, columns=metrics)
-    tidy.insert(0, user, per_user.index.repeat(len(scores)))
     which = np.tile(np.arange(len(scores)), len(per_user))
-    tidy.insert(1, "score", pd.Index(scores, tupleize_cols=False).take(which))
+    tidy.insert(0, "score", pd.Index(scores, tupleize_cols=False).take(which))
+    users = per_user.index.repeat(len(scores))
+    for number, name in enumerate(users.names):
+        user = "user" if name is None else name
+        if user in ("score", *metrics):
+            raise RecframeError(
+                f"the user column {quote(user)} has the name of a result; rename it"
+            )
+        tidy.insert(number, user, users.get_level_values(number))
     return tidy
 
 
