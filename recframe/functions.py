@@ -24,7 +24,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.paths import PathLike, find_files
-from recframe.foreign import TABLE, frame_error, is_table, load_table
+from recframe.foreign import TABLE_OR, frame_error, is_table, load_table
 from recframe.frames.given_values import read_given
 from recframe.frames.other_tables import evaluate_table
 from recframe.frames.tables import per_user_table
@@ -249,7 +249,7 @@ def evaluate(
     """
     given = locals()  # the options are spelled out in the signature, and nowhere else
     options = Options(**{name: given[name] for name in DEFAULTS})
-    required = f"{TABLE} or the path of parquet files"
+    required = f"{TABLE_OR}the path of parquet files"
     is_frame = isinstance(frame, pd.DataFrame)
     if is_frame or is_table("frame", frame):
         is_given = tmp is not None or progress is not False

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, find_near, quote
-from recframe.foreign import TABLE, ArrowStream, load_table
+from recframe.foreign import TABLE_OR, ArrowStream, load_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst", "item"]
@@ -152,7 +152,7 @@ class Options:
             given = getattr(self, name)
             if given is None or isinstance(given, pd.DataFrame) or is_path(given):
                 continue
-            required = f"{TABLE} or the path of a parquet file"
+            required = f"{TABLE_OR}the path of a parquet file"
             # Read once: what runs a query, or has its rows once, is a frame from here on.
             object.__setattr__(self, name, read_frame(load_table(name, required, given)))
         if self.unjudged == "drop" and self.truth is None:
