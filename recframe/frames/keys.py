@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pandas.api.types import infer_dtype, is_integer_dtype
+from pandas.api.types import infer_dtype, is_integer_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.kernel.texts import text_keys
@@ -100,7 +100,8 @@ def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
         text = pa.array(user.array)
         if text.type in (pa.string(), pa.large_string()):
             return in_one_chunk(text)
-    return None
+    is_text = is_object_dtype(dtype) and len(user) > 0 and isinstance(user.array[0], str)
+    return read_text(user) if is_text else None
 
 
 def encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
