@@ -24,11 +24,13 @@ ALLOWED = {
     "options": {"errors", "foreign", "kernel"},
     "spelling": {"options"},
     "lakehouse": {"errors"},
+    "formats": set(),
     "frames": {
         "calls",
         "disk",
         "errors",
         "foreign",
+        "formats",
         "kernel",
         "lakehouse",
         "metrics",
@@ -36,8 +38,8 @@ ALLOWED = {
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
-        *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
-        "options",
+        *("calls", "disk", "errors", "foreign", "formats", "frames", "kernel", "lakehouse"),
+        *("metrics", "options"),
     },
     "functions": {
         "analysis",

@@ -35,6 +35,7 @@ from recframe.files.output import (
 )
 from recframe.files.parts import iter_parts
 from recframe.files.paths import find_files
+from recframe.files.staging import stage
 from recframe.frames.beside import load_frame
 from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import find_columns
@@ -57,6 +58,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
         sample = read_sample(found, limits.memory)
         columns = find_columns(sample, options, metrics=metrics)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
         scores = {str(score): score for score in columns.scores}
@@ -84,6 +86,7 @@ def run_describe(arguments: argparse.Namespace) -> None:
     found = find_files(arguments.paths)
     with outputs(arguments, [file.path for file in found]) as (output, _):
         columns = find_columns(read_sample(found, limits.memory), options, with_item=True)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
         table: Any = scan_files(found, options, limits).describe(arguments.k)
@@ -102,6 +105,7 @@ def run_catalogue(arguments: argparse.Namespace) -> None:
     beside = [] if arguments.items is None or is_number else [arguments.items]
     with outputs(arguments, [file.path for file in found], beside=beside) as (output, _):
         columns = catalogue_columns(read_sample(found, limits.memory), options)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         items = load_frame("items", arguments.items) if beside else arguments.items
         known = read_catalogue(items, columns)

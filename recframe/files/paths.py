@@ -2,17 +2,19 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
 from glob import has_magic
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, show_path
+from recframe.formats.endings import PARQUET, find_format, open_rows
+from recframe.formats.rows import Rows
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 
 PathLike = str | os.PathLike[str]
@@ -21,19 +23,37 @@ NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
 
 
+class Staged(NamedTuple):
+    """What a file is read from that has no footer: the same rows as parquet."""
+
+    open: Callable[[], Any]
+    schema: pa.Schema  # with the columns that are not in it
+
+
 class Found(NamedTuple):
     """A file, and what is known of its columns beside it; given as a path it is not looked up."""
 
     path: str
     partitions: PartitionValues  # what its folders say, or the log of its table
     table_schema: pa.Schema | None = None  # of the Delta table whose log names it
+    staged: Staged | None = None
 
     def __fspath__(self) -> str:
         """Return its path."""
         return self.path
 
+    @property
+    def rows(self) -> Rows | None:
+        """Its rows where no footer describes them, until they are staged."""
+        if self.staged is not None or self.table_schema is not None:
+            return None
+        return open_rows(self.path, self.open)
+
     def open(self) -> BinaryIO:
         """Return it opened to be read."""
+        if self.staged is not None:
+            opened: BinaryIO = self.staged.open()
+            return opened
         return Path(self.path).open("rb")
 
 
@@ -66,6 +86,7 @@ def _find(paths: PathLike | Sequence[PathLike]) -> list[Found]:
     _check_named_once([file.path for file in found])
     of_no_log = [file.path for file in found if file.table_schema is None]
     _check_no_part(of_no_log, set(given), tables)
+    _check_one_format(found)
     return _typed(found)
 
 
@@ -77,7 +98,7 @@ def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
             return _read_log(root)
         files = [Found(entry.path, {}) for entry in walk(path) if not entry.is_dir()]
         if not files:
-            raise RecframeError(f"cannot read {show_path(path)}: no parquet file in that folder")
+            raise RecframeError(f"cannot read {show_path(path)}: no file in that folder")
         return files
     if os.path.exists(path) or not has_magic(path):  # noqa: PTH110 - it raises nothing
         return [Found(path, {})]
@@ -186,6 +207,19 @@ def _check_named_once(paths: list[str]) -> None:
                 f"path: {show_path(path)} is named twice{also}; its rows would count twice"
             )
         seen[identity] = path
+
+
+def _check_one_format(found: list[Found]) -> None:
+    """Raise where files are of several formats, as in a folder with a table and notes on it."""
+    first: dict[str, str] = {}
+    for file in found:
+        first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
+    if len(first) > 1:
+        (one, path), (other, also), *_ = first.items()
+        raise RecframeError(
+            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
+            f"name the files of one format, for example by a pattern as '*.{one}'"
+        )
 
 
 def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table | None]) -> None:
