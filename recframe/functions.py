@@ -54,7 +54,7 @@ def evaluate(
     frame: pd.DataFrame | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
-    user: Hashable | None = INFER,
+    user: Hashable | list[Hashable] | None = INFER,
     item: Hashable = INFER,
     score: Hashable | list[Hashable] = INFER,
     ascending: bool | list[bool] | None = None,
@@ -68,7 +68,7 @@ def evaluate(
     gain: Gain = "linear",
     min_score: float | None = None,
     truth: TruthLike | None = None,
-    truth_user: Hashable = INFER,
+    truth_user: Hashable | list[Hashable] = INFER,
     truth_item: Hashable = INFER,
     absent: Absent = "zero",
     exclude: TruthLike | None = None,
@@ -93,13 +93,16 @@ def evaluate(
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
         mean of the column price over the first 10 rows (see Notes).
-    user : label or None, default "infer"
-        The column of user ids; index levels count as columns. None: the whole frame is one
-        ranking, labelled "all". "infer" looks for user, query, customer, member, visitor,
-        question, topic, object, session or request, each with or without id, uid, qid, accountid,
-        clientid, personid, profileid, reviewerid or impressionid; here and below case, spaces,
-        underscores, hyphens and dots are ignored, and query_id is taken beside query. Several,
-        as a session beside a user, are refused: a ranking for each is not one for the other.
+    user : label, list of labels, or None, default "infer"
+        The column of user ids; index levels count as columns. A list, as ["date", "user"]: each
+        combination of what these columns hold is one ranking, and the users are a MultiIndex of
+        them (of one column a plain index, as in ``DataFrame.groupby``); a tuple is one label.
+        None: the whole frame is one ranking, labelled "all". "infer" looks for user, query,
+        customer, member, visitor, question, topic, object, session or request, each with or
+        without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
+        here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
+        taken beside query. Several, as a session beside a user, are refused: a ranking for each is
+        not one for the other.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
@@ -158,7 +161,8 @@ def evaluate(
         name: truth is refused until `relevant` says.
     truth_user, truth_item : label, default "infer"
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
-        else looks for the names above. Ids are compared by value, whatever their dtypes.
+        else looks for the names above; of several user columns truth must have each, or be given
+        as many by a list. Ids are compared by value, whatever their dtypes.
     absent : {"zero", "drop"}, default "zero"
         A user of truth without a row, or without a score in a score column. "zero": an empty list,
         whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision,
@@ -169,7 +173,8 @@ def evaluate(
         document; or a parquet file of them, read whole. Their rows leave the frame before anything
         is ranked or counted, also those of every pair that is there repeatedly; `truth` stays as it
         is, so that R counts its items, excluded or not. The columns of ids are those named as the
-        frame's, else found by the names above; others are ignored. Ids are compared as those of
+        frame's, else found by the names above (not of several user columns, which it must have);
+        others are ignored. Ids are compared as those of
         truth. A user all of whose rows are excluded has no row.
     unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
         A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and

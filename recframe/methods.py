@@ -585,7 +585,8 @@ class RankingMethods(ABC, Generic[Table]):
         Parameters
         ----------
         user : label, default "all"
-            The id of the user; "all" is the one ranking of ``user=None``.
+            The id of the user, a tuple where several columns tell users apart; "all" is the one
+            ranking of ``user=None``.
         k : int, default 3
             The cut-off, 1 or more.
 
@@ -629,7 +630,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         k = check_k(k)
         columns = self._find_columns(with_item=True)
-        check_user(user, columns.user)
+        check_user(user, columns.users)
         rows, is_all = self._rows_of(user, columns)
         return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
 

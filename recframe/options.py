@@ -23,6 +23,7 @@ Gain = Literal["linear", "exponential"]
 TruthLike = pd.DataFrame | str | os.PathLike[str]
 
 INFER = "infer"
+SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
 
 
 def _option(default: Any, takes: Any, meaning: str) -> Any:
@@ -34,7 +35,11 @@ def _option(default: Any, takes: Any, meaning: str) -> Any:
 class Options:
     """How a frame is read and what its edge cases mean; checked when made."""
 
-    user: Hashable | None = _option(INFER, "label, or None for one ranking", "column of users")
+    user: Hashable | list[Hashable] | None = _option(
+        INFER,
+        "label, list of labels, or None for one ranking",
+        "column of users; of several, as of date and user, each combination is one ranking",
+    )
     item: Hashable = _option(INFER, "label", "column of items")
     score: Hashable | list[Hashable] = _option(
         INFER, "label or list of labels", "column to rank by; several are several models"
@@ -90,7 +95,9 @@ class Options:
         "the relevant items of every user, listed or not; `relevant` and `min_relevance` then "
         "speak of its column",
     )
-    truth_user: Hashable = _option(INFER, "label", "column of users in truth")
+    truth_user: Hashable | list[Hashable] = _option(
+        INFER, "label or list of labels", "column of users in truth, as many as of the frame"
+    )
     truth_item: Hashable = _option(INFER, "label", "column of items in truth")
     absent: Absent = _option("zero", Absent, "users of truth without a row: score 0, leave out")
     exclude: TruthLike | None = _option(
@@ -174,7 +181,7 @@ class Options:
 class OptionArguments(TypedDict, total=False):
     """The options as keyword arguments, for static readers of functions that pass them on."""
 
-    user: Hashable | None
+    user: Hashable | list[Hashable] | None
     item: Hashable
     score: Hashable | list[Hashable]
     ascending: bool | list[bool] | None
@@ -188,7 +195,7 @@ class OptionArguments(TypedDict, total=False):
     gain: Gain
     min_score: float | None
     truth: TruthLike | None
-    truth_user: Hashable
+    truth_user: Hashable | list[Hashable]
     truth_item: Hashable
     absent: Absent
     exclude: TruthLike | None
@@ -219,6 +226,11 @@ def make_options(given: Mapping[str, Any]) -> Options:
     return Options(**given)
 
 
+def list_given(given: Any) -> list[Hashable]:
+    """Return one label, or a list of labels, as a list; of None none."""
+    return list(given) if isinstance(given, list) else [] if given is None else [given]
+
+
 def is_key(value: object) -> bool:
     """Return whether a value can be a label or an id, which `Hashable` says of too many."""
     try:
@@ -242,9 +254,10 @@ def frame_error(name: str, required: str, value: object) -> RecframeError:
 
 def _check_label(name: str, given: object) -> None:
     """Raise unless what is given for a role can be a label, or labels where it may be several."""
-    several = " or a list of labels" if name == "score" else ""
-    labels = given if several and isinstance(given, list) else [given]
-    may_be_none = name in ("user", "relevant")
+    several = " or a list of labels" if name in SEVERAL else ""
+    is_list = bool(several) and isinstance(given, list)
+    labels = list_given(given) if is_list else [given]
+    may_be_none = name in ("user", "relevant") and not is_list
     if not all(is_key(label) and (may_be_none or label is not None) for label in labels):
         raise RecframeError(f"{name} must be a column label{several}, found {quote(given)}")
 

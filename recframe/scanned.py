@@ -15,7 +15,7 @@ from recframe.analysis.describe import (
     join_figures,
 )
 from recframe.analysis.description import DUPLICATES
-from recframe.analysis.inspect import is_user
+from recframe.analysis.inspect import is_user, split_user
 from recframe.analysis.overview import Overview
 from recframe.calls import public_each
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
@@ -31,6 +31,8 @@ from recframe.methods import Join, Make, MakeTable, RankingMethods, in_cells, me
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import Options
+
+__all__ = ["ScannedRecAccessor"]
 
 ROW_SIZED = ("rank", "top", "judge")
 NO_COLUMNS = Columns(None, [], None)
@@ -250,9 +252,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         # Others without a user are no matter here.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._source.limits
         found, first = list[pd.DataFrame](), files.sample
+        own = next(iter(split_user(user, columns.users)), None)
         with showing(limits.progress, files.n_rows) as progress:
-            for frame in iter_frames(files, limits.memory, progress, user):
-                found.append(frame[is_user(frame, user, columns.user)])
+            for frame in iter_frames(files, limits.memory, progress, own):
+                found.append(frame[is_user(frame, user, columns.users)])
                 first = first if len(first) else frame.head()  # ids for a refusal to name
         rows = pd.concat(found, ignore_index=True) if found else first
         return rows if len(rows) or self._options.has_truth else first, False

@@ -19,7 +19,7 @@ ALLOWED = {
     "console": {"errors"},
     "startup": {"console"},
     "disk": {"errors"},
-    "kernel": set(),
+    "kernel": {"errors"},
     "metrics": {"calls", "errors", "kernel"},
     "options": {"errors", "foreign", "kernel"},
     "spelling": {"options"},
@@ -58,6 +58,7 @@ ALLOWED = {
     },
     "recipes": set(),
     "uncertainty": set(),
+    "conventions": set(),
     "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")

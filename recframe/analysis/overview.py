@@ -100,8 +100,8 @@ def _find_truth_roles(roles: Roles, options: Options) -> Roles:
     """Return what is known of each role in truth; of none where it is a file, or not given."""
     if not isinstance(options.truth, pd.DataFrame):
         return {}
-    user, item = (next(iter(roles[name].found), None) for name in ("user", "item"))
-    return find_truth_roles(options.truth, user, item, options)
+    item = next(iter(roles["item"].found), None)
+    return find_truth_roles(options.truth, roles["user"].found, item, options)
 
 
 def _describe_role(

@@ -31,12 +31,17 @@ class Files(NamedTuple):
     sample: pd.DataFrame  # of no row; the dtypes are those the whole frame would have
     types: dict[str, pa.DataType]  # plain, of each column used, in the order of the labels
     row_groups: list[RowGroup]  # all that have rows, in order
-    user: str | None  # the name of the column in the files; None for one ranking
-    text_user: str | None  # the same where the ids are text (or bytes), else None
+    user: str | None  # the column, or first column, of users in the files; None for one ranking
+    text_users: frozenset[str]  # those of users' columns whose ids are text (or bytes)
     long_text: frozenset[str]  # the columns whose texts must not be repeated for each row
     drop_nulls: bool  # rows without a user are left out; else they are refused
     footer_bytes: int  # what the largest of their footers takes in memory
     footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
+
+    @property
+    def users(self) -> list[str]:
+        """The names of the columns in the files that tell users apart."""
+        return [str(label) for label in self.columns.users]
 
     @property
     def n_rows(self) -> int:
@@ -58,7 +63,8 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     first = _read_footer(found[0], memory)
     schema = first.schema
     names = [str(label) for label in columns.labels]
-    user = None if columns.user is None else str(columns.user)
+    users = [str(label) for label in columns.users]
+    user = next(iter(users), None)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
     long_text: set[str] = set()
@@ -87,7 +93,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
                 "write one value in each, for example one field of it"
             )
     row_groups = [row_group for row_group in row_groups if row_group.n_rows]
-    text_user = user if user in plain and is_text(plain[user]) else None
+    text_users = frozenset(name for name in users if is_text(plain[name]))
     drop_nulls = options.missing == "drop"
     of_text = frozenset(long_text)
     footers = {first.found.path: first.metadata} if len(found) == 1 else {}
@@ -97,7 +103,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         plain,
         row_groups,
         user,
-        text_user,
+        text_users,
         of_text,
         drop_nulls,
         footer_bytes,

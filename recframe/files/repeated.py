@@ -17,26 +17,26 @@ AT_ONCE = 1 << 16  # rows, of all columns
 
 def advise_on_files(files: Files, user: Any, item: Any) -> str:
     """Return what to do about the rows of one pair, looked up with all their columns."""
-    ids = {str(files.columns.item): item}
-    if files.user is not None:
-        ids[files.user] = user
+    users = files.users
+    of_user = user if len(users) > 1 else [user][: len(users)]
+    ids = {str(files.columns.item): item, **dict(zip(users, of_user, strict=True))}
     found: list[pd.DataFrame] = []
     paths: list[str] = []
     for row_group in files.row_groups:
-        if may_have(row_group, user):
+        if not users or may_have(row_group, ids[users[0]]):
             for part in _find_rows(row_group, ids):
                 found.append(part)
                 paths += [row_group.path] * len(part)
         if len(paths) > 1:
             break
     if len(paths) < 2:  # as of integers that pandas has rounded beside nulls
-        return advise(None)
+        return advise(None, files.columns)
     frame = pd.concat(found, ignore_index=True)
     rows = np.arange(len(frame))
     told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
     if told is None and len(set(paths)) > 1:
-        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None)}"
-    return advise(told)
+        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None, files.columns)}"
+    return advise(told, files.columns)
 
 
 def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFrame]:

@@ -272,4 +272,4 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_kinds(self._frame, columns)
-        return find_user(pick(self._frame, columns.labels), user, columns.user), False
+        return find_user(pick(self._frame, columns.labels), user, columns.users), False

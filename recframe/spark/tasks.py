@@ -211,9 +211,9 @@ def join_users(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
 
 
 def find_rows(
-    batches: Batches, user: Hashable, label: Hashable, labels: list[Hashable]
+    batches: Batches, user: Hashable, users: list[Hashable], labels: list[Hashable]
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one user."""
     for batch in batches:
-        is_own = is_user(as_frame(pa.table(batch), labels), user, label)
+        is_own = is_user(as_frame(pa.table(batch), labels), user, users)
         yield batch.filter(pa.array(is_own))
