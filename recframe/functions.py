@@ -23,6 +23,8 @@ from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
+from recframe.files.filters import Filters, filter_files
+from recframe.files.footers import read_schema
 from recframe.files.paths import PathLike, find_files
 from recframe.frames.given_values import read_given
 from recframe.frames.tables import per_user_table
@@ -327,6 +329,7 @@ def scan(
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
+    filters: Filters | None = None,
 ) -> ScannedRecAccessor:
     """
     Return the methods of ``df.rec`` over files of any size.
@@ -347,6 +350,12 @@ def scan(
         `memory` nor come in order of users. None: the system's.
     progress : bool or callable, default False
         True shows a bar; a function is called with (done, total) in rows.
+    filters : list of tuple, list of lists of tuple, or Expression, default None
+        Which rows are there, as in ``pd.read_parquet``: (column, operator, value) with the
+        operators ==, !=, <, <=, >, >=, in and not in, of which all must hold, or lists of which one
+        must; or an expression of pyarrow. Others, and rows with a null there, are as if they were
+        in no file; files and row groups that cannot match, by the names of their folders or by
+        their statistics, are not read. A text is a date or time where the column has such.
 
     Returns
     -------
@@ -383,7 +392,10 @@ def scan(
     """
     _check_paths("source", "the path of parquet files", source)
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_files(source, "source"), Options(), limits, "recframe.scan(path)")
+    found = find_files(source, "source")
+    if filters is not None:
+        found = filter_files(found, filters, read_schema(found[0], limits.memory))
+    return scan_files(found, Options(), limits, "recframe.scan(path)")
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

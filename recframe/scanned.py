@@ -173,7 +173,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         files = self.open(NO_COLUMNS)
         n_groups = sum(len(row_group.indexes) for row_group in files.row_groups)
         return (
-            f"{files.n_rows:,} row{'s' * (files.n_rows != 1)} in {in_files}, "
+            f"{files.rows_said} row{'s' * (files.n_rows != 1)} in {in_files}, "
             f"{n_groups:,} row group{'s' * (n_groups != 1)}"
         )
 

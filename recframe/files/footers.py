@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
+from recframe.files.filters import find_row_groups
 from recframe.files.paths import Found, PartitionValues
 from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
 from recframe.files.sizes import FOOTER_COPIES, check_footer
@@ -45,8 +46,14 @@ class Files(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """The rows of all files."""
+        """The rows of all files, where they have a condition those of row groups that may match."""
         return sum(row_group.n_rows for row_group in self.row_groups)
+
+    @property
+    def rows_said(self) -> str:
+        """The number of rows as a message has it."""
+        has_condition = any(row_group.found.condition for row_group in self.row_groups)
+        return f"{'up to ' * has_condition}{self.n_rows:,}"
 
     def sample_dtype(self, label: Hashable) -> Any:
         """Return the dtype of a column."""
@@ -55,7 +62,7 @@ class Files(NamedTuple):
 
 def read_sample(found: list[Found], memory: int) -> pd.DataFrame:
     """Return a frame without rows that has all columns of the first file, in their dtypes."""
-    return _read_sample(_read_schema(found[0], memory), found[0].path)
+    return _read_sample(read_schema(found[0], memory), found[0].path)
 
 
 def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
@@ -78,7 +85,8 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
             if name in file.said_too:
                 _check_as_said(file, name)
         with naming_file(file.found.path):
-            own = list_row_groups(file, names, user, memory, long_text)
+            wanted = [*names, *file.found.looked_at]
+            own = list_row_groups(file, wanted, user, memory, long_text)
             # What is read as one: all files together have room for it.
             row_groups += join(own, len(row_groups), memory // (JOINED * len(found)))
     for name in names:
@@ -118,7 +126,7 @@ def missing_column(name: str, schema: pa.Schema, path: str) -> MissingColumnErro
     )
 
 
-def _read_schema(found: Found, memory: int) -> pa.Schema:
+def read_schema(found: Found, memory: int) -> pa.Schema:
     """Return the columns of a file that was found; of text with the types of its first rows."""
     if found.rows is None:
         return _read_footer(found, memory).schema
@@ -148,11 +156,17 @@ def _read_footer(found: Found, memory: int) -> File:
         # Columns added later are null in the files that were there before.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        return File(found, table_schema, metadata, values, {})
-    said_too = {name: value for name, value in values.items() if name in schema.names}
-    schema = _with_said(schema, values)
-    values = {name: value for name, value in values.items() if name not in said_too}
-    return File(found, schema, metadata, values, said_too)
+        said_too, schema = {}, table_schema
+    else:
+        said_too = {name: value for name, value in values.items() if name in schema.names}
+        schema = _with_said(schema, values)
+        values = {name: value for name, value in values.items() if name not in said_too}
+    for name in found.looked_at:
+        if name not in schema.names:
+            raise missing_column(name, schema, path)
+    with naming_file(path):
+        indexes = find_row_groups(found, schema, metadata.num_row_groups)
+    return File(found, schema, metadata, values, said_too, indexes)
 
 
 def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
@@ -177,7 +191,7 @@ def _check_as_said(file: File, name: str) -> None:
     except pa.ArrowException:  # the file's values are no such thing
         wanted = text
     with naming_file(file.found.path), open_file(file.found) as opened:
-        for index in range(file.metadata.num_row_groups):
+        for index in file.indexes:
             if (
                 wanted.is_valid
                 and _only_value(file.metadata.row_group(index), name) == wanted.as_py()

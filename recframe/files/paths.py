@@ -30,6 +30,13 @@ class Staged(NamedTuple):
     schema: pa.Schema  # with the columns that are not in it
 
 
+class Condition(NamedTuple):
+    """Which rows of a file are there: others are as if they were not."""
+
+    expression: Any  # of Arrow
+    names: tuple[str, ...]  # of the columns that it reads
+
+
 class Found(NamedTuple):
     """A file, and what is known of its columns beside it; given as a path it is not looked up."""
 
@@ -37,10 +44,24 @@ class Found(NamedTuple):
     partitions: PartitionValues  # what its folders say, or the log of its table
     table_schema: pa.Schema | None = None  # of the Delta table whose log names it
     staged: Staged | None = None
+    condition: Condition | None = None
 
     def __fspath__(self) -> str:
         """Return its path."""
         return self.path
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The columns that are read to tell which of its rows are there."""
+        return () if self.condition is None else self.condition.names
+
+    def under(self, condition: Condition) -> "Found":
+        """Return it with one more condition on its rows."""
+        if self.condition is not None:
+            expression, names = self.condition
+            names = tuple(dict.fromkeys([*names, *condition.names]))
+            condition = Condition(expression & condition.expression, names)
+        return self._replace(condition=condition)
 
     @property
     def rows(self) -> Rows | None:

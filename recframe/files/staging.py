@@ -53,6 +53,7 @@ def _stage(found: Found, rows: Rows, names: list[str], known: Known, pieces: "Pi
     """Return a file of rows as parquet."""
     with naming_file(found.path):
         schema = rows.read_schema()
+        names = list(dict.fromkeys([*names, *found.looked_at]))
         stored = [name for name in names if name in schema.names]
         for name in names:
             if name not in schema.names and name not in found.partitions:
