@@ -26,7 +26,9 @@ from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.files.filters import Filters, filter_files
 from recframe.files.footers import read_schema
 from recframe.files.paths import PathLike, find_files
+from recframe.foreign import TABLE, frame_error, is_table, load_table
 from recframe.frames.given_values import read_given
+from recframe.frames.other_tables import evaluate_table
 from recframe.frames.tables import per_user_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
@@ -40,10 +42,10 @@ from recframe.options import (
     OptionArguments,
     Options,
     Short,
+    TableLike,
     Ties,
     TruthLike,
     Unjudged,
-    frame_error,
     is_path,
     make_options,
 )
@@ -53,7 +55,7 @@ from recframe.spelling import spell_options
 
 @public
 def evaluate(
-    frame: pd.DataFrame | PathLike | Sequence[PathLike],
+    frame: TableLike | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
     user: Hashable | list[Hashable] | None = INFER,
@@ -88,10 +90,11 @@ def evaluate(
 
     Parameters
     ----------
-    frame : DataFrame, path, or list of paths
-        One row for each user and item; or parquet files of any size that hold such rows: a file,
-        a folder, a glob pattern, or a list of them; or the folder of a Delta table. Names that
-        begin with _ or . are left out. It is not modified.
+    frame : DataFrame, Arrow table, path, or list of paths
+        One row for each user and item, in a DataFrame or another table that Arrow's protocol reads
+        (of Polars, PyArrow, DuckDB, Ibis), which counts as pandas would read it; or parquet files
+        of any size that hold such rows: a file, a folder, a glob pattern, or a list of them; or the
+        folder of a Delta table. Names that begin with _ or . are left out. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
         mean of the column price over the first 10 rows (see Notes).
@@ -154,7 +157,7 @@ def evaluate(
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R. Not with
         `ascending` True.
-    truth : DataFrame or path, default None
+    truth : DataFrame, Arrow table or path, default None
         The relevant items of every user, each pair of user and item once; or a parquet file of
         them, read whole. A row is relevant where its pair is in truth, and R counts the items of
         truth whether the frame lists them or not. Its relevance column is read as `relevant` and
@@ -170,7 +173,7 @@ def evaluate(
         whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision,
         dcg, rbp, err, judged and means of a column).
         "drop": without a row left out, without a score NaN.
-    exclude : DataFrame or path, default None
+    exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, as those seen in training, or a query's own
         document; or a parquet file of them, read whole. Their rows leave the frame before anything
         is ranked or counted, also those of every pair that is there repeatedly; `truth` stays as it
@@ -248,14 +251,21 @@ def evaluate(
     """
     given = locals()  # the options are spelled out in the signature, and nowhere else
     options = Options(**{name: given[name] for name in DEFAULTS})
-    if isinstance(frame, pd.DataFrame):
+    required = f"{TABLE} or the path of parquet files"
+    is_frame = isinstance(frame, pd.DataFrame)
+    if is_frame or is_table("frame", frame):
         is_given = tmp is not None or progress is not False
         if is_given or not isinstance(memory, str) or memory != MEMORY:
-            raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
-        return per_user_table(frame, parse_metrics(metrics), options)
-    _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
+            found = "a DataFrame" if is_frame else "a table"
+            raise RecframeError(f"memory, tmp and progress are for files, found {found}")
+        if isinstance(frame, pd.DataFrame):
+            return per_user_table(frame, parse_metrics(metrics), options)
+        table = load_table("frame", required, frame)
+        return evaluate_table(table, parse_metrics(metrics), options)
+    _check_paths("frame", required, frame)
+    paths: Any = frame
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_files(frame, "frame"), options, limits).evaluate(metrics)
+    return scan_files(find_files(paths, "frame"), options, limits).evaluate(metrics)
 
 
 @spell_options

@@ -345,11 +345,11 @@ class RankingMethods(ABC, Generic[Table]):
         self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any
     ) -> Table:
         """Return what is made of the per-user table, of each segment where there are any."""
-        grouping = find_grouping(self._sample, by, weights)
-        if grouping is None:
-            return self._whole(self._per_user(metrics), make_table)
         columns = self._find_columns(metrics=metrics)
         measure = partial(measure_each, metrics=metrics)
+        grouping = find_grouping(self._sample, by, weights)
+        if grouping is None:
+            return self._whole(self._map(measure, columns, self._options), make_table)
         return self._by_segment(grouping, columns, metrics, measure, make_table)
 
     def _by_segment(

@@ -9,8 +9,9 @@ from typing import Any, Literal, TypedDict, get_args
 
 import pandas as pd
 
+from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, find_near, quote
-from recframe.foreign import find_call, find_table
+from recframe.foreign import TABLE, ArrowStream, load_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst", "item"]
@@ -20,7 +21,8 @@ Duplicates = Literal["raise", "max", "first", "keep"]
 Absent = Literal["zero", "drop"]
 Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential"]
-TruthLike = pd.DataFrame | str | os.PathLike[str]
+TableLike = pd.DataFrame | ArrowStream
+TruthLike = TableLike | str | os.PathLike[str]
 
 INFER = "infer"
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
@@ -91,7 +93,7 @@ class Options:
     )
     truth: TruthLike | None = _option(
         None,
-        "DataFrame or path",
+        "DataFrame, Arrow table or path",
         "the relevant items of every user, listed or not; `relevant` and `min_relevance` then "
         "speak of its column",
     )
@@ -102,7 +104,7 @@ class Options:
     absent: Absent = _option("zero", Absent, "users of truth without a row: score 0, leave out")
     exclude: TruthLike | None = _option(
         None,
-        "DataFrame or path",
+        "DataFrame, Arrow table or path",
         "pairs of user and item that are no candidates, as those seen in training: their rows "
         "leave the frame before anything is ranked; truth stays as it is",
     )
@@ -148,9 +150,11 @@ class Options:
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
         for name in ("truth", "exclude"):
             given = getattr(self, name)
-            if given is not None and not isinstance(given, pd.DataFrame) and not is_path(given):
-                required = "a pandas DataFrame or the path of a parquet file"
-                raise frame_error(name, required, given)
+            if given is None or isinstance(given, pd.DataFrame) or is_path(given):
+                continue
+            required = f"{TABLE} or the path of a parquet file"
+            # Read once: what runs a query, or has its rows once, is a frame from here on.
+            object.__setattr__(self, name, read_frame(load_table(name, required, given)))
         if self.unjudged == "drop" and self.truth is None:
             raise RecframeError(
                 "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
@@ -243,13 +247,6 @@ def is_key(value: object) -> bool:
 def is_path(path: object) -> bool:
     """Return whether a value is a path, whatever it leads to."""
     return isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
-
-
-def frame_error(name: str, required: str, value: object) -> RecframeError:
-    """Return the error for what is no frame, with the call that makes one of it."""
-    table, call = find_table(name, value)
-    found, call = table or quote(value), call or find_call(name, value)
-    return RecframeError(f"{name} must be {required}, found {found}{call and f'; pass {call}'}")
 
 
 def _check_label(name: str, given: object) -> None:

@@ -14,18 +14,20 @@ import recframe
 # Room: the rooms it may import beside itself. A module at the top is a room of its own.
 ALLOWED = {
     "errors": set(),
-    "foreign": set(),
+    "foreign": {"arrow_tables", "errors"},
+    "arrow_tables": set(),
     "calls": {"errors"},
     "console": {"errors"},
     "startup": {"console"},
     "disk": {"errors"},
     "kernel": {"errors"},
     "metrics": {"calls", "errors", "kernel"},
-    "options": {"errors", "foreign", "kernel"},
+    "options": {"arrow_tables", "errors", "foreign", "kernel"},
     "spelling": {"options"},
     "lakehouse": {"errors"},
     "formats": set(),
     "frames": {
+        "arrow_tables",
         "calls",
         "disk",
         "errors",
@@ -38,14 +40,15 @@ ALLOWED = {
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
-        *("calls", "disk", "errors", "foreign", "formats", "frames", "kernel", "lakehouse"),
-        *("metrics", "options"),
+        *("arrow_tables", "calls", "disk", "errors", "foreign", "formats", "frames", "kernel"),
+        *("lakehouse", "metrics", "options"),
     },
     "functions": {
         "analysis",
         "calls",
         "errors",
         "files",
+        "foreign",
         "frames",
         "metrics",
         "options",
@@ -54,7 +57,8 @@ ALLOWED = {
     },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
-        *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+        *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
+        *("options", "spelling"),
     },
     "recipes": set(),
     "uncertainty": set(),
@@ -63,9 +67,13 @@ ALLOWED = {
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
+    "polars": {
+        *("accessor", "analysis", "arrow_tables", "errors", "frames", "methods", "metrics"),
+        "options",
+    },
     "spark": {
-        *("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options"),
-        "spelling",
+        *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
+        *("options", "spelling"),
     },
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "methods", "metrics"),

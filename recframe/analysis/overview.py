@@ -3,7 +3,7 @@
 import html
 import os
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from recframe.frames.columns import find_columns, find_remedy
 from recframe.frames.judgments import check_truth_columns
 from recframe.frames.likely import list_changed, spell_arguments
 from recframe.frames.roles import Roles, find_roles, find_truth_roles
-from recframe.options import Options, TruthLike
+from recframe.options import Options
 
 WIDTH = 80
 INDENT = 23  # before what a role is
@@ -127,7 +127,7 @@ def _describe_role(
     return HOW.get(how, how), [_enumerate(texts)]
 
 
-def _describe_truth(truth: TruthLike | None, roles: Roles) -> str:
+def _describe_truth(truth: Any, roles: Roles) -> str:
     """Return what truth is and, of a frame, which of its columns have ids."""
     if truth is None or not isinstance(truth, pd.DataFrame):
         return quote(os.fspath(truth or ""))

@@ -81,10 +81,11 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None
 def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
     """Return what is given for an argument: values by user, or the label of a column."""
     if not isinstance(given, pd.Series):
-        if isinstance(given, pd.DataFrame | dict | set | np.ndarray):
+        is_other = hasattr(type(given), "__arrow_c_stream__")  # as Polars' Series
+        if is_other or isinstance(given, dict | set | np.ndarray):
             raise RecframeError(
-                f"{argument} must be a column of the frame or a Series indexed by user, found "
-                f"{quote(given)}"
+                f"{argument} must be a column of the frame or a Series indexed by user (of "
+                f"pandas), found {quote(given)}"
             )
         check_label(frame, argument, given)
         return Own(argument, given)

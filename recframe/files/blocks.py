@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recframe.arrow_tables import NULLABLE
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, fold, gather, read_batches
 from recframe.files.budget import Limits, Progress
@@ -26,11 +27,6 @@ from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes, left
 from recframe.files.spill import MAX_BUCKETS, Spill
 
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
-# Arrow's way to pandas makes floats of integers beside nulls; these dtypes keep them exact.
-NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
-    pa.from_numpy_dtype(name.lower()): pd.api.types.pandas_dtype(name)
-    for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
-}
 
 Batches = Iterator[pa.RecordBatch]
 Route = Literal["sweep", "whole", "spill"]

@@ -80,16 +80,13 @@ def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Fo
     checked = check_filters(filters)
     if checked is None:
         return found
-    expression = checked
-    if isinstance(checked, list):
-        all_of = [reduce(operator.and_, (_term(*term, schema) for term in one)) for one in checked]
-        expression = reduce(operator.or_, all_of)
+    expression = checked if isinstance(checked, pc.Expression) else _join(checked, schema)
     condition = Condition(expression, _find_names(expression, schema))
-    filtered = [file.under(condition) for file in found]
-    return _leave_out(filtered, schema) or filtered[:1]
+    left = _leave_out(found, expression, schema) or found[:1]
+    return [file.under(condition) for file in left]
 
 
-def _leave_out(found: list[Found], schema: pa.Schema) -> list[Found]:
+def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema) -> list[Found]:
     """Return the files whose folders leave room for rows that match; none is opened."""
     import pyarrow.dataset as ds  # only filters need it
     from pyarrow.fs import LocalFileSystem
@@ -100,8 +97,7 @@ def _leave_out(found: list[Found], schema: pa.Schema) -> list[Found]:
         for number, file in enumerate(found)
     ]
     dataset = ds.FileSystemDataset(fragments, schema, known, here)
-    left = dataset.get_fragments(filter=found[0].condition.expression)
-    return [found[int(fragment.path)] for fragment in left]
+    return [found[int(one.path)] for one in dataset.get_fragments(filter=expression)]
 
 
 def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
@@ -137,6 +133,12 @@ def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
             said = pa.repeat(row_group.partitions[name], batch.num_rows)
             batch = batch.append_column(name, said)
     return batch.filter(condition.expression)
+
+
+def _join(lists: list[list[Term]], schema: pa.Schema) -> pc.Expression:
+    """Return lists of terms, of one of which all terms must hold, as an expression."""
+    each = [reduce(operator.and_, (_term(*term, schema) for term in terms)) for terms in lists]
+    return reduce(operator.or_, each)
 
 
 def _term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expression:
@@ -194,7 +196,9 @@ def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]
         empty.filter(expression)
     except (pa.ArrowException, TypeError, KeyError) as error:
         said = shorten(str(error).partition("\n")[0].rstrip("."))
-        raise RecframeError(f"filters: {shorten(str(expression))} cannot be evaluated: {said}") from error
+        raise RecframeError(
+            f"filters: {shorten(str(expression))} cannot be evaluated: {said}"
+        ) from error
     return tuple(name for name in schema.names if _reads(expression, empty, name))
 
 

@@ -14,10 +14,11 @@ from recframe.calls import public
 from recframe.disk import reason
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
+from recframe.foreign import frame_error
 from recframe.frames.beside import naming
 from recframe.frames.given_values import LEVELS
 from recframe.frames.tables import sort_table
-from recframe.options import frame_error, is_path
+from recframe.options import is_path
 
 PathLike = str | os.PathLike[str]
 

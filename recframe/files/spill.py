@@ -51,7 +51,7 @@ class Spill:
         counts = np.bincount(buckets, minlength=len(self.n_rows))
         starts = np.cumsum(counts) - counts
         self.n_rows += counts
-        options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+        options = pa.ipc.IpcWriteOptions(use_threads=False)
         with writing_to(self._folder):
             for bucket in np.flatnonzero(counts).tolist():
                 own = _with_own_texts(rows.slice(starts[bucket], counts[bucket]))

@@ -15,6 +15,7 @@ from recframe.frames.labels import leave_out
 from recframe.frames.user_groups import as_users
 from recframe.kernel.threads import Array
 
+IN_CACHE = 1 << 14  # texts that are hashed at a time, so that each step finds them near
 HASHED_WORDS = 32  # of longer ids each is hashed by itself
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
@@ -84,7 +85,8 @@ def _hash(ids: pa.Array) -> Array:
         of_texts: Array = _hash(ids.dictionary)[ids.indices.to_numpy()]
         return of_texts
     if ids.type in (pa.string(), pa.binary()):
-        return _hash_texts(ids)
+        pieces = [ids.slice(start, IN_CACHE) for start in range(0, len(ids), IN_CACHE)]
+        return np.concatenate([_hash_texts(piece) for piece in pieces or [ids]])
     values = ids.to_pandas()
     # -0.0 and 0.0 are one user.
     values = values + 0.0 if pa.types.is_floating(ids.type) else values

@@ -114,8 +114,27 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
     cells = per_user.to_numpy().reshape(-1, len(metrics))
     tidy = pd.DataFrame(cells, columns=metrics)
     tidy.insert(0, user, per_user.index.repeat(len(scores)))
-    tidy.insert(1, "score", np.tile(pd.Index(scores).to_numpy(), len(per_user)))
+    which = np.tile(np.arange(len(scores)), len(per_user))
+    tidy.insert(1, "score", pd.Index(scores, tupleize_cols=False).take(which))
     return tidy
+
+
+def plain_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of means, intervals or differences as plain columns."""
+    name, plain = str(table.columns.name), pd.DataFrame(table)
+    levels = list(plain.index.names)
+    taken = [level for level in levels if level in plain.columns]
+    if taken:
+        raise RecframeError(f"by={quote(taken[0])} has the name of a result; rename it")
+    if "score" not in levels:  # that of a curve, whose columns are the scores
+        rows, scores = np.arange(len(plain)), list(plain.columns)
+        keys = plain.index.to_frame(index=False).iloc[np.repeat(rows, len(scores))]
+        keys.insert(len(levels) - 1, "score", np.tile(pd.Index(scores), len(rows)))
+        return keys.assign(**{name: plain.to_numpy().ravel()}).reset_index(drop=True)
+    plain = plain.rename_axis(columns=None).reset_index()
+    if name.startswith("baseline: "):
+        plain.insert(len(levels), "baseline", name.removeprefix("baseline: "))
+    return plain
 
 
 def weighted_means(per_user: pd.DataFrame, weights: pd.Series | None) -> pd.Series:

@@ -8,11 +8,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
+from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
 from recframe.frames.labels import is_infer
 from recframe.frames.names import has_role_name, is_time
 from recframe.frames.values import OF_MEAN
-from recframe.options import Options, frame_error, list_given
+from recframe.options import Options, list_given
 from recframe.spark.tidy import as_series
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
