@@ -21,8 +21,8 @@ from recframe.calls import public_each
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files, open_files, read_sample
+from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each
-from recframe.files.paths import Found
 from recframe.files.staging import stage
 from recframe.frames.columns import Columns
 from recframe.frames.tables import join_tables

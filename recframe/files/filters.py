@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
-from recframe.files.paths import Condition, Found, PartitionValues
-from recframe.files.row_groups import RowGroup, plain_type
+from recframe.files.found import Condition, Found, PartitionValues, plain_type
+from recframe.files.row_groups import RowGroup
 from recframe.frames.labels import shown
 
 Term: TypeAlias = tuple[str, str, Any]
@@ -82,8 +82,25 @@ def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Fo
         return found
     expression = checked if isinstance(checked, pc.Expression) else _join(checked, schema)
     condition = Condition(expression, _find_names(expression, schema))
-    left = _leave_out(found, expression, schema) or found[:1]
-    return [file.under(condition) for file in left]
+    if all(_say_all(file, condition, schema) for file in found):
+        return _pick(found, condition) or [found[0].under(condition)]
+    return [file.under(condition) for file in _leave_out(found, expression, schema) or found[:1]]
+
+
+def _say_all(file: Found, condition: Condition, schema: pa.Schema) -> bool:
+    """Return whether the folders of a file say whether its rows match."""
+    types = {name: value.type for name, value in file.partitions.items()}
+    return all(types.get(name) == schema.field(name).type for name in condition.names)
+
+
+def _pick(found: list[Found], condition: Condition) -> list[Found]:
+    """Return the files whose rows all match, by the names of their folders."""
+    said = {name: [file.partitions[name].as_py() for file in found] for name in condition.names}
+    types = {name: found[0].partitions[name].type for name in condition.names}
+    table = pa.table({name: pa.array(said[name], types[name]) for name in said})
+    numbers = table.append_column("number of the file", pa.array(range(len(found))))
+    left = numbers.filter(condition.expression)["number of the file"]
+    return [found[number] for number in left.to_pylist()]
 
 
 def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema) -> list[Found]:
@@ -102,8 +119,9 @@ def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema)
 
 def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
     """Return which of the row groups of a file may have rows that match, by its statistics."""
+    meant = range(n) if found.only is None else found.only
     if found.condition is None:
-        return range(n)
+        return meant
     import pyarrow.dataset as ds
 
     with found.open() as file:
@@ -111,7 +129,7 @@ def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
             file, partition_expression=_guarantee(found.partitions)
         )
         left = fragment.subset(found.condition.expression, schema=schema)
-        return [row_group.id for row_group in left.row_groups]
+        return [row_group.id for row_group in left.row_groups if row_group.id in meant]
 
 
 def _guarantee(partitions: PartitionValues) -> pc.Expression:

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
-from recframe.files.paths import Found, PartitionValues
-from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
+from recframe.files.found import Found, PartitionValues, plain_type
+from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups
 from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.foreign import find_reader
 from recframe.formats.endings import PARQUET, find_format
@@ -50,10 +50,14 @@ class Files(NamedTuple):
         return sum(row_group.n_rows for row_group in self.row_groups)
 
     @property
+    def has_conditions(self) -> bool:
+        """Whether some of the rows may not match."""
+        return any(row_group.found.condition is not None for row_group in self.row_groups)
+
+    @property
     def rows_said(self) -> str:
         """The number of rows as a message has it."""
-        has_condition = any(row_group.found.condition for row_group in self.row_groups)
-        return f"{'up to ' * has_condition}{self.n_rows:,}"
+        return f"{'up to ' * self.has_conditions}{self.n_rows:,}"
 
     def sample_dtype(self, label: Hashable) -> Any:
         """Return the dtype of a column."""

@@ -2,80 +2,23 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from glob import has_magic
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, show_path
-from recframe.formats.endings import PARQUET, find_format, open_rows
-from recframe.formats.rows import Rows
+from recframe.files.found import Found, list_files
+from recframe.formats.endings import PARQUET, find_format
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 
 PathLike = str | os.PathLike[str]
-PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
-
-
-class Staged(NamedTuple):
-    """What a file is read from that has no footer: the same rows as parquet."""
-
-    open: Callable[[], Any]
-    schema: pa.Schema  # with the columns that are not in it
-
-
-class Condition(NamedTuple):
-    """Which rows of a file are there: others are as if they were not."""
-
-    expression: Any  # of Arrow
-    names: tuple[str, ...]  # of the columns that it reads
-
-
-class Found(NamedTuple):
-    """A file, and what is known of its columns beside it; given as a path it is not looked up."""
-
-    path: str
-    partitions: PartitionValues  # what its folders say, or the log of its table
-    table_schema: pa.Schema | None = None  # of the Delta table whose log names it
-    staged: Staged | None = None
-    condition: Condition | None = None
-
-    def __fspath__(self) -> str:
-        """Return its path."""
-        return self.path
-
-    @property
-    def looked_at(self) -> tuple[str, ...]:
-        """The columns that are read to tell which of its rows are there."""
-        return () if self.condition is None else self.condition.names
-
-    def under(self, condition: Condition) -> "Found":
-        """Return it with one more condition on its rows."""
-        if self.condition is not None:
-            expression, names = self.condition
-            names = tuple(dict.fromkeys([*names, *condition.names]))
-            condition = Condition(expression & condition.expression, names)
-        return self._replace(condition=condition)
-
-    @property
-    def rows(self) -> Rows | None:
-        """Its rows where no footer describes them, until they are staged."""
-        if self.staged is not None or self.table_schema is not None:
-            return None
-        return open_rows(self.path, self.open)
-
-    def open(self) -> BinaryIO:
-        """Return it opened to be read."""
-        if self.staged is not None:
-            opened: BinaryIO = self.staged.open()
-            return opened
-        return Path(self.path).open("rb")
 
 
 def find_files(paths: PathLike | Sequence[PathLike], argument: str = "") -> list[Found]:
@@ -261,14 +204,7 @@ def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table |
 
 def _read_log(root: Path) -> list[Found]:
     """Return the live files of a Delta table, with the values of what it is partitioned by."""
-    import pyarrow.dataset as ds  # only Delta tables need it
-
-    dataset, keys = open_delta(root)
-    found = []
-    for fragment in dataset.get_fragments():
-        values = ds.get_partition_keys(fragment.partition_expression)
-        partitions = {key: pa.scalar(values[key], dataset.schema.field(key).type) for key in keys}
-        found.append(Found(os.fspath(root / fragment.path), partitions, dataset.schema))
+    found = list_files(open_delta(root), root)
     if not found:
         raise RecframeError(f"cannot read {show_path(root)}: the Delta table has no file")
     return found

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.files.paths import Found, PartitionValues
+from recframe.files.found import Found, PartitionValues, plain_type
 from recframe.files.sizes import LONG, TEXT_COPIES, measure_texts
 
 
@@ -129,15 +129,6 @@ def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
     low, high = statistics.min, statistics.max
     # Writers should leave NaN out of statistics; where one did not, they say nothing.
     return (low, high) if low == low and high == high else (None, None)
-
-
-def plain_type(found: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a type, text of any kind being one."""
-    if pa.types.is_dictionary(found):
-        return plain_type(found.value_type)
-    if pa.types.is_large_string(found) or pa.types.is_string_view(found):
-        return pa.string()
-    return pa.binary() if pa.types.is_large_binary(found) else found
 
 
 def is_text(plain: pa.DataType) -> bool:

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from recframe.files.batches import gather
 from recframe.files.budget import Limits, writing_to
 from recframe.files.footers import missing_column, naming_file
-from recframe.files.paths import Found, Staged
-from recframe.files.row_groups import is_text, plain_type
+from recframe.files.found import Found, Staged, plain_type
+from recframe.files.row_groups import is_text
 from recframe.formats.rows import AgainError, Known, Rows
 from recframe.frames.columns import Columns
 
@@ -63,7 +63,7 @@ def _stage(found: Found, rows: Rows, names: list[str], known: Known, pieces: "Pi
         own, piece = pieces.write(batches, own, known.n_bytes)
     for field in own:  # in the types of all rows
         schema = schema.set(schema.get_field_index(field.name), field)
-    return found._replace(staged=Staged(piece.open, schema))
+    return found._replace(given=None, staged=Staged(piece.open, schema))
 
 
 class Pieces:

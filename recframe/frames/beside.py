@@ -27,7 +27,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         check_opens(os.fspath(given))
         root = find_delta(Path(given), {}) if os.path.isdir(given) else None  # noqa: PTH112 - raises nothing
         if root is not None:
-            return pd.DataFrame(open_delta(root)[0].to_table().to_pandas())
+            return pd.DataFrame(open_delta(root).to_table().to_pandas())
     path = os.fspath(given)
     rows = open_rows(path, partial(Path(path).open, "rb"))
     try:
