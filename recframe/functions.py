@@ -18,7 +18,7 @@ from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.pairs import find_pairs
 from recframe.analysis.power import check_plan, plan_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.segments import table_of_given
+from recframe.analysis.segments import By, table_of_given
 from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError
@@ -424,7 +424,7 @@ def summary(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: Interval = "auto",
-    by: pd.Series | list[pd.Series] | None = None,
+    by: By | None = None,
     weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
@@ -445,8 +445,8 @@ def summary(
         The seed of its random numbers.
     interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.summary`; `recframe.uncertainty` explains them.
-    by : Series or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.summary`.
+    by : Series, label, or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.summary`; or an index level.
     weights : Series, default None
         What each user counts, 0 or more, indexed by user, as in `df.rec.summary`.
 
@@ -492,7 +492,7 @@ def compare(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: OfDifferences = "auto",
-    by: pd.Series | list[pd.Series] | None = None,
+    by: By | None = None,
     weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
@@ -519,8 +519,8 @@ def compare(
         The seed of the random numbers.
     interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.compare`; `recframe.uncertainty` explains them.
-    by : Series or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.compare`.
+    by : Series, label, or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.compare`; or an index level.
     weights : Series, default None
         What each user counts, 0 or more, indexed by user, as in `df.rec.compare`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,15 +11,16 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
-from recframe.frames.labels import check_label, leave_out
+from recframe.frames.labels import check_label, is_same, leave_out
 from recframe.frames.own_values import read_own
-from recframe.frames.tables import make_columns
-from recframe.frames.user_groups import order_of_ids, sort_users
+from recframe.frames.tables import make_columns, tidy_table
+from recframe.frames.user_groups import as_users, order_of_ids, sort_users
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
 RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
+By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 Measure = Callable[[Interactions, Options], pd.DataFrame]
 
 
@@ -111,6 +112,11 @@ def measure_with_own(
     return pd.DataFrame({"cell": pd.Series([parted], dtype=object)})
 
 
+def tidy_part(part: pd.DataFrame) -> pd.DataFrame:
+    """Return the per-user table of such a cell as plain columns."""
+    return tidy_table(part["cell"].iloc[0][0])
+
+
 class Parted(NamedTuple):
     """The values of users in segments, with what each user counts."""
 
@@ -154,13 +160,14 @@ def table_of_given(
     per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, by values given for users."""
-    several = by if isinstance(by, list) else [by]
+    several = [_find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
         if not isinstance(given, pd.Series | None):
             raise RecframeError(
                 f"{argument} must be a Series indexed by user, found {quote(given)}; a table of "
                 "users' values has no other columns"
             )
+    by = several if isinstance(by, list) else several[0]
     grouping = find_grouping(per_user, by, weights)
     if grouping is None:
         return make_table(per_user)
@@ -212,8 +219,25 @@ def join_segments(made: list[pd.DataFrame], parted: Parted, grouping: Grouping) 
     return joined
 
 
+def _find_level(given: Any, users: pd.Index[Any]) -> Any:
+    """Return what users have in the index level of a given name; anything else as it is."""
+    if isinstance(given, pd.Series):
+        return given
+    for number, name in enumerate(users.names):
+        if name is not None and is_same(given, name):
+            return pd.Series(users.get_level_values(number), users, name=name)
+    return given
+
+
 def _of_users(own: Own, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
-    """Return the values given for users, null for those it does not have."""
+    """Return the values given for users, null for those it does not have.
+
+    Where several columns tell users apart they may be given by some of these, by their names.
+    """
+    names = given.index.names
+    if users.nlevels > 1 and all(name in users.names for name in names):
+        places = [list(users.names).index(name) for name in names]
+        users = as_users([users.get_level_values(place) for place in places])
     place = given.index.get_indexer(users)
     if len(users) and (place < 0).all():
         raise RecframeError(

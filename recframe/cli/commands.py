@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from recframe.analysis.catalogue import catalogue_columns
 from recframe.analysis.ranks import rank_options
-from recframe.analysis.segments import measure_with_own
+from recframe.analysis.segments import measure_with_own, tidy_part
 from recframe.cli.filters import filter_as_asked
 from recframe.cli.results import (
     Result,
@@ -42,6 +42,7 @@ from recframe.files.staging import stage
 from recframe.frames.beside import load_frame
 from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import find_columns
+from recframe.frames.tables import tidy_table
 from recframe.methods import measure_each
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
@@ -76,7 +77,8 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
         with closing(iter_parts(files, make, options, limits)) as parts:
             writing = parts
             if each is not None:
-                writing = write_each(parts, each, arguments.per_user.suffix)
+                tidy = tidy_table if grouping is None else tidy_part
+                writing = write_each(parts, each, arguments.per_user.suffix, tidy)
             with closing(writing) as tables:
                 if grouping is None:
                     result, means = view(tables, arguments, baseline, about)
@@ -137,6 +139,9 @@ def _read_options(arguments: argparse.Namespace) -> Options:
     options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
     if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
         (options["ascending"],) = options["ascending"]  # else it could be of the last score only
+    for name in ("user", "truth_user"):
+        if len(options.get(name, ())) == 1:
+            (options[name],) = options[name]
     options |= {name: None for name in WITHOUT if given[f"no_{name}"]}
     return Options(**options)
 

@@ -13,7 +13,7 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import check_dtype, factorize, number_text, read_text
+from recframe.frames.keys import check_dtype, factorize, number_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
@@ -82,8 +82,6 @@ def _make_keys(item: pd.Series) -> tuple[Array, bool]:
         categories = item.cat.categories.dtype
         if is_object_dtype(categories) or categories.kind == "f":
             keys = None  # what they are must be looked at
-    elif keys is None and is_object_dtype(item.dtype):
-        keys = read_text(item)
     if keys is None:
         return encode(item, "item").codes, True
     if isinstance(keys, pa.Array):

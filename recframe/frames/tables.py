@@ -106,17 +106,19 @@ def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
-    """Return a per-user table as plain columns: user, score, and one for each metric."""
+    """Return a per-user table as plain columns: the users', score, and one for each metric."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
-    user = "user" if per_user.index.name is None else per_user.index.name
-    if user in ("score", *metrics):
-        raise RecframeError(f"the user column {quote(user)} has the name of a result; rename it")
-    cells = per_user.to_numpy().reshape(-1, len(metrics))
-    tidy = pd.DataFrame(cells, columns=metrics)
-    tidy.insert(0, user, per_user.index.repeat(len(scores)))
+    names = ["user" if name is None else name for name in per_user.index.names]
+    taken = [name for name in names if name in ("score", *metrics)]
+    if taken:
+        raise RecframeError(
+            f"the user column {quote(taken[0])} has the name of a result; rename it"
+        )
+    tidy = per_user.index.set_names(names).repeat(len(scores)).to_frame(index=False)
     which = np.tile(np.arange(len(scores)), len(per_user))
-    tidy.insert(1, "score", pd.Index(scores, tupleize_cols=False).take(which))
-    return tidy
+    tidy["score"] = pd.Index(scores, tupleize_cols=False).take(which)
+    cells = pd.DataFrame(per_user.to_numpy().reshape(-1, len(metrics)), columns=metrics)
+    return pd.concat([tidy, cells], axis=1)
 
 
 def plain_table(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.api.types import is_integer_dtype
+from pandas.api.types import is_integer_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.keys import NO_IDS, check_dtype, factorize, in_one_chunk
+from recframe.frames.keys import NO_IDS, check_dtype, factorize, in_one_chunk, read_text
 from recframe.frames.kinds import check_ids
 from recframe.kernel.grouping import (
     argsort,
@@ -191,7 +191,8 @@ def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
         text = pa.array(user.array)
         if text.type in (pa.string(), pa.large_string()):
             return in_one_chunk(text)
-    return None
+    is_text = is_object_dtype(dtype) and len(user) > 0 and isinstance(user.array[0], str)
+    return read_text(user) if is_text else None
 
 
 def _text_run_bounds(text: pa.Array) -> Array:
