@@ -19,7 +19,7 @@ WRITERS = {
     "feather": lambda frame, path: frame.to_feather(path),
     "arrow": lambda frame, path: frame.to_feather(path),
 }
-SMALL = 12_000
+SMALL = 40_000
 
 
 def save(frame, folder, ending, name="run"):
