@@ -23,7 +23,10 @@ from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.files.paths import PathLike, find_files
+from recframe.files.filters import Filters, filter_files
+from recframe.files.footers import read_schema
+from recframe.files.paths import PathLike
+from recframe.files.sources import Source, find_source, is_source
 from recframe.foreign import TABLE_OR, frame_error, is_table, load_table
 from recframe.frames.given_values import read_given
 from recframe.frames.other_tables import evaluate_table
@@ -251,7 +254,7 @@ def evaluate(
     options = Options(**{name: given[name] for name in DEFAULTS})
     required = f"{TABLE_OR}the path of parquet files"
     is_frame = isinstance(frame, pd.DataFrame)
-    if is_frame or is_table("frame", frame):
+    if is_frame or (is_table("frame", frame) and not is_source(frame)):
         is_given = tmp is not None or progress is not False
         if is_given or not isinstance(memory, str) or memory != MEMORY:
             found = "a DataFrame" if is_frame else "a table"
@@ -263,13 +266,13 @@ def evaluate(
     _check_paths("frame", required, frame)
     paths: Any = frame
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_files(paths, "frame"), options, limits).evaluate(metrics)
+    return scan_files(find_source(paths, "frame"), options, limits).evaluate(metrics)
 
 
 @spell_options
 @public
 def iter_evaluate(
-    path: PathLike | Sequence[PathLike],
+    path: Source,
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
     memory: int | str = MEMORY,
@@ -328,15 +331,16 @@ def iter_evaluate(
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
     checked = make_options(options)
-    return scan_files(find_files(path, "path"), checked, limits).iter_evaluate(metrics)
+    return scan_files(find_source(path, "path"), checked, limits).iter_evaluate(metrics)
 
 
 @public
 def scan(
-    source: PathLike | Sequence[PathLike],
+    source: Source,
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
+    filters: Filters | None = None,
 ) -> ScannedRecAccessor:
     """
     Return the methods of ``df.rec`` over files of any size.
@@ -357,6 +361,12 @@ def scan(
         `memory` nor come in order of users. None: the system's.
     progress : bool or callable, default False
         True shows a bar; a function is called with (done, total) in rows.
+    filters : list of tuple, list of lists of tuple, or Expression, default None
+        Which rows are there, as in ``pd.read_parquet``: (column, operator, value) with the
+        operators ==, !=, <, <=, >, >=, in and not in, of which all must hold, or lists of which one
+        must; or an expression of pyarrow. Others, and rows with a null there, are as if they were
+        in no file; files and row groups that cannot match, by the names of their folders or by
+        their statistics, are not read. A text is a date or time where the column has such.
 
     Returns
     -------
@@ -393,12 +403,17 @@ def scan(
     """
     _check_paths("source", "the path of parquet files", source)
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_files(source, "source"), Options(), limits, "recframe.scan(path)")
+    found = find_source(source, "source")
+    if filters is not None:
+        found = filter_files(found, filters, read_schema(found[0], limits.memory))
+    return scan_files(found, Options(), limits, "recframe.scan(path)")
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:
-    """Raise unless this is a path, or a list of paths."""
-    if not all(map(is_path, given if isinstance(given, list | tuple) else [given])):
+    """Raise unless this is a path, a list of paths, or an object that stands for rows of files."""
+    if not is_source(given) and not all(
+        map(is_path, given if isinstance(given, list | tuple) else [given])
+    ):
         raise frame_error(name, required, given)
 
 
