@@ -32,7 +32,7 @@ def find_all_rows(item: Coded, offsets: Array, user: Array, asked: Coded, other:
     """Return whether the pair of each row is asked for; rows, and what is asked, may repeat."""
     rows = _find_by_low_bits(item, offsets, user, asked)
     if rows is None:
-        return find_members(*_number_pairs(item, offsets, user, asked, other))
+        return find_members(*_number_pairs(item, offsets, user, asked, other)) >= 0
     is_found = np.zeros(len(item.codes), bool)
     is_found[rows[rows >= 0]] = True
     return is_found

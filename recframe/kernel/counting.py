@@ -13,15 +13,14 @@ from recframe.kernel.grouping import (
     find_flags,
     number_members,
     run_starts,
-    sort_numbers,
     sum_by_row,
     sum_by_user,
 )
 from recframe.kernel.pairs import find_members
-from recframe.kernel.rankings import TIE_RULES, Rankings, TieRule
+from recframe.kernel.rankings import TIE_RULES, Rankings, TieRule, split_users
 from recframe.kernel.sort_keys import rankable, to_keys
 from recframe.kernel.sorting import Block, mark, sorted_blocks
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_threads
 
 LOW_BITS = (1 << 32) - 1
 
@@ -188,17 +187,28 @@ def find_tied_relevant(rankings: Rankings) -> Array:
     Of scores of 64 bits others may be among them.
     """
     scores, relevant, offsets, *_ = rankings
-    codes = to_keys(rankable(scores).copy()).astype(np.int64, copy=False)
-    codes = (codes ^ (codes >> 32)) & LOW_BITS
-    found = np.flatnonzero(relevant)
+    is_tied = np.zeros(len(relevant), bool)
+    n_tied = np.concatenate(in_threads(_count_tied_relevant, split_users(rankings)))
+    if not n_tied.any():
+        return is_tied
+    scores = rankable(scores)
+    codes = (scores + scores.dtype.type(0)).view(f"u{scores.itemsize}")  # -0.0 becomes 0.0
+    if codes.itemsize == 8:
+        codes = ((codes ^ (codes >> 32)) & LOW_BITS).view(np.int64)
+    found = find_flags(relevant)
     user = np.searchsorted(offsets, found, side="right") - 1
-    is_tied = find_members(codes, offsets, LOW_BITS + 1, user, codes[found])
-    rows = np.flatnonzero(is_tied)
-    user = np.searchsorted(offsets, rows, side="right") - 1
-    order, begins = sort_numbers((user << 32) | codes[rows])
-    sizes = np.diff(np.flatnonzero(begins), append=len(rows))
-    is_tied[rows[order[np.repeat(sizes == 1, sizes)]]] = False
+    found, user = found[n_tied[user] > 0], user[n_tied[user] > 0]
+    member = find_members(codes, offsets, LOW_BITS + 1, user, codes[found])
+    rows = np.flatnonzero(member >= 0)
+    sizes = np.bincount(member[rows], minlength=len(found))
+    is_tied[rows] = sizes[member[rows]] > 1
     return is_tied
+
+
+def _count_tied_relevant(rankings: Rankings, _: slice) -> Array:
+    """Return how many relevant rows of each user share their score with another row."""
+    counts = count(rankings, TIE_RULES["expected"])
+    return np.bincount(counts.user[counts.tied > 1], minlength=len(counts.n_ranked))
 
 
 class TieCounts(NamedTuple):
