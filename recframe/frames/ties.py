@@ -6,6 +6,7 @@ from recframe.frames.columns import get_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.texts import order_by_text
 from recframe.kernel.counting import find_tied, find_tied_relevant
+from recframe.kernel.grouping import sum_by_user
 from recframe.kernel.rankings import split_users
 from recframe.kernel.threads import in_threads
 from recframe.options import Options
@@ -36,12 +37,10 @@ def order_ties(
     # They change places among themselves; where one is tied in another score only, it is no matter.
     own = tied if groups.order is None else groups.order[tied]
     item = get_column(frame, columns.item, own if rows is None else rows[own])
-    user = np.searchsorted(groups.offsets, tied, side="right") - 1
-    order = np.arange(len(is_tied))
-    order[tied] = tied[order_by_text(user, item)]
-    ordered = interactions.take(order)
+    moved = tied[order_by_text(sum_by_user(is_tied, groups.offsets), item)]
+    ordered = interactions.move(moved, tied)
     if (unfolded := interactions.unfolded) is None:
         return ordered
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    place = np.arange(len(is_tied))
+    place[moved] = tied
     return ordered._replace(unfolded=unfolded._replace(pair=place[unfolded.pair]))

@@ -188,16 +188,16 @@ def find_tied_relevant(rankings: Rankings) -> Array:
     """
     scores, relevant, offsets, *_ = rankings
     is_tied = np.zeros(len(relevant), bool)
-    n_tied = np.concatenate(in_threads(_count_tied_relevant, split_users(rankings)))
-    if not n_tied.any():
+    has_tied = np.concatenate(in_threads(_have_tied_relevant, split_users(rankings)))
+    if not has_tied.any():
         return is_tied
     scores = rankable(scores)
     codes = (scores + scores.dtype.type(0)).view(f"u{scores.itemsize}")  # -0.0 becomes 0.0
     if codes.itemsize == 8:
         codes = ((codes ^ (codes >> 32)) & LOW_BITS).view(np.int64)
     found = find_flags(relevant)
-    user = np.searchsorted(offsets, found, side="right") - 1
-    found, user = found[n_tied[user] > 0], user[n_tied[user] > 0]
+    user = np.repeat(np.arange(len(has_tied)), sum_by_user(relevant, offsets))
+    found, user = found[has_tied[user]], user[has_tied[user]]
     member = find_members(codes, offsets, LOW_BITS + 1, user, codes[found])
     rows = np.flatnonzero(member >= 0)
     sizes = np.bincount(member[rows], minlength=len(found))
@@ -205,10 +205,18 @@ def find_tied_relevant(rankings: Rankings) -> Array:
     return is_tied
 
 
-def _count_tied_relevant(rankings: Rankings, _: slice) -> Array:
-    """Return how many relevant rows of each user share their score with another row."""
-    counts = count(rankings, TIE_RULES["expected"])
-    return np.bincount(counts.user[counts.tied > 1], minlength=len(counts.n_ranked))
+def _have_tied_relevant(rankings: Rankings, _: slice) -> Array:
+    """Return which users have a relevant row that shares its score with another row."""
+    have_tied = np.zeros(len(rankings.n_unranked), bool)
+    n_relevant = sum_by_user(rankings.relevant, rankings.offsets)
+    depths = np.where(n_relevant == 0, 0, np.diff(rankings.offsets))
+    for users, keys, is_tied_with_next in sorted_blocks(rankings, TIE_RULES["expected"], depths):
+        if is_tied_with_next is not None:
+            is_tied = is_tied_with_next.copy()
+            is_tied[:, 1:] |= is_tied_with_next[:, :-1]
+            is_tied &= keys.astype(np.uint8) & 1 == mark(TIE_RULES["expected"])
+            have_tied[users] = sum_by_row(is_tied) > 0
+    return have_tied
 
 
 class TieCounts(NamedTuple):
