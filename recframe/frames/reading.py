@@ -88,7 +88,8 @@ def _settle_repeats(interactions: Interactions, options: Options, *, lenient: bo
     frame, columns, rows, groups, *_ = interactions
     item = get_column(frame, columns.item, rows)
     repeats, text_keys = find_item_repeats(item, groups, lenient=lenient)
-    interactions = interactions._replace(text_keys=text_keys)
+    if options.has_truth:
+        interactions = interactions._replace(text_keys=text_keys)
     if len(repeats.rows) == 0:
         return interactions
     if options.duplicates == "raise" and not lenient:

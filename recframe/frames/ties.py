@@ -5,10 +5,10 @@ import numpy as np
 from recframe.frames.columns import get_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.texts import order_by_text
-from recframe.kernel.counting import find_tied, find_tied_relevant
 from recframe.kernel.grouping import sum_by_user
 from recframe.kernel.rankings import split_users
 from recframe.kernel.threads import in_threads
+from recframe.kernel.tied import find_tied, find_tied_relevant
 from recframe.options import Options
 
 
