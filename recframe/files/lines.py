@@ -26,7 +26,7 @@ TEXT = pd.StringDtype("pyarrow", na_value=np.nan)  # which older pandas does not
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 SLICE = 1 << 20  # bytes that stay in the cache from one pass over them to the next
-BLOCK = 1 << 24  # bytes that one thread parses at a time
+BLOCK = 1 << 22  # bytes that one thread parses at a time, so that all end at about the same time
 
 
 class Layout(NamedTuple):
