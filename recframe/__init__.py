@@ -1,7 +1,8 @@
 """recframe: ranking metrics of pandas DataFrames, as ``df.rec``.
 
 `recframe.recipes` has the call for what MovieLens, Surprise, Spark, LightFM, vector stores, logs,
-TREC and others give, `recframe.uncertainty` what intervals and tests say.
+TREC and others give, `recframe.uncertainty` what intervals and tests say, `recframe.conventions`
+what other libraries call each metric.
 """
 
 from recframe.startup import Importing, is_command
@@ -19,7 +20,7 @@ with Importing(for_command=is_command()):
     from recframe.frames.lists import from_lists, from_topk
     from recframe.frames.matrices import from_matrix
     from recframe.frames.relevant_items import truth_from
-    from recframe.functions import compare, evaluate, iter_evaluate, summary, users_needed
+    from recframe.functions import compare, evaluate, iter_evaluate, scan, summary, users_needed
 
     __version__ = version("recframe")
     pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)
@@ -40,6 +41,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "rec",
+    "scan",
     "summary",
     "truth_from",
     "users_needed",

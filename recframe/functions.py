@@ -18,16 +18,16 @@ from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.pairs import find_pairs
 from recframe.analysis.power import check_plan, plan_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.segments import table_of_given
+from recframe.analysis.segments import By, table_of_given
 from recframe.analysis.summary import summary_table
-from recframe.calls import public, public_each
+from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.files.footers import open_files
 from recframe.files.paths import PathLike, find_files
-from recframe.files.per_user import iter_tables
+from recframe.foreign import TABLE, frame_error, is_table, load_table
 from recframe.frames.given_values import read_given
-from recframe.frames.tables import join_tables, per_user_table
+from recframe.frames.other_tables import evaluate_table
+from recframe.frames.tables import per_user_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import (
@@ -40,22 +40,23 @@ from recframe.options import (
     OptionArguments,
     Options,
     Short,
+    TableLike,
     Ties,
     TruthLike,
     Unjudged,
-    frame_error,
     is_path,
     make_options,
 )
+from recframe.scanned import ScannedRecAccessor, scan_files
 from recframe.spelling import spell_options
 
 
 @public
 def evaluate(
-    frame: pd.DataFrame | PathLike | Sequence[PathLike],
+    frame: TableLike | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
-    user: Hashable | None = INFER,
+    user: Hashable | list[Hashable] | None = INFER,
     item: Hashable = INFER,
     score: Hashable | list[Hashable] = INFER,
     ascending: bool | list[bool] | None = None,
@@ -69,7 +70,7 @@ def evaluate(
     gain: Gain = "linear",
     min_score: float | None = None,
     truth: TruthLike | None = None,
-    truth_user: Hashable = INFER,
+    truth_user: Hashable | list[Hashable] = INFER,
     truth_item: Hashable = INFER,
     absent: Absent = "zero",
     exclude: TruthLike | None = None,
@@ -87,20 +88,24 @@ def evaluate(
 
     Parameters
     ----------
-    frame : DataFrame, path, or list of paths
-        One row for each user and item; or parquet files of any size that hold such rows: a file,
-        a folder, a glob pattern, or a list of them; or the folder of a Delta table. Names that
-        begin with _ or . are left out. It is not modified.
+    frame : DataFrame, Arrow table, path, or list of paths
+        One row for each user and item, in a DataFrame or another table that Arrow's protocol reads
+        (of Polars, PyArrow, DuckDB, Ibis), which counts as pandas would read it; or parquet files
+        of any size that hold such rows: a file, a folder, a glob pattern, or a list of them; or the
+        folder of a Delta table. Names that begin with _ or . are left out. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
         mean of the column price over the first 10 rows (see Notes).
-    user : label or None, default "infer"
-        The column of user ids; index levels count as columns. None: the whole frame is one
-        ranking, labelled "all". "infer" looks for user, query, customer, member, visitor,
-        question, topic, object, session or request, each with or without id, uid, qid, accountid,
-        clientid, personid, profileid, reviewerid or impressionid; here and below case, spaces,
-        underscores, hyphens and dots are ignored, and query_id is taken beside query. Several,
-        as a session beside a user, are refused: a ranking for each is not one for the other.
+    user : label, list of labels, or None, default "infer"
+        The column of user ids; index levels count as columns. A list, as ["date", "user"]: each
+        combination of what these columns hold is one ranking, and the users are a MultiIndex of
+        them (of one column a plain index, as in ``DataFrame.groupby``); a tuple is one label.
+        None: the whole frame is one ranking, labelled "all". "infer" looks for user, query,
+        customer, member, visitor, question, topic, object, session or request, each with or
+        without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
+        here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
+        taken beside query. Several, as a session beside a user, are refused: a ranking for each is
+        not one for the other.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
@@ -150,7 +155,7 @@ def evaluate(
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R. Not with
         `ascending` True.
-    truth : DataFrame or path, default None
+    truth : DataFrame, Arrow table or path, default None
         The relevant items of every user, each pair of user and item once; or a parquet file of
         them, read whole. A row is relevant where its pair is in truth, and R counts the items of
         truth whether the frame lists them or not. Its relevance column is read as `relevant` and
@@ -159,18 +164,20 @@ def evaluate(
         name: truth is refused until `relevant` says.
     truth_user, truth_item : label, default "infer"
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
-        else looks for the names above. Ids are compared by value, whatever their dtypes.
+        else looks for the names above; of several user columns truth must have each, or be given
+        as many by a list. Ids are compared by value, whatever their dtypes.
     absent : {"zero", "drop"}, default "zero"
         A user of truth without a row, or without a score in a score column. "zero": an empty list,
         whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision,
         dcg, rbp, err, judged and means of a column).
         "drop": without a row left out, without a score NaN.
-    exclude : DataFrame or path, default None
+    exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, as those seen in training, or a query's own
         document; or a parquet file of them, read whole. Their rows leave the frame before anything
         is ranked or counted, also those of every pair that is there repeatedly; `truth` stays as it
         is, so that R counts its items, excluded or not. The columns of ids are those named as the
-        frame's, else found by the names above; others are ignored. Ids are compared as those of
+        frame's, else found by the names above (not of several user columns, which it must have);
+        others are ignored. Ids are compared as those of
         truth. A user all of whose rows are excluded has no row.
     unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
         A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and
@@ -242,16 +249,21 @@ def evaluate(
     """
     given = locals()  # the options are spelled out in the signature, and nowhere else
     options = Options(**{name: given[name] for name in DEFAULTS})
-    parsed = parse_metrics(metrics)
-    if isinstance(frame, pd.DataFrame):
+    required = f"{TABLE} or the path of parquet files"
+    is_frame = isinstance(frame, pd.DataFrame)
+    if is_frame or is_table("frame", frame):
         is_given = tmp is not None or progress is not False
         if is_given or not isinstance(memory, str) or memory != MEMORY:
-            raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
-        return per_user_table(frame, parsed, options)
-    _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
+            found = "a DataFrame" if is_frame else "a table"
+            raise RecframeError(f"memory, tmp and progress are for files, found {found}")
+        if isinstance(frame, pd.DataFrame):
+            return per_user_table(frame, parse_metrics(metrics), options)
+        table = load_table("frame", required, frame)
+        return evaluate_table(table, parse_metrics(metrics), options)
+    _check_paths("frame", required, frame)
+    paths: Any = frame
     limits = check_limits(memory, tmp, progress)
-    files = open_files(find_files(frame, "frame"), options, limits.memory, metrics=parsed)
-    return join_tables(list(iter_tables(files, parsed, options, limits)))
+    return scan_files(find_files(paths, "frame"), options, limits).evaluate(metrics)
 
 
 @spell_options
@@ -315,9 +327,73 @@ def iter_evaluate(
     """
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
-    parsed, checked = parse_metrics(metrics), make_options(options)
-    files = open_files(find_files(path, "path"), checked, limits.memory, metrics=parsed)
-    return public_each(iter_tables(files, parsed, checked, limits))
+    checked = make_options(options)
+    return scan_files(find_files(path, "path"), checked, limits).iter_evaluate(metrics)
+
+
+@public
+def scan(
+    source: PathLike | Sequence[PathLike],
+    memory: int | str = MEMORY,
+    tmp: PathLike | None = None,
+    progress: bool | Report = False,
+) -> ScannedRecAccessor:
+    """
+    Return the methods of ``df.rec`` over files of any size.
+
+    The columns that a call needs are read block by block, within `memory`. Results are those of the
+    frame of all rows, bit for bit.
+
+    Parameters
+    ----------
+    source : path, or list of paths
+        Parquet files that have one row for each user and item: a file, a folder, a glob pattern,
+        or a list of them; or the folder of a Delta table. Names that begin with _ or . are left
+        out. What there is is looked up once, here.
+    memory : int or str, default "1GiB"
+        Bytes to work in, as a number or "512MiB"; see `evaluate`.
+    tmp : path, default None
+        The folder of the temporary file that rows are parted in by user where they neither fit
+        `memory` nor come in order of users. None: the system's.
+    progress : bool or callable, default False
+        True shows a bar; a function is called with (done, total) in rows.
+
+    Returns
+    -------
+    ScannedRecAccessor
+        The accessor. Called with options it is bound to them; it displays what it understood of
+        the files, and how they will be read.
+
+    Raises
+    ------
+    RecframeError
+        There is no such file, or an argument has a value it does not take.
+
+    See Also
+    --------
+    evaluate : One call for one table, with all options explained.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> runs = recframe.scan("examples/example.parquet")
+    >>> runs(score="KNN scores")
+    recframe.scan(path): 300 rows in 1 file, 1 row group
+      user      inferred   'object'
+      item      inferred   'item'
+      score     given      'KNN scores'
+      relevant  inferred   'relevant'
+      read      sweep      in order of users, block by block
+    Try .describe(k=10), .mean(['precision@10', 'recall@10']), .inspect(user)
+    >>> runs.mean(["recall@4", "r_precision"])
+    metric         recall@4  r_precision
+    score
+    Random scores  0.117027     0.496026
+    KNN scores     0.226328     0.758140
+    """
+    _check_paths("source", "the path of parquet files", source)
+    limits = check_limits(memory, tmp, progress)
+    return scan_files(find_files(source, "source"), Options(), limits, "recframe.scan(path)")
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:
@@ -333,7 +409,7 @@ def summary(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: Interval = "auto",
-    by: pd.Series | list[pd.Series] | None = None,
+    by: By | None = None,
     weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
@@ -354,8 +430,8 @@ def summary(
         The seed of its random numbers.
     interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.summary`; `recframe.uncertainty` explains them.
-    by : Series or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.summary`.
+    by : Series, label, or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.summary`; or an index level.
     weights : Series, default None
         What each user counts, 0 or more, indexed by user, as in `df.rec.summary`.
 
@@ -401,7 +477,7 @@ def compare(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: OfDifferences = "auto",
-    by: pd.Series | list[pd.Series] | None = None,
+    by: By | None = None,
     weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
@@ -428,8 +504,8 @@ def compare(
         The seed of the random numbers.
     interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.compare`; `recframe.uncertainty` explains them.
-    by : Series or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.compare`.
+    by : Series, label, or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.compare`; or an index level.
     weights : Series, default None
         What each user counts, 0 or more, indexed by user, as in `df.rec.compare`.
 

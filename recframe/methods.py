@@ -12,7 +12,6 @@ from typing import (
     Generic,
     Protocol,
     Self,
-    TypeAlias,
     TypeVar,
     Unpack,
     get_args,
@@ -20,7 +19,12 @@ from typing import (
 
 import pandas as pd
 
-from recframe.analysis.catalogue import catalogue_columns, catalogue_table, count_shown
+from recframe.analysis.catalogue import (
+    catalogue_columns,
+    catalogue_table,
+    count_shown,
+    join_shown,
+)
 from recframe.analysis.compare import (
     Comparison,
     Correction,
@@ -35,6 +39,7 @@ from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
 from recframe.analysis.segments import (
+    By,
     Grouping,
     MakeWeighted,
     find_grouping,
@@ -58,7 +63,7 @@ from recframe.spelling import spell_options
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 Make = Callable[[Interactions, Options], pd.DataFrame]
-By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
+Join = Callable[[Sequence[Any]], Any]
 
 
 if TYPE_CHECKING:
@@ -113,7 +118,7 @@ def _measure(
     return make_table(measure_table(interactions, metrics, options))
 
 
-def _measure_each(
+def measure_each(
     interactions: Interactions, options: Options, metrics: list[Metric]
 ) -> pd.DataFrame:
     """Return the metrics of every user of interactions."""
@@ -130,9 +135,14 @@ def _of_means(
 def _count_shown(
     interactions: Interactions, options: Options, k: int, *, with_items: bool
 ) -> pd.DataFrame:
-    """Return what the lists of interactions show, in one cell, as which it goes anywhere."""
+    """Return what the lists of interactions show, in one cell."""
     shown = count_shown(interactions, options, k, with_items=with_items)
-    return pd.DataFrame({"cell": pd.Series([shown], dtype=object)})
+    return in_cells([shown])
+
+
+def in_cells(values: Sequence[Any]) -> pd.DataFrame:
+    """Return a frame with a cell for each value, as which any goes anywhere."""
+    return pd.DataFrame({"cell": pd.Series(values, dtype=object)})
 
 
 def _catalogue_of(shown: pd.DataFrame, **given: Any) -> pd.DataFrame:
@@ -213,8 +223,12 @@ class RankingMethods(ABC, Generic[Table]):
         user
         1           0.0
         """
+        return self._bind(make_options(options))
+
+    def _bind(self, options: Options) -> Self:
+        """Return an accessor to the same frame with these options."""
         bound = type(self)(self._frame)
-        bound._bound_options = make_options(options)
+        bound._bound_options = options
         return bound
 
     def __repr__(self) -> str:
@@ -269,9 +283,17 @@ class RankingMethods(ABC, Generic[Table]):
         """Return what is made of the per-user table, in one piece and with its users sorted."""
 
     def _add_up(
-        self, make: Make, columns: Columns, options: Options, make_table: MakeTable
+        self,
+        make: Make,
+        columns: Columns,
+        options: Options,
+        make_table: MakeTable,
+        join: Join | None = None,
     ) -> Table:
-        """Return what is made of all parts together, of each of which a row is made."""
+        """Return what is made of all parts together, of each of which a cell is made.
+
+        Cells may be made one by `join` before.
+        """
         return self._whole(self._map(make, columns, options), make_table)
 
     def _mean(self, per_user: Table, make_table: MakeTable) -> Table:
@@ -322,11 +344,11 @@ class RankingMethods(ABC, Generic[Table]):
         self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any
     ) -> Table:
         """Return what is made of the per-user table, of each segment where there are any."""
+        columns = self._find_columns(metrics=metrics)
+        measure = partial(measure_each, metrics=metrics)
         grouping = find_grouping(self._sample, by, weights)
         if grouping is None:
-            return self._whole(self._per_user(metrics), make_table)
-        columns = self._find_columns(metrics=metrics)
-        measure = partial(_measure_each, metrics=metrics)
+            return self._whole(self._map(measure, columns, self._options), make_table)
         return self._by_segment(grouping, columns, metrics, measure, make_table)
 
     def _by_segment(
@@ -470,7 +492,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._means(parse_metrics(metrics), _measure_each, as_it_is, by, weights)
+        return self._means(parse_metrics(metrics), measure_each, as_it_is, by, weights)
 
     def rank(self) -> Table:
         """
@@ -562,7 +584,8 @@ class RankingMethods(ABC, Generic[Table]):
         Parameters
         ----------
         user : label, default "all"
-            The id of the user; "all" is the one ranking of ``user=None``.
+            The id of the user, a tuple where several columns tell users apart; "all" is the one
+            ranking of ``user=None``.
         k : int, default 3
             The cut-off, 1 or more.
 
@@ -606,7 +629,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         k = check_k(k)
         columns = self._find_columns(with_item=True)
-        check_user(user, columns.user)
+        check_user(user, columns.users)
         rows, is_all = self._rows_of(user, columns)
         return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
 
@@ -767,7 +790,7 @@ class RankingMethods(ABC, Generic[Table]):
             catalogue=known,
             zero_division=float(options.zero_division),
         )
-        return self._add_up(count, columns, options, make_table)
+        return self._add_up(count, columns, options, make_table, join_shown)
 
     def curve(
         self,
@@ -822,7 +845,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         metrics = curve_metrics(metric, k)
         make_table = partial(curve_table, metrics=metrics)
-        measure = measure_curve if k is None else _measure_each
+        measure = measure_curve if k is None else measure_each
         return self._means(metrics, measure, make_table, by, weights)
 
     def summary(

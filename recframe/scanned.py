@@ -1,8 +1,10 @@
-"""What is said of parquet files as a whole, block by block: the engine over files."""
+"""ScannedRecAccessor: the engine over files, which it reads block by block."""
+
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from recframe.analysis.catalogue import Shown, catalogue_table, count_shown, join_shown
 from recframe.analysis.describe import (
     Figures,
     add_dropped,
@@ -12,64 +14,246 @@ from recframe.analysis.describe import (
     is_unique,
     join_figures,
 )
-from recframe.analysis.description import DUPLICATES, Description
+from recframe.analysis.description import DUPLICATES
+from recframe.analysis.inspect import is_user, split_user
+from recframe.analysis.overview import Overview
+from recframe.calls import public_each
+from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
-from recframe.files.footers import Files
-from recframe.files.per_user import make_each
-from recframe.frames.catalogue import Catalogue
-from recframe.frames.reading import read_interactions
+from recframe.files.footers import Files, open_files, read_sample
+from recframe.files.parts import iter_parts, make_each
+from recframe.files.paths import Found
+from recframe.frames.columns import Columns
+from recframe.frames.tables import join_tables
 from recframe.frames.truth import open_candidates, open_judge
+from recframe.methods import Join, Make, MakeTable, RankingMethods, in_cells, measure_each
+from recframe.metrics.definitions import DEFAULT_METRICS
+from recframe.metrics.names import parse_metrics
 from recframe.options import Options
 
+__all__ = ["ScannedRecAccessor"]
 
-def catalogue_files(
-    files: Files, k: int, catalogue: Catalogue | None, options: Options, limits: Limits
-) -> pd.DataFrame:
-    """Return the figures of the catalogue that files have, as of a frame of all their rows."""
-    columns = files.columns
-    judge = open_judge(columns, options)
-    candidates = open_candidates(columns, options, judge)
-
-    def count(frame: pd.DataFrame) -> Shown:
-        interactions = read_interactions(candidates.among(frame), columns, options)
-        if judge is not None:
-            interactions = judge.judge(interactions, is_all=files.user is None)
-        return count_shown(interactions, options, k, with_items=catalogue is None)
-
-    parts: list[Shown] = []
-    with showing(limits.progress, files.n_rows) as progress:
-        for shown in make_each(files, limits, progress, count):
-            parts = [join_shown([*parts, shown])]  # which stays small
-    candidates.check()
-    if judge is not None and files.user is not None:
-        judge.judge_absent(read_interactions(files.sample, columns, options))  # which may refuse
-    zero_division = float(options.zero_division)
-    return catalogue_table(parts, columns.scores, k, catalogue, zero_division)
+ROW_SIZED = ("rank", "top", "judge")
+NO_COLUMNS = Columns(None, [], None)
 
 
-def describe_files(files: Files, k: int, options: Options, limits: Limits) -> Description:
-    """Return the description of files that `describe` gives of a frame of all their rows."""
-    # Rows without a user are counted here, and not refused.
-    files = files._replace(drop_nulls=True)
-    columns, is_all = files.columns, files.user is None
-    judge = open_judge(columns, options)
-    candidates = open_candidates(columns, options, judge)
+class Source(NamedTuple):
+    """The files that are read, what reading them may use, and how messages spell the call."""
 
-    def count(frame: pd.DataFrame) -> list[Figures]:
-        frame = candidates.among(frame)
-        return count_figures(frame, columns, k, options, judge, is_all=is_all)
+    found: list[Found]
+    limits: Limits
+    call: str = ""
 
-    parts: list[list[Figures]] = []
-    with showing(limits.progress, files.n_rows) as progress:
-        for figures in make_each(files, limits, progress, count):
-            parts = [join_figures([*parts, figures])]  # which stays small
-    candidates.check()
-    if not parts:
-        parts = [count(files.sample)]
-    n_repeated = sum(figures.numbers.get(DUPLICATES, 0) for figures in parts[0])
-    if judge is not None and not is_all and is_unique(options, int(n_repeated)):
-        parts.append(count_absent(files.sample, columns, k, options, judge))
-    described = add_dropped(
-        join_figures(parts), columns, progress.n_dropped, progress.nulls_dropped
-    )
-    return describe_figures([described], columns.scores, k)
+
+class _LeftOut:
+    """What an accessor does not have, so that `__getattr__` says why."""
+
+    def __get__(self, owner: object, of: type | None = None) -> Any:
+        if owner is None:
+            return self
+        raise AttributeError
+
+
+class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
+    """
+    Ranking metrics of files of any size, as ``recframe.scan(path)``.
+
+    Methods and options are those of ``df.rec``, and so are the results, bit for bit. ``rank``,
+    ``top`` and ``judge`` are left out, whose tables are as long as the rows. Every call reads the
+    columns that it needs, in the memory that it may; a table has a row for each user at most.
+
+    Parameters
+    ----------
+    frame : Source
+        What `recframe.scan` makes of paths.
+
+    See Also
+    --------
+    recframe.scan : Makes it.
+    recframe.RecAccessor : The same for pandas DataFrames.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> recframe.scan("examples/example.parquet").mean("recall@4")
+    metric         recall@4
+    score
+    Random scores  0.117027
+    KNN scores     0.226328
+    """
+
+    def __init__(self, frame: Source) -> None:
+        super().__init__(frame)
+        self._call = frame.call
+
+    rank = top = judge = _LeftOut()
+
+    def iter_evaluate(
+        self, metrics: str | Iterable[str] = DEFAULT_METRICS
+    ) -> Iterator[pd.DataFrame]:
+        """
+        Return an iterator over the metrics of every user, block by block.
+
+        For results that do not fit in memory: `evaluate` gives these tables joined and sorted.
+
+        Parameters
+        ----------
+        metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
+            Names of metrics, as "precision@4", "recall@4", "r_precision".
+
+        Returns
+        -------
+        iterator of DataFrame
+            Tables as `evaluate` returns them, at least one, each user in one of them. All together
+            are sorted where the row groups come in order of users.
+
+        Raises
+        ------
+        RecframeError
+            As in `evaluate`; what the data is refused for may come while iterating.
+
+        See Also
+        --------
+        evaluate : One table of all users.
+
+        Examples
+        --------
+        >>> import recframe
+        >>> for table in recframe.scan("examples/example.parquet").iter_evaluate("recall@4"):
+        ...     print(table.head(2))
+        score  Random scores KNN scores
+        metric      recall@4   recall@4
+        object
+        0           0.000000   0.307692
+        1           0.190476   0.095238
+        """
+        parsed = parse_metrics(metrics)
+        columns = self._find_columns(metrics=parsed)
+
+        def make(interactions: Any, options: Options) -> pd.DataFrame:
+            return measure_each(interactions, options, parsed)
+
+        return public_each(self._parts(make, columns, self._options))
+
+    def __dir__(self) -> list[str]:
+        """Return the names to complete."""
+        return [name for name in super().__dir__() if name not in ROW_SIZED]
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise for what is left out, and for what is no method."""
+        if name in ROW_SIZED:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}: its table would be as "
+                f"long as the rows, which may not fit in memory; df = pd.read_parquet(path), then "
+                f"df.rec.{name}()"
+            )
+        return super().__getattr__(name)  # type: ignore[misc]  # hidden from editors
+
+    @property
+    def _source(self) -> Source:
+        source: Source = self._frame
+        return source
+
+    @property
+    def _sample(self) -> pd.DataFrame:
+        return read_sample(self._source.found, self._source.limits.memory)
+
+    @property
+    def _size(self) -> str:
+        files = self.open(NO_COLUMNS)
+        n_groups = sum(len(row_group.indexes) for row_group in files.row_groups)
+        n_files = len(self._source.found)
+        return (
+            f"{files.n_rows:,} row{'s' * (files.n_rows != 1)} in {n_files:,} "
+            f"file{'s' * (n_files != 1)}, {n_groups:,} row group{'s' * (n_groups != 1)}"
+        )
+
+    def _show(self, show: Callable[[Overview], str]) -> str | None:
+        def show_route(overview: Overview) -> str:
+            files = self.open(self._find_columns())
+            if files.n_rows:
+                route = plan_blocks(files, self._source.limits.memory).route
+                overview.rows.append(("read", route, [ROUTES[route]]))
+            return show(overview)
+
+        return super()._show(show_route) or super()._show(show)  # as where columns are not known
+
+    def open(self, columns: Columns) -> Files:
+        """Return the files with these columns; no data is read."""
+        source = self._source
+        return open_files(source.found, columns, self._options, source.limits.memory)
+
+    def _parts(
+        self, make: Make, columns: Columns, options: Options
+    ) -> Generator[pd.DataFrame, None, None]:
+        """Return an iterator over what is made of each block; footers are looked at at once."""
+        return iter_parts(self.open(columns), make, options, self._source.limits)
+
+    def _map(
+        self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
+    ) -> pd.DataFrame:
+        return join_tables(list(self._parts(make, columns, options)))
+
+    def _whole(self, per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
+        return make_table(per_user)
+
+    def _add_up(
+        self,
+        make: Make,
+        columns: Columns,
+        options: Options,
+        make_table: MakeTable,
+        join: Join | None = None,
+    ) -> pd.DataFrame:
+        cells: list[Any] = []
+        for part in self._parts(make, columns, options):
+            cells += part["cell"].tolist()
+            if join is not None:
+                cells = [join(cells)]  # which stays small
+        return make_table(in_cells(cells))
+
+    def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
+        # Rows without a user are counted here, and not refused.
+        files, options = self.open(columns)._replace(drop_nulls=True), self._options
+        is_all = files.user is None
+        judge = open_judge(columns, options)
+        candidates = open_candidates(columns, options, judge)
+
+        def count(frame: pd.DataFrame) -> list[Figures]:
+            frame = candidates.among(frame)
+            return count_figures(frame, columns, k, options, judge, is_all=is_all)
+
+        parts: list[list[Figures]] = []
+        limits = self._source.limits
+        with showing(limits.progress, files.n_rows) as progress:
+            for figures in make_each(files, limits, progress, count):
+                parts = [join_figures([*parts, figures])]  # which stays small
+        candidates.check()
+        if not parts:
+            parts = [count(files.sample)]
+        n_repeated = sum(figures.numbers.get(DUPLICATES, 0) for figures in parts[0])
+        if judge is not None and not is_all and is_unique(options, int(n_repeated)):
+            parts.append(count_absent(files.sample, columns, k, options, judge))
+        described = add_dropped(
+            join_figures(parts), columns, progress.n_dropped, progress.nulls_dropped
+        )
+        return describe_figures([described], columns.scores, k)
+
+    def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
+        # Others without a user are no matter here.
+        files, limits = self.open(columns)._replace(drop_nulls=True), self._source.limits
+        found, first = list[pd.DataFrame](), files.sample
+        own = next(iter(split_user(user, columns.users)), None)
+        with showing(limits.progress, files.n_rows) as progress:
+            for frame in iter_frames(files, limits.memory, progress, own):
+                found.append(frame[is_user(frame, user, columns.users)])
+                first = first if len(first) else frame.head()  # ids for a refusal to name
+        rows = pd.concat(found, ignore_index=True) if found else first
+        return rows if len(rows) or self._options.has_truth else first, False
+
+
+def scan_files(
+    found: list[Found], options: Options, limits: Limits, call: str = ""
+) -> ScannedRecAccessor:
+    """Return the accessor to files, bound to options."""
+    return ScannedRecAccessor(Source(found, limits, call))._bind(options)

@@ -14,17 +14,19 @@ import recframe
 # Room: the rooms it may import beside itself. A module at the top is a room of its own.
 ALLOWED = {
     "errors": set(),
-    "foreign": set(),
+    "foreign": {"arrow_tables", "errors"},
+    "arrow_tables": set(),
     "calls": {"errors"},
     "console": {"errors"},
     "startup": {"console"},
     "disk": {"errors"},
-    "kernel": set(),
+    "kernel": {"errors"},
     "metrics": {"calls", "errors", "kernel"},
-    "options": {"errors", "foreign", "kernel"},
+    "options": {"arrow_tables", "errors", "foreign", "kernel"},
     "spelling": {"options"},
     "lakehouse": {"errors"},
     "frames": {
+        "arrow_tables",
         "calls",
         "disk",
         "errors",
@@ -36,36 +38,44 @@ ALLOWED = {
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
-        *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
-        "options",
+        *("arrow_tables", "calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse"),
+        *("metrics", "options"),
     },
     "functions": {
         "analysis",
         "calls",
         "errors",
         "files",
+        "foreign",
         "frames",
         "metrics",
         "options",
+        "scanned",
         "spelling",
     },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
-        *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+        *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
+        *("options", "spelling"),
     },
     "recipes": set(),
     "uncertainty": set(),
-    "scanned": {"analysis", "files", "frames", "options"},
+    "conventions": set(),
+    "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
+    "polars": {
+        *("accessor", "analysis", "arrow_tables", "errors", "frames", "methods", "metrics"),
+        "options",
+    },
     "spark": {
-        *("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options"),
-        "spelling",
+        *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
+        *("options", "spelling"),
     },
     "cli": {
-        *("analysis", "console", "disk", "errors", "files", "frames", "metrics", "options"),
-        *("scanned", "startup"),
+        *("analysis", "console", "disk", "errors", "files", "frames", "methods", "metrics"),
+        *("options", "scanned", "startup"),
     },
     "__main__": {"cli", "startup"},
     "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},
@@ -121,8 +131,8 @@ def test_rooms_import_one_way(name):
 
 
 def test_rooms_are_few_levels_deep():
-    """No room stands on more than seven others."""
-    assert 8 >= max(map(n_levels, ALLOWED))
+    """No room stands on more than eight others."""
+    assert 9 >= max(map(n_levels, ALLOWED))
 
 
 @pytest.mark.parametrize("name", ["kernel", "metrics"])

@@ -5,11 +5,9 @@ import pandas as pd
 import pytest
 
 import recframe
+from opened import open_files
 from recframe.files.blocks import plan_blocks
-from recframe.files.budget import Limits
-from recframe.files.footers import open_files
 from recframe.options import Options
-from recframe.scanned import describe_files
 
 SMALL = 64 << 10
 
@@ -32,9 +30,7 @@ def frame():
 
 def describe(path, k=10, memory=SMALL, **options):
     """Return the description of files."""
-    options = Options(**options)
-    files = open_files(path, options, memory, with_item=True)
-    return describe_files(files, k, options, Limits(memory, None, False))
+    return recframe.scan(path, memory=memory)(**options).describe(k)
 
 
 def with_nulls(frame):
@@ -130,3 +126,135 @@ def test_the_route_is_known_beforehand(frame, change, memory, route, tmp_path):
     CHANGES[change](frame).to_parquet(path, row_group_size=80, index=False)
 
     assert route == plan_blocks(open_files(path, Options(), memory), memory).route
+
+
+ROUTES = {  # how rows come, in what memory, and whether footers say what users there are
+    "sweep": ("in order of users", SMALL, True),
+    "spill": ("users as text", SMALL, True),
+    "whole": ("users as text", 1 << 30, False),
+}
+SEGMENTS = {"by": "country", "weights": "clicks"}
+ARGUMENTS = {
+    "evaluate": {"metrics": ["ndcg@4", "auc"]},
+    "mean": {},
+    "mean by": {"metrics": ["recall@4", "auc"], **SEGMENTS},
+    "curve": {"metric": "precision"},
+    "curve by": {"metric": "recall", "k": 3, **SEGMENTS},
+    "summary": {},
+    "summary by": {"metrics": "recall@3", **SEGMENTS},
+    "compare": {"metrics": ["recall@4", "auc"]},
+    "compare by": {"metrics": "recall@3", **SEGMENTS},
+    "catalogue": {"k": 4},
+    "recall": {"k": 4},
+    "dcg": {"k": 3, "offset": 2},
+}
+
+
+@pytest.fixture
+def segmented(frame):
+    """The frame with what its users are and weigh; countries are categories in an order."""
+    names = pd.CategoricalDtype(["NL", "FR", "DE", "unused"], ordered=True)
+    country = pd.Series(["FR", "NL", "DE", None] * 8, dtype=names)
+    user = frame["user"].to_numpy()
+    return frame.assign(
+        country=country.iloc[user].array, clicks=np.arange(40)[user], day=frame["item"] % 2 == 0
+    )
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_files_have_every_method(segmented, name, route, tmp_path):
+    """Every table is that of the frame bit for bit, however the files are read."""
+    change, memory, has_bounds = ROUTES[route]
+    path = tmp_path / "run.parquet"
+    frame = CHANGES[change](segmented)
+    frame.to_parquet(path, row_group_size=80, index=False, write_statistics=has_bounds)
+    frame = pd.read_parquet(path)
+    options = {"missing": "unranked", "short": "shrink"}
+    method = name.split()[0]
+    expected = getattr(frame.rec(**options), method)(**ARGUMENTS[name])
+    scanned = recframe.scan(path, memory=memory)(**options)
+
+    assert f"  read      {route} " in repr(scanned)
+    found = getattr(scanned, method)(**ARGUMENTS[name])
+    pd.testing.assert_frame_equal(expected, found, check_exact=True)
+
+
+def test_segments_of_files_with_truth(segmented, tmp_path):
+    """Users of truth without a row are of no country, and weigh what a Series says."""
+    path = tmp_path / "run.parquet"
+    truth = segmented.loc[::5, ["user", "item"]]
+    truth = pd.concat([truth, pd.DataFrame({"user": [35, 39], "item": [1, 2]})])
+    segmented.drop(columns="relevant").to_parquet(path, row_group_size=80, index=False)
+    options = {"truth": truth, "missing": "unranked", "short": "pad"}
+    weights = pd.Series(range(40), name="weight")
+    frame = pd.read_parquet(path)
+    expected = frame.rec(**options).mean("recall@4", by="country", weights=weights)
+
+    scanned = recframe.scan(path, memory=SMALL)(**options)
+    found = scanned.mean("recall@4", by="country", weights=weights)
+    pd.testing.assert_frame_equal(expected, found, check_exact=True)
+    with pytest.raises(recframe.RecframeError, match="by='day' must hold one value for each user"):
+        scanned.mean("recall@4", by="day")
+
+
+@pytest.mark.parametrize("user", [4, "4", "none", 99])
+@pytest.mark.parametrize("route", ROUTES)
+def test_one_user_of_files(frame, user, route, tmp_path):
+    """One user's rankings are shown as of a frame, or refused with users that are there."""
+    change, memory, has_bounds = ROUTES[route]
+    path = tmp_path / "run.parquet"
+    frame = CHANGES[change](frame)
+    frame.to_parquet(path, row_group_size=80, index=False, write_statistics=has_bounds)
+    whole = pd.read_parquet(path).rec(missing="unranked")
+    scanned = recframe.scan(path, memory=memory)(missing="unranked")
+    kind = str if whole._frame["user"].dtype.kind not in "iu" else int
+    if user == kind(4):
+        assert repr(whole.inspect(user)) == repr(scanned.inspect(user))
+    else:
+        with pytest.raises(recframe.RecframeError, match=f"user={user!r}: no row has that id; ids"):
+            scanned.inspect(user)
+
+
+def test_row_sized_tables_are_left_out(tmp_path):
+    """Methods whose tables are as long as the rows are not there, and say what to do."""
+    scanned = recframe.scan("examples/example.parquet")
+    for name in ("rank", "top", "judge"):
+        assert not hasattr(scanned, name)
+        assert name not in dir(scanned)
+        with pytest.raises(AttributeError, match=rf"long as the rows.*, then df.rec.{name}\(\)"):
+            getattr(scanned, name)
+    with pytest.raises(AttributeError, match=r"did you mean recall\(\)"):
+        scanned.recal  # noqa: B018 - looked up only
+
+
+def test_scanned_files_show_themselves(frame, tmp_path):
+    """Files, rows, row groups, columns and the route are shown; of no value anything is read."""
+    for number in range(3):
+        path = tmp_path / f"{number}.parquet"
+        frame[number * 200 : number * 200 + 200].to_parquet(path, row_group_size=80, index=False)
+    shown = repr(recframe.scan(tmp_path, memory=SMALL)).splitlines()
+
+    assert "recframe.scan(path): 600 rows in 3 files, 9 row groups" == shown[0]
+    assert "  score     inferred   'knn_score', 'other_score'" == shown[3]
+    assert "  read      spill      in any order, parted by users in a temporary file" == shown[5]
+    unknown = recframe.scan(tmp_path)(score="none")
+    assert repr(unknown).startswith("recframe.scan(path): 600 rows")
+    assert "read " not in repr(unknown)
+    path.unlink()
+    gone = recframe.scan([tmp_path / "0.parquet", tmp_path / "1.parquet"])
+    (tmp_path / "0.parquet").unlink()
+    assert "<recframe.scan(path) of a frame that cannot be shown>" == repr(gone)
+
+
+def test_messages_spell_the_call(frame, tmp_path):
+    """What is to be passed is so to the call that was made."""
+    frame.rename(columns={"user": "u"}).to_parquet(tmp_path / "run.parquet")
+    with pytest.raises(recframe.RecframeError, match=r"pass recframe.scan\(path\)\(user=...\)"):
+        recframe.scan(tmp_path).mean()
+    with pytest.raises(recframe.RecframeError, match=r"; pass user=..., with the right column"):
+        recframe.evaluate(tmp_path)
+    with pytest.raises(recframe.RecframeError, match=r"^source: cannot read .*none: no such file"):
+        recframe.scan(tmp_path / "none")
+    with pytest.raises(recframe.RecframeError, match="source must be the path of parquet files"):
+        recframe.scan(frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,14 +11,16 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
-from recframe.frames.labels import check_label, leave_out
+from recframe.frames.labels import check_label, is_same, leave_out
 from recframe.frames.own_values import read_own
-from recframe.frames.tables import make_columns
-from recframe.frames.user_groups import order_of_ids, sort_users
+from recframe.frames.tables import make_columns, tidy_table
+from recframe.frames.user_groups import as_users, order_of_ids, sort_users
+from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
 RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
+By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 Measure = Callable[[Interactions, Options], pd.DataFrame]
 
 
@@ -80,10 +82,11 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None
 def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
     """Return what is given for an argument: values by user, or the label of a column."""
     if not isinstance(given, pd.Series):
-        if isinstance(given, pd.DataFrame | dict | set | np.ndarray):
+        is_other = hasattr(type(given), "__arrow_c_stream__")  # as Polars' Series
+        if is_other or isinstance(given, dict | set | np.ndarray):
             raise RecframeError(
-                f"{argument} must be a column of the frame or a Series indexed by user, found "
-                f"{quote(given)}"
+                f"{argument} must be a column of the frame or a Series indexed by user (of "
+                f"pandas), found {quote(given)}"
             )
         check_label(frame, argument, given)
         return Own(argument, given)
@@ -109,6 +112,20 @@ def measure_with_own(
     return pd.DataFrame({"cell": pd.Series([parted], dtype=object)})
 
 
+def tidy_part(part: pd.DataFrame) -> pd.DataFrame:
+    """Return the per-user table of such a cell as plain columns."""
+    return tidy_table(part["cell"].iloc[0][0])
+
+
+class Parted(NamedTuple):
+    """The values of users in segments, with what each user counts."""
+
+    per_user: pd.DataFrame
+    weights: pd.Series | None
+    keys: pd.DataFrame  # what each user's segment is by, a column for each, numbered
+    segments: list[Array]  # the positions of each one's users, in order of the segments
+
+
 def table_by_segment(
     parts: pd.DataFrame,
     grouping: Grouping,
@@ -117,6 +134,13 @@ def table_by_segment(
     metrics: Sequence[Metric],
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, whose values are the outer levels."""
+    return _make_each(part_users(parts, grouping, scores, metrics), grouping, make_table)
+
+
+def part_users(
+    parts: pd.DataFrame, grouping: Grouping, scores: Sequence[Hashable], metrics: Sequence[Metric]
+) -> Parted:
+    """Return the users of all parts in segments."""
     cells = parts["cell"].tolist()
     columns = make_columns(list(scores), [metric.label for metric in metrics])
     none = pd.DataFrame(columns=columns, dtype=float)
@@ -129,61 +153,91 @@ def table_by_segment(
         else _of_users(one, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
-    return _make_each(per_user, values, grouping, make_table)
+    return _part(per_user, values, grouping)
 
 
 def table_of_given(
     per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, by values given for users."""
-    several = by if isinstance(by, list) else [by]
+    several = [_find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
         if not isinstance(given, pd.Series | None):
             raise RecframeError(
                 f"{argument} must be a Series indexed by user, found {quote(given)}; a table of "
                 "users' values has no other columns"
             )
+    by = several if isinstance(by, list) else several[0]
     grouping = find_grouping(per_user, by, weights)
     if grouping is None:
         return make_table(per_user)
     values = [
         _of_users(one, one.given, per_user.index) for one in grouping.all if one.given is not None
     ]
-    return _make_each(per_user, values, grouping, make_table)
+    return _make_each(_part(per_user, values, grouping), grouping, make_table)
 
 
-def _make_each(
-    per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping, make_table: MakeWeighted
-) -> pd.DataFrame:
-    """Return what is made of the users of each segment, whose values are the outer levels."""
+def _part(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -> Parted:
+    """Return users in segments by the values they have."""
     weights = None
     if grouping.weights is not None:
         weights = _check_weights(values.pop(), per_user.index, grouping.weights)
-    if not values:
-        return make_table(per_user, weights)
     keys = pd.DataFrame({n: own.reset_index(drop=True) for n, own in enumerate(values)})
-    segments = [
-        of_key.index.to_numpy()
-        for _, of_key in keys.groupby(list(keys), dropna=False, observed=True)
-    ]
+    segments = [np.arange(len(per_user))]
+    if values:
+        segments = [
+            of_key.index.to_numpy()
+            for _, of_key in keys.groupby(list(keys), dropna=False, observed=True)
+        ]
+    return Parted(per_user, weights, keys, segments)
+
+
+def _make_each(parted: Parted, grouping: Grouping, make_table: MakeWeighted) -> pd.DataFrame:
+    """Return what is made of the users of each segment, whose values are the outer levels."""
+    per_user, weights, _, segments = parted
+    if not grouping.by:
+        return make_table(per_user, weights)
     made = [
         make_table(per_user.iloc[rows], None if weights is None else weights.iloc[rows])
         for rows in segments
     ]
-    joined = pd.concat(made) if made else make_table(per_user, weights).iloc[:0]
+    return join_segments(made or [make_table(per_user, weights).iloc[:0]], parted, grouping)
+
+
+def join_segments(made: list[pd.DataFrame], parted: Parted, grouping: Grouping) -> pd.DataFrame:
+    """Return the tables of segments as one, whose outer index levels say which each is of."""
+    joined = pd.concat(made)
     for label in joined:  # numbers of users, which a table leaves out where all are 0
         if any(label not in table for table in made):
             joined[label] = joined[label].fillna(0).astype(np.int64)
-    first = np.repeat([rows[0] for rows in segments], [len(table) for table in made])
-    outer = [keys[n].iloc[first.astype(int)].array for n in keys]
+    sizes = [len(table) for table in made if len(table)]
+    first = np.repeat([rows[0] for rows in parted.segments], sizes).astype(int)
+    outer = [parted.keys[n].iloc[first].array for n in parted.keys]
     inner = [joined.index.get_level_values(n) for n in range(joined.index.nlevels)]
     names = [one.label for one in grouping.by]
     joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])
     return joined
 
 
+def _find_level(given: Any, users: pd.Index[Any]) -> Any:
+    """Return what users have in the index level of a given name; anything else as it is."""
+    if isinstance(given, pd.Series):
+        return given
+    for number, name in enumerate(users.names):
+        if name is not None and is_same(given, name):
+            return pd.Series(users.get_level_values(number), users, name=name)
+    return given
+
+
 def _of_users(own: Own, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
-    """Return the values given for users, null for those it does not have."""
+    """Return the values given for users, null for those it does not have.
+
+    Where several columns tell users apart they may be given by some of these, by their names.
+    """
+    names = given.index.names
+    if users.nlevels > 1 and all(name in users.names for name in names):
+        places = [list(users.names).index(name) for name in names]
+        users = as_users([users.get_level_values(place) for place in places])
     place = given.index.get_indexer(users)
     if len(users) and (place < 0).all():
         raise RecframeError(

@@ -6,11 +6,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from recframe.analysis.catalogue import check_item, check_once
+from recframe.analysis.catalogue import catalogue_columns
 from recframe.analysis.ranks import rank_options
+from recframe.analysis.segments import measure_with_own, tidy_part
 from recframe.cli.results import (
     Result,
     as_text,
@@ -19,12 +21,13 @@ from recframe.cli.results import (
     result_of_table,
     write_result,
 )
+from recframe.cli.segments import read_grouping, view_each
 from recframe.cli.views import find_baseline, view
 from recframe.console import check_shown, show, tell
 from recframe.errors import RecframeError, shorten
-from recframe.files.blocks import plan_blocks
+from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import Limits, check_limits
-from recframe.files.footers import Files, open_files
+from recframe.files.footers import Files, open_files, read_sample
 from recframe.files.output import (
     Means,
     check_apart,
@@ -32,21 +35,19 @@ from recframe.files.output import (
     whole_file,
     write_each,
 )
+from recframe.files.parts import iter_parts
 from recframe.files.paths import find_files
-from recframe.files.per_user import iter_tables
 from recframe.frames.beside import load_frame
 from recframe.frames.catalogue import read_catalogue
+from recframe.frames.columns import find_columns
+from recframe.frames.tables import tidy_table
+from recframe.methods import measure_each
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import MEANINGS, Options
-from recframe.scanned import catalogue_files, describe_files
+from recframe.scanned import scan_files
 
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
-ROUTES = {
-    "sweep": "in order of users, block by block",
-    "whole": "in one piece",
-    "spill": "in any order, parted by users in a temporary file",
-}
 
 
 def run_evaluate(arguments: argparse.Namespace) -> None:
@@ -57,18 +58,29 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     check_shown()
     found = find_files(arguments.paths)
     with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
-        files = open_files(found, options, limits.memory, metrics=metrics)
+        sample = read_sample(found, limits.memory)
+        columns = find_columns(sample, options, metrics=metrics)
+        baseline = find_baseline(
+            arguments.baseline, {str(score): score for score in columns.scores}, "score columns"
+        )
+        grouping, make = read_grouping(arguments, sample), partial(measure_each, metrics=metrics)
+        if grouping is not None:
+            columns = columns._replace(of_users=tuple(grouping.labels))
+            make = partial(measure_with_own, measure=make, grouping=grouping)
+        files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
-        scores = {str(score): score for score in files.columns.scores}
-        baseline = find_baseline(arguments.baseline, scores, "score columns")
         about = describe_run("evaluate", arguments.paths, files, options)
-        with closing(iter_tables(files, metrics, options, limits)) as tables:
+        with closing(iter_parts(files, make, options, limits)) as parts:
+            writing = parts
             if each is not None:
-                passing = write_each(tables, each, arguments.per_user.suffix)
-                with closing(passing):
-                    result, means = view(passing, arguments, baseline, about)
-            else:
-                result, means = view(tables, arguments, baseline, about)
+                tidy = tidy_table if grouping is None else tidy_part
+                writing = write_each(parts, each, arguments.per_user.suffix, tidy)
+            with closing(writing) as tables:
+                if grouping is None:
+                    result, means = view(tables, arguments, baseline, about)
+                else:
+                    of_all = arguments, baseline, about, grouping, columns, metrics
+                    result, means = view_each(tables, *of_all)
         _show(arguments, result, output)
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)
@@ -82,9 +94,10 @@ def run_describe(arguments: argparse.Namespace) -> None:
     check_shown()
     found = find_files(arguments.paths)
     with outputs(arguments, [file.path for file in found]) as (output, _):
-        files = open_files(found, options, limits.memory, with_item=True)
+        columns = find_columns(read_sample(found, limits.memory), options, with_item=True)
+        files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
-        table = describe_files(files, arguments.k, options, limits)
+        table: Any = scan_files(found, options, limits).describe(arguments.k)
         about = describe_run("describe", arguments.paths, files, options)
         _show(arguments, result_of_figures(table, {**about, "k": arguments.k}), output)
     _tell_done(arguments, f"{files.n_rows:,} rows", started)
@@ -94,21 +107,17 @@ def run_catalogue(arguments: argparse.Namespace) -> None:
     """Print what the lists show of the catalogue, and write it if asked."""
     started = time.perf_counter()
     options, limits = rank_options(_read_options(arguments)), _read_limits(arguments)
-    check_once(options)
     check_shown()
     found = find_files(arguments.paths)
     is_number = isinstance(arguments.items, int)
     beside = [] if arguments.items is None or is_number else [arguments.items]
     with outputs(arguments, [file.path for file in found], beside=beside) as (output, _):
-        with_relevant = options.tie_rule.reads_relevance
-        files = open_files(
-            found, options, limits.memory, with_item=True, with_relevant=with_relevant
-        )
-        check_item(files.sample, files.columns, options)
+        columns = catalogue_columns(read_sample(found, limits.memory), options)
+        files = open_files(found, columns, options, limits.memory)
         items = load_frame("items", arguments.items) if beside else arguments.items
-        known = read_catalogue(items, files.columns)
+        known = read_catalogue(items, columns)
         _tell_plan(arguments, files, limits)
-        table = catalogue_files(files, arguments.k, known, options, limits)
+        table = scan_files(found, options, limits).catalogue(arguments.k, items)
         about = describe_run("catalogue", arguments.paths, files, options)
         n_items = None if known is None else known.n_items
         about |= {"k": arguments.k, "items": n_items}
@@ -122,6 +131,9 @@ def _read_options(arguments: argparse.Namespace) -> Options:
     options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
     if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
         (options["ascending"],) = options["ascending"]  # else it could be of the last score only
+    for name in ("user", "truth_user"):
+        if len(options.get(name, ())) == 1:
+            (options[name],) = options[name]
     options |= {name: None for name in WITHOUT if given[f"no_{name}"]}
     return Options(**options)
 

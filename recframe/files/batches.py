@@ -30,12 +30,13 @@ def read_batches(
     Long texts are dictionary-encoded, other ids of users that are text where `encode` says so.
     Null ids are refused or dropped here, so that no plan meets one: statistics do not show them.
     """
-    encoded = files.long_text | ({files.text_user} if encode else set())
+    encoded = files.long_text | (files.text_users if encode else set())
+    found_at = {row_group.path: row_group.found for row_group in files.row_groups}
     n_open = OPEN_BYTES // max(1, files.footer_bytes)
 
     @lru_cache(max(1, min(MAX_OPEN, n_open)))
     def opened(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
-        return open_file(path, as_codes, files.footers.get(path))
+        return open_file(found_at[path], as_codes, files.footers.get(path))
 
     for row_group in row_groups:
         stored = [name for name in files.types if name not in row_group.partitions]
@@ -96,18 +97,18 @@ def without_unused(array: pa.DictionaryArray) -> pa.DictionaryArray:
 
 def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordBatch:
     """Return the rows that have an id; raise where some have none and are not to be dropped."""
-    if files.user is None:
-        return batch
-    nulls = pc.is_null(batch[files.user], nan_is_null=True)
-    if nulls.true_count == 0:
-        return batch
-    if not files.drop_nulls:
-        raise RecframeError(
-            f"user={quote(files.user)}: ids must not be null, found {nulls.true_count} null of "
-            f"{len(nulls)} rows read from {show_path(path)}; remove those rows or pass "
-            "missing='drop'"
-        )
-    return batch.filter(pc.invert(nulls))
+    for user in files.users:
+        nulls = pc.is_null(batch[user], nan_is_null=True)
+        if nulls.true_count == 0:
+            continue
+        if not files.drop_nulls:
+            raise RecframeError(
+                f"user={quote(user)}: ids must not be null, found {nulls.true_count} null of "
+                f"{len(nulls)} rows read from {show_path(path)}; remove those rows or pass "
+                "missing='drop'"
+            )
+        batch = batch.filter(pc.invert(nulls))
+    return batch
 
 
 def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.RecordBatch]:

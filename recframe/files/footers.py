@@ -1,6 +1,6 @@
 """Parquet files: what their footers say of columns, users and rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, NamedTuple
@@ -11,13 +11,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
-from recframe.files.paths import Found, PathLike, find_files
+from recframe.files.paths import Found
 from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
 from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.foreign import find_reader
-from recframe.frames.columns import Columns, find_columns
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.labels import shown
-from recframe.metrics.names import Metric
 from recframe.options import Options
 
 JOINED = 32  # what part of the memory row groups of all files may have that are read as one
@@ -31,45 +30,41 @@ class Files(NamedTuple):
     sample: pd.DataFrame  # of no row; the dtypes are those the whole frame would have
     types: dict[str, pa.DataType]  # plain, of each column used, in the order of the labels
     row_groups: list[RowGroup]  # all that have rows, in order
-    user: str | None  # the name of the column in the files; None for one ranking
-    text_user: str | None  # the same where the ids are text (or bytes), else None
+    user: str | None  # the column, or first column, of users in the files; None for one ranking
+    text_users: frozenset[str]  # those of users' columns whose ids are text (or bytes)
     long_text: frozenset[str]  # the columns whose texts must not be repeated for each row
     drop_nulls: bool  # rows without a user are left out; else they are refused
     footer_bytes: int  # what the largest of their footers takes in memory
     footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
 
     @property
+    def users(self) -> list[str]:
+        """The names of the columns in the files that tell users apart."""
+        return [str(label) for label in self.columns.users]
+
+    @property
     def n_rows(self) -> int:
         """The rows of all files."""
         return sum(row_group.n_rows for row_group in self.row_groups)
 
+    def sample_dtype(self, label: Hashable) -> Any:
+        """Return the dtype of a column."""
+        return get_column(self.sample, label).dtype
 
-def open_files(
-    paths: PathLike | Sequence[PathLike],
-    options: Options,
-    memory: int,
-    *,
-    with_item: bool = False,
-    with_relevant: bool = True,
-    metrics: Sequence[Metric] = (),
-) -> Files:
-    """Return the files that paths name, as their footers describe them; no data is read.
 
-    The columns are those that `find_columns` finds.
-    """
-    found = find_files(paths)
-    # The schema alone tells which columns play which role.
+def read_sample(found: list[Found], memory: int) -> pd.DataFrame:
+    """Return a frame without rows that has all columns of the first file, in their dtypes."""
+    first = _read_footer(found[0], memory)
+    return _read_sample(first.schema, found[0].path)
+
+
+def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
+    """Return files with these columns, as their footers describe them; no data is read."""
     first = _read_footer(found[0], memory)
     schema = first.schema
-    columns = find_columns(
-        _read_sample(schema, found[0].path),
-        options,
-        with_relevant=with_relevant,
-        with_item=with_item,
-        metrics=metrics,
-    )
     names = [str(label) for label in columns.labels]
-    user = None if columns.user is None else str(columns.user)
+    users = [str(label) for label in columns.users]
+    user = next(iter(users), None)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
     long_text: set[str] = set()
@@ -80,12 +75,12 @@ def open_files(
             if name not in file.schema.names:
                 has = shown(file.schema.names)
                 raise MissingColumnError(
-                    f"{quote(name)}: no such column in {show_path(file.path)}; it has {has}"
+                    f"{quote(name)}: no such column in {show_path(file.found.path)}; it has {has}"
                 )
-            types[name][file.path] = file.schema.field(name).type
+            types[name][file.found.path] = file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
-        with naming_file(file.path):
+        with naming_file(file.found.path):
             own = list_row_groups(file, names, user, memory, long_text)
             # What is read as one: all files together have room for it.
             row_groups += join(own, len(row_groups), memory // (JOINED * len(found)))
@@ -101,17 +96,17 @@ def open_files(
                 "write one value in each, for example one field of it"
             )
     row_groups = [row_group for row_group in row_groups if row_group.n_rows]
-    text_user = user if user in plain and is_text(plain[user]) else None
+    text_users = frozenset(name for name in users if is_text(plain[name]))
     drop_nulls = options.missing == "drop"
     of_text = frozenset(long_text)
-    footers = {first.path: first.metadata} if len(found) == 1 else {}
+    footers = {first.found.path: first.metadata} if len(found) == 1 else {}
     return Files(
         columns,
         sample,
         plain,
         row_groups,
         user,
-        text_user,
+        text_users,
         of_text,
         drop_nulls,
         footer_bytes,
@@ -123,19 +118,19 @@ def _read_footer(found: Found, memory: int) -> File:
     """Return a file that was found."""
     path, values, table_schema = found
     with naming_file(path):
-        check_footer(path, memory)
-    with naming_file(path), open_file(path) as opened:
+        check_footer(found, memory)
+    with naming_file(path), open_file(found) as opened:
         schema, metadata = opened.schema_arrow, opened.metadata
     if table_schema is not None:
         # Columns added later are null in the files that were there before.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        return File(path, table_schema, metadata, values, {})
+        return File(found, table_schema, metadata, values, {})
     said_too = {name: value for name, value in values.items() if name in schema.names}
     values = {name: value for name, value in values.items() if name not in said_too}
     for name, value in values.items():
         schema = schema.append(pa.field(name, value.type))
-    return File(path, schema, metadata, values, said_too)
+    return File(found, schema, metadata, values, said_too)
 
 
 def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
@@ -159,7 +154,7 @@ def _check_as_said(file: File, name: str) -> None:
         wanted = text.cast(plain_type(file.schema.field(name).type))
     except pa.ArrowException:  # the file's values are no such thing
         wanted = text
-    with naming_file(file.path), open_file(file.path) as opened:
+    with naming_file(file.found.path), open_file(file.found) as opened:
         for index in range(file.metadata.num_row_groups):
             if (
                 wanted.is_valid
@@ -175,7 +170,7 @@ def _check_as_said(file: File, name: str) -> None:
                 if others.true_count:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(
-                        f"{quote(name)} is {quote(other)} in {show_path(file.path)}, but "
+                        f"{quote(name)} is {quote(other)} in {show_path(file.found.path)}, but "
                         f"{quote(said.as_py())} by the name of its folder; rename the one that is "
                         "not meant"
                     )
@@ -191,7 +186,7 @@ def _only_value(row_group: pq.RowGroupMetaData, name: str) -> Any:
 
 
 def open_file(
-    path: str, as_codes: Sequence[str] = (), footer: pq.FileMetaData | None = None
+    found: Found, as_codes: Sequence[str] = (), footer: pq.FileMetaData | None = None
 ) -> pq.ParquetFile:
     """Return a file opened such that reading a part of it holds that part only.
 
@@ -199,7 +194,7 @@ def open_file(
     another number. It takes up to 16 % of the time of such a file, and none of that of others.
     """
     return pq.ParquetFile(
-        path,
+        found.path,
         metadata=footer,
         read_dictionary=as_codes,
         buffer_size=BUFFER,

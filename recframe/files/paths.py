@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from glob import has_magic
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -31,6 +31,10 @@ class Found(NamedTuple):
     def __fspath__(self) -> str:
         """Return its path."""
         return self.path
+
+    def open(self) -> BinaryIO:
+        """Return it opened to be read."""
+        return Path(self.path).open("rb")
 
 
 def find_files(paths: PathLike | Sequence[PathLike], argument: str = "") -> list[Found]:

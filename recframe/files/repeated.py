@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.files.footers import Files, naming_file, open_file
-from recframe.files.row_groups import RowGroup
+from recframe.files.row_groups import RowGroup, may_have
 from recframe.frames.duplicates import advise, find_telling
 
 AT_ONCE = 1 << 16  # rows, of all columns
@@ -17,34 +17,26 @@ AT_ONCE = 1 << 16  # rows, of all columns
 
 def advise_on_files(files: Files, user: Any, item: Any) -> str:
     """Return what to do about the rows of one pair, looked up with all their columns."""
-    ids = {str(files.columns.item): item}
-    if files.user is not None:
-        ids[files.user] = user
+    users = files.users
+    of_user = user if len(users) > 1 else [user][: len(users)]
+    ids = {str(files.columns.item): item, **dict(zip(users, of_user, strict=True))}
     found: list[pd.DataFrame] = []
     paths: list[str] = []
     for row_group in files.row_groups:
-        if _may_have(row_group, user):
+        if not users or may_have(row_group, ids[users[0]]):
             for part in _find_rows(row_group, ids):
                 found.append(part)
                 paths += [row_group.path] * len(part)
         if len(paths) > 1:
             break
     if len(paths) < 2:  # as of integers that pandas has rounded beside nulls
-        return advise(None)
+        return advise(None, files.columns)
     frame = pd.concat(found, ignore_index=True)
     rows = np.arange(len(frame))
     told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
     if told is None and len(set(paths)) > 1:
-        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None)}"
-    return advise(told)
-
-
-def _may_have(row_group: RowGroup, user: Any) -> bool:
-    """Return whether the statistics of a row group leave room for a user."""
-    try:
-        return row_group.low is None or bool(row_group.low <= user <= row_group.high)
-    except TypeError:
-        return True  # ids that pandas has as something else than the file
+        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None, files.columns)}"
+    return advise(told, files.columns)
 
 
 def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFrame]:
@@ -53,7 +45,7 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
     stored = [name for name in ids if name not in said]
     if not all(said[name] == ids[name] for name in ids if name in said):
         return
-    with naming_file(row_group.path), open_file(row_group.path) as file:
+    with naming_file(row_group.path), open_file(row_group.found) as file:
         read = partial(file.iter_batches, AT_ONCE, row_group.indexes)
         if not stored:  # all are the pair's, by the names of folders
             yield next(read()).to_pandas().assign(**said)

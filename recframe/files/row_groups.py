@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.files.paths import PartitionValues
+from recframe.files.paths import Found, PartitionValues
 from recframe.files.sizes import LONG, TEXT_COPIES, measure_texts
 
 
 class File(NamedTuple):
     """A file as its footer and what is known beside it describe it."""
 
-    path: str
+    found: Found
     schema: pa.Schema  # with the columns that are not in it
     metadata: pq.FileMetaData
     partitions: PartitionValues  # of the columns that are not read from it
@@ -24,7 +24,7 @@ class RowGroup(NamedTuple):
     """Row groups that follow each other, the smallest piece of a file that a plan is made of."""
 
     index_overall: int  # ascends in the order of rows
-    path: str
+    found: Found  # the file it is in
     indexes: range  # in the file
     partitions: PartitionValues  # of the columns that are not read from its file
     n_rows: int
@@ -33,6 +33,11 @@ class RowGroup(NamedTuple):
     coded: frozenset[str]  # the columns of texts that are read as codes
     low: Any  # no user is lower; None where the file does not say
     high: Any  # none is higher
+
+    @property
+    def path(self) -> str:
+        """The path of its file."""
+        return self.found.path
 
 
 def list_row_groups(
@@ -52,7 +57,7 @@ def list_row_groups(
             if name not in texts or n_rows == 0:
                 n_bytes, n_read = n_bytes + size, n_read + size
                 continue
-            length, are_coded = measure_texts(file.path, name, column, n_rows, memory)
+            length, are_coded = measure_texts(file.found, name, column, n_rows, memory)
             in_rows = max(size, int(length * n_rows))
             n_read += size if are_coded else in_rows
             n_bytes += TEXT_COPIES * size if length > LONG else in_rows
@@ -68,7 +73,7 @@ def list_row_groups(
         indexes = range(index, index + 1)
         yield RowGroup(
             0,
-            file.path,
+            file.found,
             indexes,
             file.partitions,
             n_rows,
@@ -100,6 +105,14 @@ def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup
             held, n = one, n + 1
     if held is not None:
         yield held._replace(index_overall=n)
+
+
+def may_have(row_group: RowGroup, user: Any) -> bool:
+    """Return whether the statistics of a row group leave room for a user."""
+    try:
+        return row_group.low is None or bool(row_group.low <= user <= row_group.high)
+    except TypeError:
+        return True  # ids that pandas has as something else than the file
 
 
 def _is_alike(one: RowGroup, other: RowGroup) -> bool:

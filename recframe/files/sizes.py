@@ -1,7 +1,6 @@
 """Sizes: what footers and texts take in memory, found before it is taken."""
 
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -9,6 +8,7 @@ import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.pages import first_page, largest_page
+from recframe.files.paths import Found
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
@@ -26,9 +26,9 @@ DAMAGED = (LookupError, ValueError, OverflowError, RecursionError)
 LEAST = 1 << 20  # bytes of texts, as they would be in the rows, from which on they are looked at
 
 
-def check_footer(path: str, memory: int) -> None:
+def check_footer(found: Found, memory: int) -> None:
     """Raise where the footer of a file would take the memory that there is to work in."""
-    with Path(path).open("rb") as file:
+    with found.open() as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - 8))
         n_bytes, end = int.from_bytes(file.read(4), "little"), file.read(4)
@@ -37,7 +37,7 @@ def check_footer(path: str, memory: int) -> None:
     least = left_after(FOOTER_COPIES * n_bytes, 0) * -4 // 3
     if least > memory:
         raise RecframeError(
-            f"memory: the footer of {show_path(path)} has {n_bytes:,} bytes and takes about "
+            f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes and takes about "
             f"{FOOTER_COPIES} times as many when it is read, found memory of {memory:,}; pass "
             f"memory='{_in_megabytes(least)}' or more, or write the file with larger row groups"
         )
@@ -66,7 +66,7 @@ class Texts(NamedTuple):
 
 
 def measure_texts(
-    path: str, name: str, column: pq.ColumnChunkMetaData, n_rows: int, memory: int
+    found: Found, name: str, column: pq.ColumnChunkMetaData, n_rows: int, memory: int
 ) -> Texts:
     """Return what texts a row group has; raise where they cannot be read in memory."""
     n_bytes = int(column.total_uncompressed_size)
@@ -78,7 +78,7 @@ def measure_texts(
     page, largest = None, 0
     copies = PAGE_COPIES
     # Where headers are damaged, reading the pages will say so.
-    with suppress(*DAMAGED), Path(path).open("rb") as file:
+    with suppress(*DAMAGED), found.open() as file:
         page = first_page(file, column)
         if page.is_dictionary:
             copies = CODE_COPIES
@@ -87,7 +87,7 @@ def measure_texts(
     least = copies * largest
     if least > max(memory, FREE):
         raise RecframeError(
-            f"memory: {show_path(path)} has {largest:,} bytes of {quote(name)} in one piece, "
+            f"memory: {show_path(found.path)} has {largest:,} bytes of {quote(name)} in one piece, "
             f"which takes about {copies} times as many when read, found memory of {memory:,}; pass "
             f"memory='{_in_megabytes(least)}' or more, or write the file with shorter ids or "
             "smaller pages"

@@ -24,9 +24,11 @@ class Spill:
     """Buckets of rows in a temporary file: a user's rows are in one, in the order written."""
 
     # Which bits of a hash decide, `level` says: those of the next part the users of one bucket.
-    def __init__(self, folder: str | None, user: str, n_buckets: int, level: int = 0) -> None:
+    def __init__(
+        self, folder: str | None, users: list[str], n_buckets: int, level: int = 0
+    ) -> None:
         self._folder = tempfile.gettempdir() if folder is None else folder
-        self._user = user
+        self._users = users
         self._level = level
         self._segments: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
@@ -42,14 +44,14 @@ class Spill:
     def write(self, batch: pa.RecordBatch) -> None:
         """Add each row of a batch to the bucket of its user."""
         self._schema = batch.schema
-        bits = hash_users(batch[self._user]) >> np.uint64(16 * self._level)
+        bits = hash_users(*(batch[user] for user in self._users)) >> np.uint64(16 * self._level)
         buckets = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
         # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
         rows = pack(batch).take(pa.array(np.argsort(buckets, kind="stable")))
         counts = np.bincount(buckets, minlength=len(self.n_rows))
         starts = np.cumsum(counts) - counts
         self.n_rows += counts
-        options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+        options = pa.ipc.IpcWriteOptions(use_threads=False)
         with self._naming_folder():
             for bucket in np.flatnonzero(counts).tolist():
                 own = _with_own_texts(rows.slice(starts[bucket], counts[bucket]))

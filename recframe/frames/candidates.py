@@ -93,9 +93,9 @@ class Candidates:
         """
         if not self._sides:
             return frame
-        user, item = self._columns.user, self._columns.item
-        rows = complete_rows(frame, [label for label in (user, item) if label is not None])
-        groups = find_groups(frame, user, rows)
+        users, item = self._columns.users, self._columns.item
+        rows = complete_rows(frame, [label for label in (*users, item) if label is not None])
+        groups = find_groups(frame, users, rows)
         ids = get_column(frame, item, rows)
         is_out = np.any([side.find(groups, ids) != side.is_kept for side in self._sides], axis=0)
         if is_all:
@@ -139,13 +139,12 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
         return None
     frame = load_frame("exclude", options.exclude)
     with naming("exclude"):
-        user, item = find_pair_columns(frame, columns)
-        labels = [label for label in (user, item) if label is not None]
-        rows = complete_rows(frame, labels) if options.missing == "drop" else None
-        groups = find_groups(frame, user, rows)
+        own = find_pair_columns(frame, columns)
+        rows = complete_rows(frame, own.labels) if options.missing == "drop" else None
+        groups = find_groups(frame, own.users, rows)
         if is_all:
             check_rows("exclude", groups.offsets[-1])
-        items = PairItems(get_column(frame, item, rows), groups.order)
+        items = PairItems(get_column(frame, own.item, rows), groups.order)
     user_of_pair = np.repeat(np.arange(len(groups.users)), np.diff(groups.offsets))
     return Pairs(groups.users, user_of_pair, items)
 

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from recframe.errors import quote
 from recframe.frames.keys import check_dtype, factorize, read_text
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import find_keys, null_error
+from recframe.frames.user_groups import as_users, find_keys, null_error
+from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 
 
@@ -140,6 +141,8 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
 
     The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
     """
+    if isinstance(ids, pd.MultiIndex):
+        return _match_levels(ids, among, other)
     check_comparable(ids, among, role, other)
     own, others = plain(ids), plain(among)
     integers = _integers(own), _integers(others)
@@ -157,6 +160,21 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
     return position
 
 
+def _match_levels(ids: pd.MultiIndex, among: Any, other: str) -> Array:
+    """Return what `match` does, of users told apart by several columns, each matched by itself."""
+    codes = []
+    levels = zip(ids.levels, ids.codes, among.levels, among.codes, strict=True)
+    for own, own_codes, level, level_codes in levels:
+        place = match(own, level, f"user={quote(level.name)}", other)
+        codes.append(np.append(level_codes, place[own_codes]))
+    is_known = np.min(codes, axis=0) >= 0
+    numbers = pd.Index(combine(*(code[is_known] for code in codes)))
+    position = np.full(len(ids), -1)
+    own = is_known[len(among) :]
+    position[own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
+    return position
+
+
 def _look_up(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
     """Return the position of each id among others of its dtype, -1 where there is none."""
     keys, others = find_keys(ids), find_keys(among)
@@ -170,6 +188,12 @@ def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
 
     Where that does not hold them all, it is that of the categories, or what pandas finds for both.
     """
+    if isinstance(ids, pd.MultiIndex):
+        levels = [
+            append(ids.get_level_values(number), others.get_level_values(number))
+            for number in range(ids.nlevels)
+        ]
+        return as_users(levels)
     codes, distinct = pd.factorize(others)
     dtype: Any = ids.dtype
     same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)

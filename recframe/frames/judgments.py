@@ -78,7 +78,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         try:
             rows = read_interactions(truth, columns, replace(options, duplicates="raise"))
         except RepeatedPairError as error:
-            labels = [label for label in (columns.user, columns.item) if label is not None]
+            labels = columns._replace(relevant=None).labels
             one = f"drop_duplicates({quote(labels)})"
             if columns.relevant is not None:
                 one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"

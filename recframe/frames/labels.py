@@ -96,10 +96,9 @@ def check_label(frame: pd.DataFrame, role: str, label: Hashable) -> None:
         )
 
 
-def check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
+def check_distinct(labels: dict[str, list[Hashable]]) -> None:
     """Raise where one column was given two roles."""
-    roles = [(role, label) for role, label in labels.items() if label is not None]
-    roles += [("score", label) for label in scores]
+    roles = [(role, label) for role, several in labels.items() for label in several]
     if are_distinct_texts([label for _, label in roles]):
         return
     for number, (role, label) in enumerate(roles):

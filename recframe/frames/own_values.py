@@ -8,6 +8,7 @@ import pandas as pd
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import get_column
 from recframe.frames.interactions import Interactions
+from recframe.frames.labels import is_same
 
 
 def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Series:
@@ -16,6 +17,9 @@ def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Serie
     Raise where a user has two: `name` is the argument that asked for the column.
     """
     users, order, offsets, _ = interactions.groups
+    for number, own_label in enumerate(interactions.columns.users):
+        if is_same(label, own_label):  # known of users without a row too
+            return pd.Series(users.get_level_values(number)).set_axis(users)
     rows = interactions.rows
     if order is not None:
         rows = order if rows is None else rows[order]
@@ -40,8 +44,15 @@ def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Serie
             f"{name}={quote(label)} must hold one value for each user, found several for {n_users} "
             f"of {len(users)} (user {quote(users[[user]].tolist()[0])} has {both}); pass a column "
             "that does not vary within users, or a Series indexed by user"
+            f"{_apart(interactions, label)}"
         )
     own = column.iloc[first[has_rows]].reset_index(drop=True)
     place = np.full(len(users), -1)
     place[has_rows] = np.arange(len(has_rows))
     return own.reindex(place).set_axis(users)
+
+
+def _apart(interactions: Interactions, label: Hashable) -> str:
+    """Return what ranks the rows of each of a user's values by itself, as a sentence part."""
+    users = interactions.columns.users
+    return f", or user={quote([label, *users])} to rank each by itself" if users else ""

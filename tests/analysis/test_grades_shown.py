@@ -5,12 +5,8 @@ import pandas as pd
 import pytest
 
 import dask
+import recframe
 from recframe.dask import DaskRecAccessor
-from recframe.files.budget import check_limits
-from recframe.files.footers import open_files
-from recframe.files.paths import find_files
-from recframe.options import Options
-from recframe.scanned import describe_files
 
 BOUND = {"relevant": "rating", "min_relevance": 2, "short": "pad"}
 WARNING = "truth holds {} of the first 3 rows, by default the others count as not relevant (option"
@@ -87,9 +83,8 @@ def test_describe_counts_judged_rows(frame, truth, tmp_path):
     begin = f"judged@3: {WARNING.format('42%')}"
     assert [begin] == [line[: len(begin)] for line in rec.describe(3).warnings if "judged" in line]
     frame.to_parquet(tmp_path / "run.parquet", row_group_size=2)
-    options = Options(truth=truth, **BOUND)
-    files = open_files(find_files(tmp_path / "run.parquet"), options, 2_000, with_item=True)
-    of_files = describe_files(files, 3, options, check_limits(2_000, None, False))
+    scanned = recframe.scan(tmp_path / "run.parquet", memory=2_000)
+    of_files = scanned(truth=truth, **BOUND).describe(3)
     assert column.to_dict() == of_files["score"].to_dict()
     with dask.config.set({"dataframe.convert-string": False}):
         ddf = dd.from_pandas(frame, npartitions=2)

@@ -7,10 +7,10 @@ import pytest
 
 import recframe
 from layouts import FEW, SMALL, evaluate_as_in_memory, one_sorted_file, shuffled_file
+from opened import open_files
 from recframe.files import batches
 from recframe.files.batches import _conform, gather, read_batches, without_unused
 from recframe.files.budget import Progress
-from recframe.files.footers import open_files
 from recframe.files.sizes import ROW_BYTES
 from recframe.options import Options
 

@@ -24,6 +24,7 @@ from layouts import (
     shuffled_file,
     users_across_files,
 )
+from opened import open_files
 from recframe.files import blocks, spill
 from recframe.files.batches import read_batches
 from recframe.files.blocks import (
@@ -37,7 +38,7 @@ from recframe.files.blocks import (
     iter_blocks,
 )
 from recframe.files.budget import Limits, Progress
-from recframe.files.footers import open_files
+from recframe.files.paths import Found
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes
 from recframe.options import Options
@@ -183,7 +184,17 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     """Return files of row groups of these lowest and highest users, of 1,000 bytes each."""
     columns = SimpleNamespace(scores=["score"] * n_scores, labels=["user"])
     row_groups = [
-        RowGroup(index, "0", range(index, index + 1), {}, n_rows, 1000, 1000, frozenset(), *bound)
+        RowGroup(
+            index,
+            Found("0", {}),
+            range(index, index + 1),
+            {},
+            n_rows,
+            1000,
+            1000,
+            frozenset(),
+            *bound,
+        )
         for index, bound in enumerate(bounds)
     ]
     types = {"user": getattr(pa, kind)()} if isinstance(kind, str) else {"user": kind}

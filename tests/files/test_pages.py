@@ -12,6 +12,7 @@ import recframe
 from layouts import FEW, page_header, varint
 from recframe.files import sizes
 from recframe.files.pages import Page, first_page, largest_page
+from recframe.files.paths import Found
 from recframe.files.sizes import measure_texts
 
 N = 3000
@@ -37,7 +38,7 @@ def test_pages_of_a_dictionary(tmp_path, version, compression):
 
     assert (True, 50, 50 * 124) == (page.is_dictionary, page.n_values, page.n_bytes)
     assert 50 * 124 <= largest < column.total_uncompressed_size
-    texts = measure_texts(str(tmp_path / "0.parquet"), "user", column, N, 1 << 30)
+    texts = measure_texts(Found(str(tmp_path / "0.parquet"), {}), "user", column, N, 1 << 30)
     assert (124, True) == texts
 
 
@@ -50,7 +51,7 @@ def test_pages_without_a_dictionary(tmp_path):
 
     assert not page.is_dictionary
     assert 10_000 < largest < 12_000
-    texts = measure_texts(str(path), "user", column, N, 1 << 30)
+    texts = measure_texts(Found(str(path), {}), "user", column, N, 1 << 30)
     assert not texts.are_coded
     assert 124 < texts.length < 130
 
@@ -63,7 +64,7 @@ def test_damaged_headers(tmp_path):
     rng = np.random.default_rng(0)
     for _ in range(200):
         path.write_bytes(data[:4] + rng.bytes(30) + data[34:])
-        assert 0 < measure_texts(str(path), "user", column, N, 1).length
+        assert 0 < measure_texts(Found(str(path), {}), "user", column, N, 1).length
     path.write_bytes(data[:4] + b"\xff" * 30 + data[34:])
     with pytest.raises(recframe.RecframeError, match=r"cannot read .*0.parquet: "):
         recframe.evaluate(path, FEW, short="pad")

@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import recframe
+from opened import open_files
 from recframe.errors import RepeatedPairError
 from recframe.files import repeated
-from recframe.files.footers import open_files
 from recframe.files.repeated import advise_on_files
 from recframe.frames.duplicates import REMEDY
 from recframe.options import Options
 
-MODEL = r"the column 'model' tells them apart \(such as '{}' and '{}'\): evaluate each"
+MODEL = r"the column 'model' tells them apart \(such as '{}' and '{}'\): pass user=.*'model'"
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def note_opened(monkeypatch):
     open_file = repeated.open_file
 
     def open_and_note(path, *more):
-        opened.append(path)
+        opened.append(path.path)
         return open_file(path, *more)
 
     monkeypatch.setattr(repeated, "open_file", open_and_note)

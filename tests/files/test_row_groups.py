@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from opened import open_files
 from recframe.files import row_groups as module
-from recframe.files.footers import open_files
+from recframe.files.paths import Found
 from recframe.files.row_groups import RowGroup, _bounds, is_text, join, plain_type
 from recframe.files.sizes import LONG, TEXT_COPIES, Texts
 from recframe.options import Options
@@ -17,7 +18,9 @@ def row_group(index, n_bytes=100, low=1, high=2, coded=()):
     """Return a row group of a file."""
     indexes = range(index, index + 1)
     coded = frozenset(coded)
-    return RowGroup(0, "0.parquet", indexes, {}, 10, n_bytes, 2 * n_bytes, coded, low, high)
+    return RowGroup(
+        0, Found("0.parquet", {}), indexes, {}, 10, n_bytes, 2 * n_bytes, coded, low, high
+    )
 
 
 def test_joined_row_groups():
@@ -25,7 +28,10 @@ def test_joined_row_groups():
     one, other = row_group(3, 100, 5, 7), row_group(4, 50, 2, 6)
     (joined,) = join([one, other], 8, 150)
 
-    assert RowGroup(8, "0.parquet", range(3, 5), {}, 20, 150, 300, frozenset(), 2, 7) == joined
+    assert (
+        RowGroup(8, Found("0.parquet", {}), range(3, 5), {}, 20, 150, 300, frozenset(), 2, 7)
+        == joined
+    )
     (joined,) = join([other, one._replace(indexes=range(5, 6))], 0, 150)
     assert (0, range(4, 6), 2, 7) == (joined[0], joined.indexes, joined.low, joined.high)
 

@@ -9,6 +9,7 @@ import pytest
 import recframe
 from layouts import page_header
 from recframe.files import sizes
+from recframe.files.paths import Found
 from recframe.files.sizes import (
     FREE,
     LEAST,
@@ -39,12 +40,12 @@ def test_the_least_memory_of_a_footer(tmp_path, monkeypatch, end):
     """A footer may take three quarters of the memory, ten times its bytes, and not one more."""
     monkeypatch.setattr(sizes, "FREE", 0)
     path = write_footer(tmp_path / "0.parquet", 300, end)
-    check_footer(path, 4000)
+    check_footer(Found(path, {}), 4000)
     with pytest.raises(
         recframe.RecframeError,
         match=r"0.parquet has 300 bytes and .* 10 times .*found memory of 3,999; pass memory='1MB'",
     ):
-        check_footer(path, 3999)
+        check_footer(Found(path, {}), 3999)
 
 
 def test_the_least_memory_is_said_in_megabytes(tmp_path, monkeypatch):
@@ -53,8 +54,8 @@ def test_the_least_memory_is_said_in_megabytes(tmp_path, monkeypatch):
     for n_bytes, least in ((75_000, "1MB"), (75_001, "2MB"), (150_000, "2MB")):
         path = write_footer(tmp_path / "0.parquet", n_bytes)
         with pytest.raises(recframe.RecframeError, match=f"memory='{least}'"):
-            check_footer(path, 1)
-        check_footer(path, int(least[0]) * 10**6)
+            check_footer(Found(path, {}), 1)
+        check_footer(Found(path, {}), int(least[0]) * 10**6)
 
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"\xff\xff\xff\x7fPAR1", b"PAR1" * 5 + b"\xff" * 8])
@@ -64,7 +65,7 @@ def test_what_is_no_footer_is_not_judged(tmp_path, monkeypatch, data):
     path = tmp_path / "0.parquet"
     path.write_bytes(data)
 
-    check_footer(str(path), 1)
+    check_footer(Found(str(path), {}), 1)
 
 
 def test_bytes_of_a_batch():
@@ -102,9 +103,11 @@ def test_few_texts_are_not_looked_at(tmp_path):
     """Where all texts of all rows would be small, the file is not opened."""
     column = SimpleNamespace(total_uncompressed_size=LEAST // 16, encodings=("PLAIN",))
 
-    assert (LEAST / 256, False) == measure_texts(str(tmp_path / "none"), "user", column, 16, 1)
+    assert (LEAST / 256, False) == measure_texts(
+        Found(str(tmp_path / "none"), {}), "user", column, 16, 1
+    )
     with pytest.raises(FileNotFoundError):
-        measure_texts(str(tmp_path / "none"), "user", column, 17, 1)
+        measure_texts(Found(str(tmp_path / "none"), {}), "user", column, 17, 1)
 
 
 @pytest.mark.parametrize(("mean", "length"), [(1000, 1024), (1024, 1024), (1025, 1025)])
@@ -112,9 +115,9 @@ def test_texts_without_what_they_begin_with(tmp_path, mean, length):
     """Texts of which the beginning is left out in the file may be long in the rows."""
     column = SimpleNamespace(total_uncompressed_size=mean * 4, encodings=("DELTA_BYTE_ARRAY",))
 
-    assert (length, False) == measure_texts(str(tmp_path / "none"), "user", column, 4, 1)
+    assert (length, False) == measure_texts(Found(str(tmp_path / "none"), {}), "user", column, 4, 1)
     column.encodings = ("PLAIN",)
-    assert (mean, False) == measure_texts(str(tmp_path / "none"), "user", column, 4, 1)
+    assert (mean, False) == measure_texts(Found(str(tmp_path / "none"), {}), "user", column, 4, 1)
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -125,7 +128,9 @@ def test_texts_that_are_all_codes(tmp_path, more):
     n_bytes = 5000 + 6 * n_rows // 7 + PAGE_HEADERS + more
     column = chunk(tmp_path / "0", [(dictionary, 100)], n_bytes=n_bytes)
 
-    assert (100, not more) == measure_texts(str(tmp_path / "0"), "user", column, n_rows, 1 << 30)
+    assert (100, not more) == measure_texts(
+        Found(str(tmp_path / "0"), {}), "user", column, n_rows, 1 << 30
+    )
 
 
 @pytest.mark.parametrize(("kind", "field", "n_values"), [(0, 5, 50), (3, 8, 50), (2, 7, 0)])
@@ -134,16 +139,18 @@ def test_a_first_page_that_is_no_dictionary_says_nothing(tmp_path, kind, field, 
     page = page_header(kind, 5000, 100, field, n_values)
     column = chunk(tmp_path / "0", [(page, 100)], n_bytes=7000, is_coded=kind == 2)
 
-    assert (7, False) == measure_texts(str(tmp_path / "0"), "user", column, 1000, 1 << 30)
+    assert (7, False) == measure_texts(
+        Found(str(tmp_path / "0"), {}), "user", column, 1000, 1 << 30
+    )
 
 
 def refuse(path, column, memory, *, is_refused):
     """Measure texts, which are refused or not."""
     if not is_refused:
-        measure_texts(str(path), "user", column, 10_000, memory)
+        measure_texts(Found(str(path), {}), "user", column, 10_000, memory)
         return
     with pytest.raises(recframe.RecframeError, match="has 4,000 bytes of 'user' in one piece"):
-        measure_texts(str(path), "user", column, 10_000, memory)
+        measure_texts(Found(str(path), {}), "user", column, 10_000, memory)
 
 
 @pytest.mark.parametrize("memory", [63_999, 64_000])

@@ -15,8 +15,12 @@ from layouts import (
     shuffled_file,
     sorted_backwards,
 )
-from recframe.files.footers import open_files
-from recframe.files.user_ids import HASHED_WORDS, _mix, hash_users, read_user_dtype, restore_users
+from opened import open_files
+from recframe.files.user_ids import HASHED_WORDS, _mix, hash_users, read_dtypes, restore_users
+from recframe.frames.columns import find_columns
+from recframe.frames.reading import read_interactions
+from recframe.frames.tables import measure_table
+from recframe.metrics.names import parse_metrics
 from recframe.options import Options
 
 SPREAD = {
@@ -189,7 +193,8 @@ def write_categories(path, *categories, ordered=False):
         users = pd.Categorical([names[-1]], names, ordered=ordered)
         frame = pd.DataFrame({"user": users, "score": [1.0], "relevant": [True]})
         frame.to_parquet(path / f"{number}.parquet")
-    return read_user_dtype(open_files(path, Options(), 1))
+    (dtype,), _ = read_dtypes(open_files(path, Options(), 1))
+    return dtype
 
 
 @pytest.mark.parametrize(
@@ -220,19 +225,22 @@ def test_dtypes_of_users(large, tmp_path):
     """The dtype is that of the frame; without users there is none."""
     large.to_parquet(tmp_path / "0.parquet")
 
-    assert large["user"].dtype == read_user_dtype(open_files(tmp_path, Options(), 1))
-    assert read_user_dtype(open_files(tmp_path, Options(user=None), 1)) is None
+    assert [large["user"].dtype] == read_dtypes(open_files(tmp_path, Options(), 1))[0]
+    assert [] == read_dtypes(open_files(tmp_path, Options(user=None), 1))[0]
 
 
 def test_users_are_restored_in_order():
     """Categories of a block are texts again, of the dtype of all blocks, sorted by it."""
-    codes = pd.CategoricalIndex(["b", "a", "c"], ["c", "unused", "a", "b"], name="user")
-    table = pd.DataFrame({"recall@1": [1.0, 2.0, 3.0]}, index=codes)
-    as_text = restore_users(table, "str")
-    as_categories = restore_users(table, pd.CategoricalDtype(["c", "b", "a", "d"]))
+    users = pd.Categorical(["b", "a", "c"], ["c", "unused", "a", "b"])
+    frame = pd.DataFrame({"user": users, "score": 1.0, "relevant": [True, False, True]})
+    options, metrics = Options(zero_division=0), parse_metrics("hit_rate@1")
+    interactions = read_interactions(frame, find_columns(frame, options), options)
 
-    assert (["a", "b", "c"], [2, 1, 3]) == (as_text.index.tolist(), as_text["recall@1"].tolist())
+    def restore(dtype):
+        return measure_table(restore_users(interactions, [dtype]), metrics, options)
+
+    as_text, as_categories = restore("str"), restore(pd.CategoricalDtype(["c", "b", "a", "d"]))
+    assert (["a", "b", "c"], [0, 1, 1]) == (as_text.index.tolist(), as_text.squeeze().tolist())
     assert ["c", "b", "a"] == as_categories.index.tolist()
     assert ["c", "b", "a", "d"] == as_categories.index.categories.tolist()
     assert ["user"] * 2 == [as_text.index.name, as_categories.index.name]
-    assert ["a", "b", "c"] == restore_users(table, None).index.tolist()

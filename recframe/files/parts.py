@@ -1,4 +1,4 @@
-"""The per-user tables of files, block by block."""
+"""What is made of files block by block: of the rows of whole users, judged where there is truth."""
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -12,45 +12,52 @@ from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
 from recframe.files.footers import Files
 from recframe.files.repeated import advise_on_files
-from recframe.files.user_ids import read_user_dtype, restore_users
+from recframe.files.user_ids import read_dtypes, restore_users
+from recframe.frames.interactions import Interactions
 from recframe.frames.reading import read_interactions
-from recframe.frames.tables import measure_table
 from recframe.frames.truth import open_candidates, open_judge
-from recframe.metrics.names import Metric
 from recframe.options import Options
 
 Made = TypeVar("Made")
 
 
-def iter_tables(
-    files: Files, metrics: list[Metric], options: Options, limits: Limits
-) -> Generator[pd.DataFrame]:
-    """Return an iterator over the tables of files; what footers can refuse is refused at once."""
+def iter_parts(
+    files: Files,
+    make: Callable[[Interactions, Options], Made],
+    options: Options,
+    limits: Limits,
+) -> Generator[Made]:
+    """Return an iterator over what is made of the rows of files, at least one.
+
+    What footers can refuse is refused at once.
+    """
     empty = read_interactions(files.sample, files.columns, options)
     judge = open_judge(files.columns, options)
     candidates = open_candidates(files.columns, options, judge)
 
-    def measure(block: pd.DataFrame) -> pd.DataFrame:
-        block = candidates.among(block)
-        interactions = read_interactions(block, files.columns, options)
-        if judge is not None:
-            interactions = judge.judge(interactions)
-        return measure_table(interactions, metrics, options)
+    def parts() -> Generator[Made]:
+        user_dtypes, dtypes = read_dtypes(files)
 
-    def tables() -> Generator[pd.DataFrame]:
-        dtype = read_user_dtype(files)
+        def make_part(block: pd.DataFrame) -> Made:
+            block = candidates.among(block.astype(dtypes) if dtypes else block)
+            interactions = read_interactions(block, files.columns, options)
+            if judge is not None:
+                interactions = judge.judge(interactions)
+            return make(restore_users(interactions, user_dtypes), options)
+
         with showing(limits.progress, files.n_rows) as progress:
-            for table in make_each(files, limits, progress, measure):
-                yield restore_users(table, dtype)
+            yield from make_each(files, limits, progress, make_part)
         candidates.check()
         if judge is not None:
-            with_absent = judge.judge_absent(empty)
+            none = read_interactions(files.sample.astype(dtypes), files.columns, options)
+            with_absent = judge.judge_absent(none)
             if len(with_absent.groups.users) > len(empty.groups.users):
-                yield measure_table(with_absent, metrics, options)
-        elif progress.n_evaluated == 0:
-            yield restore_users(measure_table(empty, metrics, options), dtype)
+                yield make(with_absent, options)
+                return
+        if progress.n_evaluated == 0:
+            yield make(restore_users(empty, user_dtypes), options)
 
-    return tables()
+    return parts()
 
 
 def make_each(
