@@ -49,11 +49,11 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     """
 
     def __init__(self, frame: TableLike) -> None:
-        if not isinstance(frame, pd.DataFrame):
-            if not is_table("frame", frame):
-                raise frame_error("frame", TABLE, frame)
-            frame = load_table("frame", TABLE, frame)
-        super().__init__(frame)
+        if not (isinstance(frame, pd.DataFrame) or is_table("frame", frame)):
+            raise frame_error("frame", TABLE, frame)
+        super().__init__(
+            frame if isinstance(frame, pd.DataFrame) else load_table("frame", TABLE, frame)
+        )
 
     def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
         """

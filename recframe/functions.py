@@ -18,13 +18,16 @@ from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.pairs import find_pairs
 from recframe.analysis.power import check_plan, plan_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.segments import table_of_given
+from recframe.analysis.segments import By, table_of_given
 from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.files.paths import PathLike, find_files
-from recframe.foreign import TABLE, frame_error, is_table, load_table
+from recframe.files.filters import Filters, filter_files
+from recframe.files.footers import read_schema
+from recframe.files.paths import PathLike
+from recframe.files.sources import Source, find_source, is_source
+from recframe.foreign import TABLE_OR, frame_error, is_table, load_table
 from recframe.frames.given_values import read_given
 from recframe.frames.other_tables import evaluate_table
 from recframe.frames.tables import per_user_table
@@ -249,9 +252,9 @@ def evaluate(
     """
     given = locals()  # the options are spelled out in the signature, and nowhere else
     options = Options(**{name: given[name] for name in DEFAULTS})
-    required = f"{TABLE} or the path of parquet files"
+    required = f"{TABLE_OR}the path of parquet files"
     is_frame = isinstance(frame, pd.DataFrame)
-    if is_frame or is_table("frame", frame):
+    if is_frame or (is_table("frame", frame) and not is_source(frame)):
         is_given = tmp is not None or progress is not False
         if is_given or not isinstance(memory, str) or memory != MEMORY:
             found = "a DataFrame" if is_frame else "a table"
@@ -263,13 +266,13 @@ def evaluate(
     _check_paths("frame", required, frame)
     paths: Any = frame
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_files(paths, "frame"), options, limits).evaluate(metrics)
+    return scan_files(find_source(paths, "frame"), options, limits).evaluate(metrics)
 
 
 @spell_options
 @public
 def iter_evaluate(
-    path: PathLike | Sequence[PathLike],
+    path: Source,
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
     memory: int | str = MEMORY,
@@ -328,15 +331,16 @@ def iter_evaluate(
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
     checked = make_options(options)
-    return scan_files(find_files(path, "path"), checked, limits).iter_evaluate(metrics)
+    return scan_files(find_source(path, "path"), checked, limits).iter_evaluate(metrics)
 
 
 @public
 def scan(
-    source: PathLike | Sequence[PathLike],
+    source: Source,
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
+    filters: Filters | None = None,
 ) -> ScannedRecAccessor:
     """
     Return the methods of ``df.rec`` over files of any size.
@@ -357,6 +361,12 @@ def scan(
         `memory` nor come in order of users. None: the system's.
     progress : bool or callable, default False
         True shows a bar; a function is called with (done, total) in rows.
+    filters : list of tuple, list of lists of tuple, or Expression, default None
+        Which rows are there, as in ``pd.read_parquet``: (column, operator, value) with the
+        operators ==, !=, <, <=, >, >=, in and not in, of which all must hold, or lists of which one
+        must; or an expression of pyarrow. Others, and rows with a null there, are as if they were
+        in no file; files and row groups that cannot match, by the names of their folders or by
+        their statistics, are not read. A text is a date or time where the column has such.
 
     Returns
     -------
@@ -393,12 +403,17 @@ def scan(
     """
     _check_paths("source", "the path of parquet files", source)
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_files(source, "source"), Options(), limits, "recframe.scan(path)")
+    found = find_source(source, "source")
+    if filters is not None:
+        found = filter_files(found, filters, read_schema(found[0], limits.memory))
+    return scan_files(found, Options(), limits, "recframe.scan(path)")
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:
-    """Raise unless this is a path, or a list of paths."""
-    if not all(map(is_path, given if isinstance(given, list | tuple) else [given])):
+    """Raise unless this is a path, a list of paths, or an object that stands for rows of files."""
+    if not is_source(given) and not all(
+        map(is_path, given if isinstance(given, list | tuple) else [given])
+    ):
         raise frame_error(name, required, given)
 
 
@@ -409,7 +424,7 @@ def summary(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: Interval = "auto",
-    by: pd.Series | list[pd.Series] | None = None,
+    by: By | None = None,
     weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
@@ -430,8 +445,8 @@ def summary(
         The seed of its random numbers.
     interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.summary`; `recframe.uncertainty` explains them.
-    by : Series or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.summary`.
+    by : Series, label, or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.summary`; or an index level.
     weights : Series, default None
         What each user counts, 0 or more, indexed by user, as in `df.rec.summary`.
 
@@ -477,7 +492,7 @@ def compare(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: OfDifferences = "auto",
-    by: pd.Series | list[pd.Series] | None = None,
+    by: By | None = None,
     weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
@@ -504,8 +519,8 @@ def compare(
         The seed of the random numbers.
     interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.compare`; `recframe.uncertainty` explains them.
-    by : Series or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.compare`.
+    by : Series, label, or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.compare`; or an index level.
     weights : Series, default None
         What each user counts, 0 or more, indexed by user, as in `df.rec.compare`.
 

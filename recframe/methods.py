@@ -12,7 +12,6 @@ from typing import (
     Generic,
     Protocol,
     Self,
-    TypeAlias,
     TypeVar,
     Unpack,
     get_args,
@@ -40,6 +39,7 @@ from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
 from recframe.analysis.segments import (
+    By,
     Grouping,
     MakeWeighted,
     find_grouping,
@@ -64,7 +64,6 @@ Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 Make = Callable[[Interactions, Options], pd.DataFrame]
 Join = Callable[[Sequence[Any]], Any]
-By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 
 
 if TYPE_CHECKING:

@@ -25,12 +25,14 @@ ALLOWED = {
     "options": {"arrow_tables", "errors", "foreign", "kernel"},
     "spelling": {"options"},
     "lakehouse": {"errors"},
+    "formats": set(),
     "frames": {
         "arrow_tables",
         "calls",
         "disk",
         "errors",
         "foreign",
+        "formats",
         "kernel",
         "lakehouse",
         "metrics",
@@ -38,8 +40,8 @@ ALLOWED = {
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
-        *("arrow_tables", "calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse"),
-        *("metrics", "options"),
+        *("arrow_tables", "calls", "disk", "errors", "foreign", "formats", "frames", "kernel"),
+        *("lakehouse", "metrics", "options"),
     },
     "functions": {
         "analysis",

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.budget import Progress
+from recframe.files.filters import matching
 from recframe.files.footers import Files, naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import ROW_BYTES, batch_bytes
@@ -39,7 +40,8 @@ def read_batches(
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
     for row_group in row_groups:
-        stored = [name for name in files.types if name not in row_group.partitions]
+        names = dict.fromkeys([*files.types, *row_group.found.looked_at])
+        stored = [name for name in names if name not in row_group.partitions]
         # Of texts that are not codes in the file, Arrow would keep all it has met.
         as_codes = tuple(name for name in stored if name in encoded & row_group.coded)
         n_rows = n_bytes // (ROW_BYTES + row_group.n_read // row_group.n_rows)
@@ -48,10 +50,13 @@ def read_batches(
             file = opened(row_group.path, as_codes)
             n_left = row_group.n_rows
             for read in file.iter_batches(n_rows, row_group.indexes, columns=stored):
+                n_left -= read.num_rows
+                kept = matching(read, row_group)
+                progress.n_read += 2 * (read.num_rows - kept.num_rows)
                 columns = {}
                 for name, wanted in files.types.items():
                     value = row_group.partitions.get(name)
-                    array = read[name] if value is None else pa.repeat(value, read.num_rows)
+                    array = kept[name] if value is None else pa.repeat(value, kept.num_rows)
                     try:
                         columns[name] = _conform(array, wanted, encode=name in encoded)
                     except pa.ArrowInvalid as error:  # a number that the other files' type has not
@@ -65,7 +70,6 @@ def read_batches(
                 progress.n_read += rows.num_rows
                 if batch.num_rows < rows.num_rows:
                     progress.note_dropped(rows, batch)
-                n_left -= read.num_rows
                 yield row_group, batch
             if n_left:  # Arrow gives what there is
                 raise OSError(

@@ -6,35 +6,19 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from glob import has_magic
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, show_path
+from recframe.files.found import Found, list_files
+from recframe.formats.endings import PARQUET, find_format
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 
 PathLike = str | os.PathLike[str]
-PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
-
-
-class Found(NamedTuple):
-    """A file, and what is known of its columns beside it; given as a path it is not looked up."""
-
-    path: str
-    partitions: PartitionValues  # what its folders say, or the log of its table
-    table_schema: pa.Schema | None = None  # of the Delta table whose log names it
-
-    def __fspath__(self) -> str:
-        """Return its path."""
-        return self.path
-
-    def open(self) -> BinaryIO:
-        """Return it opened to be read."""
-        return Path(self.path).open("rb")
 
 
 def find_files(paths: PathLike | Sequence[PathLike], argument: str = "") -> list[Found]:
@@ -66,6 +50,7 @@ def _find(paths: PathLike | Sequence[PathLike]) -> list[Found]:
     _check_named_once([file.path for file in found])
     of_no_log = [file.path for file in found if file.table_schema is None]
     _check_no_part(of_no_log, set(given), tables)
+    _check_one_format(found)
     return _typed(found)
 
 
@@ -77,7 +62,7 @@ def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
             return _read_log(root)
         files = [Found(entry.path, {}) for entry in walk(path) if not entry.is_dir()]
         if not files:
-            raise RecframeError(f"cannot read {show_path(path)}: no parquet file in that folder")
+            raise RecframeError(f"cannot read {show_path(path)}: no file in that folder")
         return files
     if os.path.exists(path) or not has_magic(path):  # noqa: PTH110 - it raises nothing
         return [Found(path, {})]
@@ -188,6 +173,19 @@ def _check_named_once(paths: list[str]) -> None:
         seen[identity] = path
 
 
+def _check_one_format(found: list[Found]) -> None:
+    """Raise where files are of several formats, as in a folder with a table and notes on it."""
+    first: dict[str, str] = {}
+    for file in found:
+        first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
+    if len(first) > 1:
+        (one, path), (other, also), *_ = first.items()
+        raise RecframeError(
+            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
+            f"name the files of one format, for example by a pattern as '*.{one}'"
+        )
+
+
 def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table | None]) -> None:
     """Raise where files are those on disk of a table whose log knows which of them are live.
 
@@ -206,14 +204,7 @@ def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table |
 
 def _read_log(root: Path) -> list[Found]:
     """Return the live files of a Delta table, with the values of what it is partitioned by."""
-    import pyarrow.dataset as ds  # only Delta tables need it
-
-    dataset, keys = open_delta(root)
-    found = []
-    for fragment in dataset.get_fragments():
-        values = ds.get_partition_keys(fragment.partition_expression)
-        partitions = {key: pa.scalar(values[key], dataset.schema.field(key).type) for key in keys}
-        found.append(Found(os.fspath(root / fragment.path), partitions, dataset.schema))
+    found = list_files(open_delta(root), root)
     if not found:
         raise RecframeError(f"cannot read {show_path(root)}: the Delta table has no file")
     return found

@@ -244,4 +244,3 @@ def test_users_are_restored_in_order():
     assert ["c", "b", "a"] == as_categories.index.tolist()
     assert ["c", "b", "a", "d"] == as_categories.index.categories.tolist()
     assert ["user"] * 2 == [as_text.index.name, as_categories.index.name]
-    assert ["a", "b", "c"] == restore(None).index.tolist()

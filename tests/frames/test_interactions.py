@@ -394,7 +394,9 @@ def test_refused_lists_of_metrics(frame, metrics, message):
 @pytest.mark.parametrize("other", [None, 4, {"user": [1]}, pd.Series([1])], ids=repr)
 def test_refused_frames(other):
     """What is neither a frame nor a path is refused."""
-    with pytest.raises(recframe.RecframeError, match=r"frame must be a pandas .* or the path"):
+    with pytest.raises(
+        recframe.RecframeError, match="frame must be a pandas DataFrame, an Arrow table"
+    ):
         recframe.evaluate(other)
 
 
