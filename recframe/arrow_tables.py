@@ -64,10 +64,9 @@ def read_column(column: pa.ChunkedArray) -> Any:
     if _is_view(kind):
         column = column.cast(pa.large_string())
         kind = column.type
-    mapper = NULLABLE.get if column.null_count else None
-    dtype = text_dtype()
-    if isinstance(dtype, pd.StringDtype):
-        mapper = {**NULLABLE, kind: dtype}.get if pa.types.is_large_string(kind) else mapper
+    mapper: Any = NULLABLE.get if column.null_count else None
+    if pa.types.is_large_string(kind) and isinstance(dtype := text_dtype(), pd.StringDtype):
+        mapper = {kind: dtype}.get
     try:
         return column.to_pandas(types_mapper=mapper)
     except pa.ArrowNotImplementedError:  # as of lists of texts in views

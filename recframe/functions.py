@@ -27,7 +27,7 @@ from recframe.files.filters import Filters, filter_files
 from recframe.files.footers import read_schema
 from recframe.files.paths import PathLike
 from recframe.files.sources import Source, find_source, is_source
-from recframe.foreign import TABLE, frame_error, is_table, load_table
+from recframe.foreign import TABLE_OR, frame_error, is_table, load_table
 from recframe.frames.given_values import read_given
 from recframe.frames.other_tables import evaluate_table
 from recframe.frames.tables import per_user_table
@@ -252,7 +252,7 @@ def evaluate(
     """
     given = locals()  # the options are spelled out in the signature, and nowhere else
     options = Options(**{name: given[name] for name in DEFAULTS})
-    required = f"{TABLE} or the path of parquet files"
+    required = f"{TABLE_OR}the path of parquet files"
     is_frame = isinstance(frame, pd.DataFrame)
     if is_frame or (is_table("frame", frame) and not is_source(frame)):
         is_given = tmp is not None or progress is not False

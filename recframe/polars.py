@@ -224,11 +224,13 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _collect(self, labels: list[Any] | None = None) -> pl.DataFrame:
         """Return the rows, of these columns or of all."""
-        frame = self._frame
+        frame: Any = self._frame
+        if isinstance(frame, pl.DataFrame):
+            return frame if labels is None else frame[labels]
         if labels is not None:  # by number, as a name may look like a pattern
             names = frame.collect_schema().names()
             frame = frame.select(cs.by_index(*map(names.index, labels)))
-        rows: pl.DataFrame = frame.lazy().collect()
+        rows: pl.DataFrame = frame.collect()
         return rows
 
     def _read(self, labels: list[Any] | None) -> pa.Table:

@@ -107,6 +107,18 @@ def test_options(users, options):
     assert expected == rows_of(given.ndcg())
 
 
+def test_users_of_several_columns():
+    """Users that several columns tell apart have as many columns."""
+    frame, own = make(day=OF)
+    expected = own.rec(user=["day", "user"], **OPTIONS).evaluate(METRICS)
+    given = frame.rec(user=["day", "user"], **OPTIONS).evaluate(METRICS)
+
+    assert ["day", "user", "score", *METRICS] == given.columns
+    ids = [pair for pair in expected.index for _ in range(2)]
+    assert ids == given.select("day", "user").rows()
+    assert rows_of_users(expected.droplevel("day")) == rows_of(given.drop("day"))
+
+
 SEGMENT = pd.Series(["y", "x"], ["b", ""], name="side")
 TABLES = {
     "mean": lambda rec, **by: rec.mean(METRICS, **by),

@@ -13,13 +13,12 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import check_dtype, factorize, number_text
+from recframe.frames.keys import check_dtype, factorize, find_keys, number_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import (
     UserGroups,
-    find_keys,
     find_nulls,
     has_nulls,
     null_error,
@@ -51,8 +50,18 @@ class Unfolded(NamedTuple):
     scores: dict[Hashable, tuple[Array, Array | None]]
 
 
-def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = False) -> Repeats:
-    """Return the rows, counted in grouped order, that repeat the item of their user.
+class ItemRepeats(NamedTuple):
+    """The rows, counted in grouped order, that repeat the item of their user.
+
+    `text_keys` are those of `number_text` where items are text, in the order of rows.
+    """
+
+    repeats: Repeats
+    text_keys: Array | None = None
+
+
+def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = False) -> ItemRepeats:
+    """Return the rows that repeat the item of their user.
 
     A null item is refused; where reading is lenient, it repeats none.
     """
@@ -62,16 +71,16 @@ def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = Fa
             raise null_error(f"item={quote(item.name)}: ids", nulls)
         codes, _ = factorize(item, "item")
         codes[nulls] = -1 - np.arange(nulls.sum())
-        return find_repeats(codes, groups.offsets, groups.order)
+        return ItemRepeats(find_repeats(codes, groups.offsets, groups.order))
     keys, are_ids = _make_keys(item)
     found = find_repeats(keys, groups.offsets, groups.order)
     if are_ids or len(found.rows) == 0:
-        return found
+        return ItemRepeats(found, None if are_ids else keys)
     # Different ids can have one key: those of the rows found are compared themselves.
     rows = np.unique(np.concatenate([found.rows, found.first]))
     codes = pd.factorize(item.iloc[rows if groups.order is None else groups.order[rows]])[0]
     exact = find_repeats(codes, np.searchsorted(rows, groups.offsets))
-    return Repeats(rows[exact.rows], rows[exact.first])
+    return ItemRepeats(Repeats(rows[exact.rows], rows[exact.first]), keys)
 
 
 def _make_keys(item: pd.Series) -> tuple[Array, bool]:

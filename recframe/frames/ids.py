@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import quote
-from recframe.frames.keys import check_dtype, factorize
+from recframe.frames.keys import check_dtype, factorize, find_keys, read_text
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import as_users, find_keys, null_error
+from recframe.frames.user_groups import as_users, null_error
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 
@@ -57,6 +58,43 @@ class Coded(NamedTuple):
         """Return the ids of rows."""
         codes = self.codes[rows]
         return pd.Index(codes) if self.ids is None else self.ids.take(codes)
+
+
+class PairItems:
+    """The items of pairs, in grouped order: as integers, or as text, whichever is asked for.
+
+    Texts are made integers when those are asked for: as a rule they are looked up as they are.
+    """
+
+    def __init__(self, column: pd.Series, order: Array | None) -> None:
+        self._column, self._order = column, order
+        if not isinstance(column.dtype, pd.StringDtype) or self.texts[0] is None:
+            _ = self.coded  # which raises for what is no id
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The items as integers."""
+        coded = encode(self._column, "item")
+        return coded if self._order is None else coded._replace(codes=coded.codes[self._order])
+
+    @cached_property
+    def texts(self) -> tuple[pa.Array | None, Array]:
+        """Texts, and the position among these of each item; None where items are no texts."""
+        if isinstance(self._column.dtype, pd.StringDtype):
+            text = read_text(self._column)
+            if text is not None and not text.null_count:
+                return text, np.arange(len(text)) if self._order is None else self._order
+            return None, np.empty(0, np.int64)
+        codes, ids = self.coded
+        return None if ids is None else read_text(ids), codes
+
+    def distinct(self) -> pd.Index[Any]:
+        """Return the ids that some pair has, each once."""
+        return self.coded.distinct()
+
+    def take(self, pairs: Array) -> pd.Index[Any]:
+        """Return the ids of pairs."""
+        return self.coded.take(pairs)
 
 
 def _table_start(codes: Array) -> int | None:

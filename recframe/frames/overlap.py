@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import quote
-from recframe.frames.ids import Coded, encode, match
+from recframe.frames.ids import Coded, PairItems, encode, match
 from recframe.frames.kinds import find_difference, refuse_disjoint
 from recframe.kernel.threads import Array
 
@@ -32,7 +32,7 @@ class Overlap:
     """Which users of truth, or of exclude, are in the parts noted, and whether any item is."""
 
     other_users: pd.Index[Any]
-    other_items: Coded
+    other_items: Coded | PairItems
     other: str = "truth"
     is_listed: Array = field(init=False)
 
@@ -87,7 +87,7 @@ class Overlap:
         refuse_disjoint("user", own, others, self.other)
 
 
-def find_items(item: pd.Series, other_items: Coded, other: str = "truth") -> Items:
+def find_items(item: pd.Series, other_items: Coded | PairItems, other: str = "truth") -> Items:
     """Return what a column of items has in common with the items of the other side."""
     ids = encode(item.dropna(), "item").distinct()
     are_common = bool((match(other_items.distinct(), ids, "item", other) >= 0).any())

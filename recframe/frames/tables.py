@@ -114,11 +114,13 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
         raise RecframeError(
             f"the user column {quote(taken[0])} has the name of a result; rename it"
         )
-    tidy = per_user.index.set_names(names).repeat(len(scores)).to_frame(index=False)
+    tidy = pd.DataFrame(per_user.to_numpy().reshape(-1, len(metrics)), columns=metrics)
+    users = per_user.index.repeat(len(scores))
+    for level, name in enumerate(names):
+        tidy.insert(level, name, users.get_level_values(level))
     which = np.tile(np.arange(len(scores)), len(per_user))
-    tidy["score"] = pd.Index(scores, tupleize_cols=False).take(which)
-    cells = pd.DataFrame(per_user.to_numpy().reshape(-1, len(metrics)), columns=metrics)
-    return pd.concat([tidy, cells], axis=1)
+    tidy.insert(len(names), "score", pd.Index(scores, tupleize_cols=False).take(which))
+    return tidy
 
 
 def plain_table(table: pd.DataFrame) -> pd.DataFrame:
