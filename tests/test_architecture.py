@@ -23,6 +23,7 @@ ALLOWED = {
     "metrics": {"calls", "errors", "kernel"},
     "options": {"errors", "foreign", "kernel"},
     "spelling": {"options"},
+    "stores": {"errors", "lakehouse"},
     "lakehouse": {"errors"},
     "frames": {
         "calls",
@@ -33,11 +34,12 @@ ALLOWED = {
         "lakehouse",
         "metrics",
         "options",
+        "stores",
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
         *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
-        "options",
+        *("options", "stores"),
     },
     "functions": {
         "analysis",
@@ -72,7 +74,19 @@ ALLOWED = {
     "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},
 }
 OPTIONAL = (
-    *("dask", "deltalake", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch"),
+    *(
+        "aiohttp",
+        "dask",
+        "deltalake",
+        "duckdb",
+        "fsspec",
+        "jinja2",
+        "matplotlib",
+        "polars",
+        "pyspark",
+        "scipy",
+        "torch",
+    ),
     "tqdm",
 )
 PACKAGE = Path(str(files(recframe)))
