@@ -91,7 +91,6 @@ EXACT = (*HIT_METRICS, "auc", "judged")
 SUMS = ("precision", "dcg", "rbp", "err")
 # Whose best value is the lowest; which may exceed 1.
 LOW_IS_BEST = ("fall_out",)
-UNBOUNDED = ("dcg",)
 
 
 def rows(users="int", scores="float64", relevance="bool", *, nulls=(), min_rows=0, max_rows=16):

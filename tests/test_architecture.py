@@ -19,7 +19,7 @@ ALLOWED = {
     "console": {"errors"},
     "startup": {"console"},
     "disk": {"errors"},
-    "kernel": set(),
+    "kernel": {"errors"},
     "metrics": {"calls", "errors", "kernel"},
     "options": {"errors", "foreign", "kernel"},
     "spelling": {"options"},

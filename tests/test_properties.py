@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import strategies
+from recframe.metrics.definitions import DEFINITIONS
 
 LABELS = [strategies.label(*asked) for asked in strategies.every_metric(3)]
 ROWS = strategies.rows(relevance="bool", min_rows=1)
@@ -97,7 +98,7 @@ def test_hits_agree(rows, k, ties):
 @given(ROWS, st.sampled_from(strategies.TIES))
 def test_every_value_is_in_0_to_1(rows, ties):
     """No metric that is a share or a probability leaves [0, 1], not by a bit."""
-    bounded = [label for label in LABELS if strategies.name_of(label) not in strategies.UNBOUNDED]
+    bounded = [label for label in LABELS if DEFINITIONS[strategies.name_of(label)].is_bounded]
     table = evaluate(strategies.frame(rows), ties=ties, zero_division=0.0)
 
     assert table.min(axis=None) >= 0

@@ -13,10 +13,10 @@ import numpy as np
 from recframe.analysis.resampling import Resampling, bootstrap_interval
 from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
+from recframe.metrics.definitions import DEFINITIONS
 
 Interval = Literal["auto", "wilson", "skewed", "t", "bootstrap"]
 OfDifferences = Literal["auto", "skewed", "t", "bootstrap"]
-UNBOUNDED = ("dcg", "mean")  # metrics that can be more than 1
 WIDENING = 1.15  # by skewness; measured, with more intervals are longer than they need be
 MANY = 1_000  # degrees of freedom, from which on a short expansion is as good as an integral
 
@@ -39,7 +39,8 @@ def find_range(label: object, values: Array) -> tuple[float, float] | None:
     """Return 0 and 1 where the values of a metric lie between them, None where they need not."""
     name = str(label).partition("@")[0].partition("(")[0]
     is_inside = bool(((values >= 0) & (values <= 1)).all())
-    return (0.0, 1.0) if is_inside and name not in UNBOUNDED else None
+    definition = DEFINITIONS.get(name)
+    return (0.0, 1.0) if is_inside and (definition is None or definition.is_bounded) else None
 
 
 def mean_interval(

@@ -186,19 +186,25 @@ def _part(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -
 
 def _make_each(parted: Parted, grouping: Grouping, make_table: MakeWeighted) -> pd.DataFrame:
     """Return what is made of the users of each segment, whose values are the outer levels."""
-    per_user, weights, keys, segments = parted
+    per_user, weights, _, segments = parted
     if not grouping.by:
         return make_table(per_user, weights)
     made = [
         make_table(per_user.iloc[rows], None if weights is None else weights.iloc[rows])
         for rows in segments
     ]
-    joined = pd.concat(made) if made else make_table(per_user, weights).iloc[:0]
+    return join_segments(made or [make_table(per_user, weights).iloc[:0]], parted, grouping)
+
+
+def join_segments(made: list[pd.DataFrame], parted: Parted, grouping: Grouping) -> pd.DataFrame:
+    """Return the tables of segments as one, whose outer index levels say which each is of."""
+    joined = pd.concat(made)
     for label in joined:  # numbers of users, which a table leaves out where all are 0
         if any(label not in table for table in made):
             joined[label] = joined[label].fillna(0).astype(np.int64)
-    first = np.repeat([rows[0] for rows in segments], [len(table) for table in made])
-    outer = [keys[n].iloc[first.astype(int)].array for n in keys]
+    sizes = [len(table) for table in made if len(table)]
+    first = np.repeat([rows[0] for rows in parted.segments], sizes).astype(int)
+    outer = [parted.keys[n].iloc[first].array for n in parted.keys]
     inner = [joined.index.get_level_values(n) for n in range(joined.index.nlevels)]
     names = [one.label for one in grouping.by]
     joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])

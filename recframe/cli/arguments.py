@@ -15,6 +15,7 @@ from recframe.cli.examples import (
 )
 from recframe.cli.parser import Parser, ShowVersion
 from recframe.cli.results import add_output, add_per_user
+from recframe.cli.segments import add_segments
 from recframe.cli.spelling import spell_flags
 from recframe.cli.statuses import STATUSES, USAGE
 from recframe.cli.values import (
@@ -87,6 +88,7 @@ def build_parser() -> Parser:
     _add_paths(command)
     _add_metrics(command, DEFAULT_METRICS)
     _add_options(command, DEFAULTS)
+    add_segments(command)
     add_views(command, "score", "users")
     add_per_user(add_output(command, "the means"), "user")
     _add_limits(command)

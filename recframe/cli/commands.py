@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from recframe.analysis.catalogue import catalogue_columns
 from recframe.analysis.ranks import rank_options
+from recframe.analysis.segments import measure_with_own
 from recframe.cli.results import (
     Result,
     as_text,
@@ -20,6 +21,7 @@ from recframe.cli.results import (
     result_of_table,
     write_result,
 )
+from recframe.cli.segments import read_grouping, view_each
 from recframe.cli.views import find_baseline, view
 from recframe.console import check_shown, show, tell
 from recframe.errors import RecframeError, shorten
@@ -57,19 +59,26 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
         sample = read_sample(found, limits.memory)
         columns = find_columns(sample, options, metrics=metrics)
+        baseline = find_baseline(
+            arguments.baseline, {str(score): score for score in columns.scores}, "score columns"
+        )
+        grouping, make = read_grouping(arguments, sample), partial(measure_each, metrics=metrics)
+        if grouping is not None:
+            columns = columns._replace(of_users=tuple(grouping.labels))
+            make = partial(measure_with_own, measure=make, grouping=grouping)
         files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
-        scores = {str(score): score for score in columns.scores}
-        baseline = find_baseline(arguments.baseline, scores, "score columns")
         about = describe_run("evaluate", arguments.paths, files, options)
-        make = partial(measure_each, metrics=metrics)
-        with closing(iter_parts(files, make, options, limits)) as tables:
+        with closing(iter_parts(files, make, options, limits)) as parts:
+            writing = parts
             if each is not None:
-                passing = write_each(tables, each, arguments.per_user.suffix)
-                with closing(passing):
-                    result, means = view(passing, arguments, baseline, about)
-            else:
-                result, means = view(tables, arguments, baseline, about)
+                writing = write_each(parts, each, arguments.per_user.suffix)
+            with closing(writing) as tables:
+                if grouping is None:
+                    result, means = view(tables, arguments, baseline, about)
+                else:
+                    of_all = arguments, baseline, about, grouping, columns, metrics
+                    result, means = view_each(tables, *of_all)
         _show(arguments, result, output)
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)

@@ -24,6 +24,7 @@ from recframe.files.output import FILE_ENDINGS, Means
 from recframe.options import Options
 
 QUIET = ("-q", "--quiet", "--no-progress")
+LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying
 WIDTH = 80  # of words, where no terminal says otherwise
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 
@@ -148,7 +149,7 @@ def as_text(result: Result, text_format: str) -> str:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     # In a file lines are of any length; a terminal would break them in the middle.
     unnamed = table.rename_axis(columns=result.corner)
-    unnamed.index.names = [None] * table.index.nlevels
+    unnamed.index.names = [None if name in LEVELS else name for name in table.index.names]
     lines = [unnamed.to_string(line_width=width)]
     for number, word in enumerate(result.words):
         begin = "\n- " if number == 0 else "- "
@@ -164,7 +165,9 @@ def write_result(result: Result, file: IO[bytes], path: Path) -> None:
     elif path.suffix == ".csv":
         table.to_csv(file, mode="wb")
     else:
-        plain = table.infer_objects().rename(index=str, columns=str)
+        # What parts users keeps its type; labels may be of any.
+        level = "score" if "score" in table.index.names else None
+        plain = table.infer_objects().rename(index=str, level=level).rename(columns=str)
         plain.reset_index().to_parquet(file, index=False)
     file.flush()  # what has no room is known before anything is shown
 
@@ -191,6 +194,7 @@ def _plain(value: object) -> Any:
     return str(value)  # a label of another kind
 
 
-def printable(label: object) -> str:
-    """Return a label as it is printed, in one line."""
-    return escape(str(label))
+def printable(label: Any) -> Any:
+    """Return a label as it is printed, in one line; nothing stays nothing."""
+    is_null = pd.api.types.is_scalar(label) and pd.isna(label)
+    return label if is_null else escape(str(label))

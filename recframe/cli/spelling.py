@@ -9,7 +9,7 @@ from recframe.options import DEFAULTS
 
 REMEDY = re.compile("([;:] (?:else )?pass )")
 VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[^]]*\]|\.\.\.|[-+]?[\w.]+(?![\w.(])"""
-FLAGS = "|".join((*DEFAULTS, "memory", "tmp", "interval", "correction"))
+FLAGS = "|".join((*DEFAULTS, "memory", "tmp", "interval", "correction", "by", "weights"))
 ARGUMENT = rf"(?<![\w.'\"])({FLAGS})=({VALUE})"
 ARGUMENTS = re.compile(rf"{ARGUMENT}(?:, {ARGUMENT})*")  # as in a call, which is to be pasted
 NAMES = re.compile(rf"(?<![\w.'\"])({'|'.join(DEFAULTS)}|tmp)= ")

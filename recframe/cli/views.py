@@ -12,7 +12,7 @@ from recframe.cli.intervals import add_how, check_how, read_how
 from recframe.cli.results import Result, result_of_means, result_of_pairs
 from recframe.errors import RecframeError, quote
 from recframe.files.output import Means, mean_of_tables
-from recframe.frames.tables import join_tables
+from recframe.frames.tables import join_tables, mean_table
 
 
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
@@ -82,18 +82,22 @@ def view(
     arguments: argparse.Namespace,
     baseline: Hashable | None,
     about: Mapping[str, Any],
+    weights: pd.Series | None = None,
 ) -> tuple[Result, Means]:
     """Return what is asked for of per-user tables that come one by one, and their means.
 
-    Only for means they need not all be held.
+    Only for means of users that count alike they need not all be held.
     """
-    if not arguments.summary and baseline is None:
+    if not arguments.summary and baseline is None and weights is None:
         means = mean_of_tables(tables)
         return result_of_means(means, about), means
     how, per_user = read_how(arguments), join_tables(list(tables))
     means = mean_of_tables([per_user])
     if arguments.summary:
-        table = summary_table(per_user, resampling=how.resampling)
+        table = summary_table(per_user, weights, resampling=how.resampling)
         return result_of_pairs(table, means, about), means
-    table = compare_table(per_user, baseline=baseline, how=how)
+    if baseline is None:
+        means = means._replace(means=mean_table(per_user, weights))
+        return result_of_means(means, about), means
+    table = compare_table(per_user, weights, baseline=baseline, how=how)
     return result_of_pairs(table, means, {**about, "baseline": baseline}), means

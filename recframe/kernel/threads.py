@@ -1,6 +1,5 @@
 """Threads: rows cut into slices, and users into runs, that threads work on. NumPy only."""
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -8,6 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from recframe.kernel.processors import n_processors
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
@@ -47,10 +48,3 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
         return [function(*task) for task in tasks]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(lambda task: function(*task), tasks))
-
-
-def n_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -69,5 +69,12 @@ def _sum(first: FirstRows, values: Array, n_users: int) -> Sum:
 
 
 COLUMN_METRICS = {
-    "mean": Definition(mean, "needed", of_column=True, zero_without_relevant=True, better="unknown")
+    "mean": Definition(
+        mean,
+        "needed",
+        of_column=True,
+        zero_without_relevant=True,
+        is_bounded=False,
+        better="unknown",
+    )
 }

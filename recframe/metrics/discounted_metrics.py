@@ -151,7 +151,14 @@ PERSISTENCE = Parameter("p", 0, 1, "The probability of going on to the next row"
 
 DISCOUNTED_METRICS = {
     "ndcg": Definition(ndcg, "optional", (OFFSET,), needs_gains=True),
-    "dcg": Definition(dcg, "optional", (OFFSET,), needs_gains=True, zero_without_relevant=True),
+    "dcg": Definition(
+        dcg,
+        "optional",
+        (OFFSET,),
+        needs_gains=True,
+        zero_without_relevant=True,
+        is_bounded=False,
+    ),
     "err": Definition(err, "optional", (HIGHEST,), needs_gains=True, zero_without_relevant=True),
     "rbp": Definition(rbp, "optional", (PERSISTENCE,), zero_without_relevant=True),
 }

@@ -58,6 +58,8 @@ class Definition(NamedTuple):
     of_column : bool, default False
         Whether it is of a column, named in brackets, in place of relevance. Its formula takes the
         name as `column`; it has no method of its own.
+    is_bounded : bool, default True
+        Whether values are in [0, 1]; where not, they are 0 or more, or of any column.
     better : {"high", "low", "unknown"}, default "high"
         Which values are better, for a gate; of some metrics only those who look at them know.
     """
@@ -70,6 +72,7 @@ class Definition(NamedTuple):
     at_n_relevant: bool = False
     zero_without_relevant: bool = False
     of_column: bool = False
+    is_bounded: bool = True
     better: Literal["high", "low", "unknown"] = "high"
 
 

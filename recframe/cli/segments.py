@@ -1,0 +1,70 @@
+"""Segments of users on the command line: the same view of each, one below the other."""
+
+import argparse
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from recframe.analysis.segments import Grouping, find_grouping, join_segments, part_users
+from recframe.cli.results import Result
+from recframe.cli.views import view
+from recframe.files.output import Means
+from recframe.frames.columns import Columns
+from recframe.metrics.names import Metric
+
+
+def add_segments(command: argparse.ArgumentParser) -> None:
+    """Add what parts users, and what they weigh."""
+    group = command.add_argument_group("segments")
+    group.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a table for each segment of users: a column that does not vary within a user's rows; "
+        "for several repeat it",
+    )
+    group.add_argument(
+        "--weights",
+        metavar="COLUMN",
+        help="what each user counts, 0 or more: a column that does not vary within a user's rows",
+    )
+
+
+def read_grouping(arguments: argparse.Namespace, sample: pd.DataFrame) -> Grouping | None:
+    """Return what parts and weighs users, None where nothing does."""
+    return find_grouping(sample, arguments.by, arguments.weights)
+
+
+def view_each(
+    parts: Iterable[pd.DataFrame],
+    arguments: argparse.Namespace,
+    baseline: Hashable | None,
+    about: Mapping[str, Any],
+    grouping: Grouping,
+    columns: Columns,
+    metrics: list[Metric],
+) -> tuple[Result, Means]:
+    """Return what is asked for of the users of each segment, and the means of all."""
+    parted = part_users(pd.concat(parts, ignore_index=True), grouping, columns.scores, metrics)
+    per_user, weights, keys, segments = parted
+    _, means = view([per_user], arguments, None, {}, weights)
+    if not grouping.by:
+        return view([per_user], arguments, baseline, about, weights)
+    results = [
+        view([per_user.iloc[rows]], arguments, baseline, {}, _take(weights, rows))[0]
+        for rows in segments
+    ]
+    shown = join_segments([result.shown for result in results], parted, grouping)
+    names = [str(one.label) for one in grouping.by]
+    found = [
+        {"segment": dict(zip(names, keys.iloc[rows[0]].tolist(), strict=True)), **result.document}
+        for rows, result in zip(segments, results, strict=True)
+    ]
+    document = {**about, "users": means.n_all, "segments": found}
+    return Result(shown, shown, document, corner=results[0].corner), means
+
+
+def _take(weights: pd.Series | None, rows: Any) -> pd.Series | None:
+    """Return the weights of users, where there are any."""
+    return None if weights is None else weights.iloc[rows]

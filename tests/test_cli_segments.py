@@ -1,0 +1,121 @@
+"""Segments and weights on the command line: the tables are those of df.rec."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recframe.cli import main
+
+METRICS = ["recall@4", "auc"]
+BY = {"one": ["country"], "two": ["country", "day"]}
+
+
+@pytest.fixture
+def frame(tmp_path, monkeypatch):
+    """The example with what its users are, in a file of small row groups."""
+    frame = pd.read_parquet("examples/example.parquet")
+    monkeypatch.chdir(tmp_path)
+    own = frame["object"]
+    frame = frame.assign(
+        country=np.where(own == 3, None, np.where(own % 2 == 0, "NL", "FR")),
+        day=pd.Timestamp("2026-11-01") + pd.to_timedelta(own // 5, "D"),
+        clicks=own % 4,
+    )
+    frame.to_parquet("runs.parquet", row_group_size=50)
+    return frame
+
+
+def run(capsys, *words):
+    """Return what a command prints, which must be done."""
+    assert 0 == main(["evaluate", "runs.parquet", "--metric", *METRICS, *words]), (
+        capsys.readouterr()
+    )
+    return capsys.readouterr().out
+
+
+def read(text, names):
+    """Return a table of csv, with these index levels."""
+    table = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
+    return table.set_index(names)
+
+
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("view", ["mean", "summary", "compare"])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_segments(frame, by, view, weighted, capsys):
+    """Means, intervals and differences are those of each segment, with weights or not."""
+    flags = [word for name in BY[by] for word in ("--by", name)]
+    flags += ["--weights", "clicks"] if weighted else []
+    flags += {"mean": [], "summary": ["--summary"], "compare": ["--baseline", "KNN scores"]}[view]
+    given = {"baseline": "KNN scores"} if view == "compare" else {}
+    weights = {"weights": "clicks"} if weighted else {}
+    expected = getattr(frame.rec, view)(METRICS, by=BY[by], **given, **weights)
+
+    found = read(run(capsys, *flags, "--format", "csv"), list(expected.index.names))
+    assert expected.index.names == found.index.names
+    segments = zip(expected.reset_index().country, found.reset_index().country, strict=True)
+    assert all(one == other or (pd.isna(one) and pd.isna(other)) for one, other in segments)
+    numbers = expected.select_dtypes("number"), found.select_dtypes("number")
+    np.testing.assert_allclose(*numbers, rtol=1e-14)
+
+
+def test_a_table_of_segments(frame, capsys):
+    """The levels are named; a null is a segment of its own."""
+    lines = run(capsys, "--by", "country").splitlines()
+    expected = frame.rec.mean(METRICS, by="country").iloc[-1]
+
+    assert ["                       recall@4       auc", "country"] == [
+        line.rstrip() if number else line for number, line in enumerate(lines[:2])
+    ]
+    assert f"        KNN scores     {expected.iloc[0]:.6f}  {expected.iloc[1]:.6f}" == lines[-1]
+    assert ["FR", "NL", "nan"] == [line.split()[0] for line in lines[2::2]]
+
+
+def test_segments_as_json(frame, capsys):
+    """A document has each segment with its values, users and scores."""
+    document = json.loads(run(capsys, "--by", "country", "--by", "day", "--format", "json"))
+    expected = frame.rec.mean(METRICS, by=["country", "day"])
+
+    assert 10 == document["users"]
+    assert 10 == sum(segment["users"] for segment in document["segments"])
+    assert {"country": None, "day": "2026-11-01 00:00:00"} == document["segments"][-1]["segment"]
+    first = document["segments"][0]
+    assert {"country": "FR", "day": "2026-11-01 00:00:00"} == first["segment"]
+    assert expected.iloc[1, 0] == first["scores"]["KNN scores"]["recall@4"]["mean"]
+
+
+def test_segments_in_a_file(frame, capsys):
+    """A file of results has what parts users as it is in the data, nulls too."""
+    run(capsys, "--by", "country", "--by", "day", "-o", "means.parquet")
+    expected = frame.rec.mean(METRICS, by=["country", "day"]).reset_index()
+
+    written = pd.read_parquet("means.parquet")
+    assert frame["day"].dtype == written["day"].dtype
+    pd.testing.assert_frame_equal(expected, written, check_dtype=False, check_names=False)
+
+
+def test_weighted_means(frame, capsys):
+    """Without segments weights give one table; a user of weight 0 is none."""
+    expected = frame.rec.mean(METRICS, weights="clicks")
+
+    found = read(run(capsys, "--weights", "clicks", "--format", "csv"), ["score"])
+    np.testing.assert_allclose(expected, found, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--by", "item"], r"by='item' must hold one value for each user, found several for 10 of"),
+        (["--by", "none"], r"by='none'.*no such column"),
+        (["--weights", "country"], r"weights='country' must hold numbers, found str|object"),
+        (["--by", "day", "--by", "day"], r"by must name each column once"),
+    ],
+)
+def test_what_is_no_segment(frame, words, message, capsys):
+    """What does not say one thing of each user is refused."""
+    assert 1 == main(["evaluate", "runs.parquet", *words])
+    assert re.search(message, capsys.readouterr().err)
