@@ -1,7 +1,7 @@
 """The functions: evaluate, where every option is spelled out, and those of values of users."""
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -47,6 +47,7 @@ from recframe.options import (
 )
 from recframe.scanned import ScannedRecAccessor, scan_files
 from recframe.spelling import spell_options
+from recframe.stores.access import check_access
 
 
 @public
@@ -322,6 +323,8 @@ def scan(
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
 ) -> ScannedRecAccessor:
     """
     Return the methods of ``df.rec`` over files of any size.
@@ -334,7 +337,9 @@ def scan(
     source : path, or list of paths
         Parquet files that have one row for each user and item: a file, a folder, a glob pattern,
         or a list of them; or the folder of a Delta table. Names that begin with _ or . are left
-        out. What there is is looked up once, here.
+        out. What there is is looked up once, here. Each may be a URI, as ``s3://bucket/runs``:
+        s3, gs, abfs and hdfs are opened by pyarrow, with the credentials that the environment has,
+        https and others by fsspec (``pip install 'recframe[cloud]'``).
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; see `evaluate`.
     tmp : path, default None
@@ -342,6 +347,11 @@ def scan(
         `memory` nor come in order of users. None: the system's.
     progress : bool or callable, default False
         True shows a bar; a function is called with (done, total) in rows.
+    storage_options : dict, default None
+        What fsspec opens URIs with, as pandas has it: ``{"key": …, "secret": …}`` of s3. URIs of
+        `truth` and `exclude` are opened with it too. No message shows it.
+    filesystem : filesystem of pyarrow or fsspec, default None
+        What all paths are in, those of `truth` and `exclude` too. Not beside `storage_options`.
 
     Returns
     -------
@@ -378,7 +388,9 @@ def scan(
     """
     _check_paths("source", "the path of parquet files", source)
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_files(source, "source"), Options(), limits, "recframe.scan(path)")
+    access = check_access(storage_options, filesystem)
+    found = find_files(source, "source", access)
+    return scan_files(found, Options(), limits, "recframe.scan(path)", access)
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

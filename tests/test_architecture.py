@@ -51,6 +51,7 @@ ALLOWED = {
         "options",
         "scanned",
         "spelling",
+        "stores",
     },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
@@ -58,7 +59,7 @@ ALLOWED = {
     },
     "recipes": set(),
     "uncertainty": set(),
-    "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options"},
+    "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options", "stores"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },

@@ -124,7 +124,7 @@ def _parts(row_groups: Sequence[RowGroup], n_bytes: int, *, with_footers: bool) 
             continue
         if with_footers and remote not in opened:
             opened.add(remote)
-            small.append(remote.tail)
+            small.append(remote.footer_range)
         if n_own <= n_bytes // 2:
             small += ranges
         else:

@@ -82,7 +82,7 @@ def _find(paths: PathLike | Sequence[PathLike], access: Access) -> list[Found]:
     listings.check()
     for file in found if len(found) <= KEPT else ():
         if file.remote is not None:
-            file.remote.keeps_tail = True
+            file.remote.keeps_footer = True
     return _typed(found)
 
 

@@ -52,10 +52,13 @@ def _load_stored(path: str, access: Access) -> pd.DataFrame:
     listings.check()
     store, key = listings.place(path)
     with store.reaching(key):
-        whole = {"page_checksum_verification": True}
-        if store.is_web:
-            return pd.read_parquet(found[0].remote.open(), **whole)
-        return pd.read_parquet(key, filesystem=store.filesystem, **whole)
+        source: Any = key
+        filesystem = store.filesystem
+        if store.is_web:  # which may not send parts of files
+            source, filesystem = found[0].remote.open(), None
+        return pd.DataFrame(
+            pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
+        )
 
 
 NO_ROWS = {  # and what that means

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from recframe.errors import RecframeError, hide, quote, show_path
@@ -54,6 +55,15 @@ class Placed(NamedTuple):
     def __fspath__(self) -> str:
         """Return the path."""
         return self.path
+
+
+class Address(str):
+    """A URI of a file that is written."""
+
+    @property
+    def suffix(self) -> str:
+        """Its ending, as a path has it."""
+        return PurePosixPath(show_uri(self)).suffix
 
 
 ENVIRONMENT = Access()

@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from glob import has_magic
 from itertools import count
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from recframe.errors import RecframeError, quote, show_path
 from recframe.lakehouse import MARKS, refuse_part
@@ -49,6 +50,8 @@ class Listings:
         with store.reaching(key):
             if steps:
                 found = _list_matched(store, plain, steps)
+            elif store.is_web:
+                found = _list(store, plain, is_deep=True)
             else:
                 info = store.filesystem.get_file_info([plain])[0]
                 if not _is(info, "Directory"):
@@ -160,8 +163,14 @@ def _split(store: Store, key: str) -> tuple[str, Steps]:
 
 def _list(store: Store, folder: str, *, is_deep: bool) -> Listing:
     """Return what is in a folder, all that is below it or what is in it alone."""
-    from pyarrow.fs import FileSelector
+    from pyarrow.fs import FileInfo, FileSelector, FileType
 
+    if store.of_fsspec is not None and store.is_web:  # whose pages name what they link to
+        urls = store.of_fsspec.find(f"{folder}/", maxdepth=None if is_deep else 1)
+        return [
+            (tuple(unquote(url[len(folder) + 1 :]).split("/")), FileInfo(url, FileType.File))
+            for url in urls
+        ]
     infos = store.filesystem.get_file_info(FileSelector(folder, recursive=is_deep))
     n_before = len(folder.strip("/")) + 1 if folder.strip("/") else 0
     return [(tuple(info.path.strip("/")[n_before:].split("/")), info) for info in infos]
@@ -169,7 +178,7 @@ def _list(store: Store, folder: str, *, is_deep: bool) -> Listing:
 
 def _list_matched(store: Store, folder: str, steps: Steps) -> Listing:
     """Return what is below a folder, as deep as a pattern looks."""
-    if len(steps) == 1:
+    if len(steps) == 1 and not store.is_web:
         found = _list(store, folder, is_deep=False)
         if not any(_is(info, "Directory") and do_match(names, steps) for names, info in found):
             return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote as quote_url
 from urllib.parse import unquote
 
 from recframe.errors import QUERY, USER, RecframeError, quote, shorten, show_path
@@ -12,6 +13,7 @@ from recframe.stores.store import WEB, Place, Store, first_line
 
 OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 LEAST_SECRET = 4  # characters; a shorter value would be cut out of other words
+IN_URLS = "%/:=&?~#+!$,;'@()*[]"  # characters that stay as they are
 INSTALL = "install it with pip install 'recframe[cloud]'"
 
 
@@ -39,12 +41,10 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
     if base + of_base not in stores:
         stores[base + of_base] = _open(base, of_base, access, act)
     store = stores[base + of_base]
-    if not below:
-        return Place(store, store.root + slash * (scheme in WEB) + query * (scheme in WEB))
-    gap = "" if not store.root or store.root.endswith("/") else "/"
-    tail = query if scheme in WEB else ""
-    below = below if scheme in WEB else below.rstrip("/")
-    return Place(store, f"{store.root}{gap}{below}{tail}")
+    if scheme in WEB:  # whose addresses end in a slash where they are folders
+        return Place(store, quote_url(f"{store.root}{slash}{below}{query}", safe=IN_URLS))
+    gap = "" if not store.root or not below or store.root.endswith("/") else "/"
+    return Place(store, f"{store.root}{gap}{below.rstrip('/')}")
 
 
 def _open(base: str, query: str, access: Access, act: str) -> Store:

@@ -15,11 +15,13 @@ import pyarrow as pa
 from recframe.stores.served import OfFsspec, OfWeb
 from recframe.stores.store import Store
 
-TAIL = 64 << 10  # bytes, which Arrow reads first of a file; most footers are in it
+TAIL = 8 << 10, 64 << 10  # bytes that are read first of a file; most footers are in it
+TAIL_SHARE = 64  # of the file, as large ones have large footers
+END = 8  # bytes behind the footer: how many it has, and what kind of file it is
 BLOCK = 64 << 10  # bytes; what is read of a part that is not held, at least
 HOLE = 64 << 10  # bytes; parts with less between them are fetched as one
 REQUESTS = 16  # at a time
-KEPT = 64  # files; of so few the ends are kept, as every call reads the footers
+KEPT = 256  # files; of so few the footers are kept, as every call reads the footers
 
 Read = TypeVar("Read")
 Given = TypeVar("Given")
@@ -44,17 +46,37 @@ class Remote:
         self._starts: list[int] = []  # of the same, in order
         self._lock = Lock()
         self.footer_bytes = 0  # as far as it is known
-        self.keeps_tail = False  # as it is read again and again
-        self.tail_kept: Future[bytes] | None = None
+        self.keeps_footer = False  # as it is read again and again
+        self._footer: bytes | None = None
 
     def __repr__(self) -> str:
         """Return its name."""
         return f"<file {self._store.show(self._key)}>"
 
     @property
-    def tail(self) -> Range:
-        """What is read when it is opened as a parquet file."""
-        return max(0, self.size - max(TAIL, self.footer_bytes + 8)), self.size
+    def footer_range(self) -> Range:
+        """Where its footer is, as far as it is known."""
+        least, most = TAIL
+        n_bytes = self.footer_bytes or max(least, min(most, self.size // TAIL_SHARE))
+        return max(0, self.size - n_bytes), self.size
+
+    def read_footer(self) -> bytes:
+        """Return the end of it from its footer on, as a file of nothing else."""
+        if self._footer is not None:
+            return self._footer
+        reader = self.open()
+        start, _ = self.footer_range
+        reader.seek(start)
+        found = reader.read()
+        n_bytes = int.from_bytes(found[-END : -END + 4], "little") + END
+        if len(found) < n_bytes <= self.size:
+            reader.seek(self.size - n_bytes)
+            found = reader.read(n_bytes - len(found)) + found
+        found = found[-n_bytes:]
+        self.footer_bytes = len(found)
+        if self.keeps_footer:
+            self._footer = found
+        return found
 
     @cached_property
     def size(self) -> int:
@@ -106,16 +128,12 @@ class Remote:
                 self.hold(start, stop, pool.submit(self.fetch, start, stop))
 
     @contextmanager
-    def holding_tail(self) -> Iterator[None]:
+    def holding_footer(self) -> Iterator[None]:
         """Keep the end of it while its footer is read."""
-        start, stop = self.tail
-        if self.tail_kept is not None:
-            self.hold(start, stop, self.tail_kept)
+        if self._footer is None:
+            self.hold_all([self.footer_range])
         else:
-            self.hold_all([(start, stop)])
-            found = self.find(start)
-            if self.keeps_tail and found is not None:
-                self.tail_kept = found.fetched
+            self.hold(self.footer_range[0], self.size, _done(self._footer))
         try:
             yield
         finally:
@@ -204,6 +222,13 @@ class Reader(io.RawIOBase):
                 self._block_at, self._block = at, part
         skipped = at - self._block_at
         return memoryview(self._block)[skipped : skipped + size]
+
+
+def _done(found: bytes) -> Future[bytes]:
+    """Return what is there already, as what is fetched is."""
+    fetched = Future[bytes]()
+    fetched.set_result(found)
+    return fetched
 
 
 def merge(ranges: Iterable[Range], hole: int = HOLE) -> Sequence[Range]:

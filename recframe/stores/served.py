@@ -52,6 +52,11 @@ class OfWeb:
             self._copy.seek(start)
             return bytes(self._copy.read(n_bytes))
 
+    def __del__(self) -> None:
+        """Let the copy go, without a warning that it was open."""
+        if copy := getattr(self, "_copy", None):
+            copy.close()
+
     def _copied(self) -> Any:
         """Return a nameless file with the bytes of this one."""
         copy = tempfile.TemporaryFile()  # noqa: SIM115 - it goes when this one does
