@@ -156,7 +156,8 @@ class Listings:
 
 def _split(store: Store, key: str) -> tuple[str, Steps]:
     """Return the folder that a path in a store begins with, and the steps of a pattern below it."""
-    names = key[len(store.root) :].split("/")
+    path = key.partition("?")[0] if store.is_web else key  # there it begins the query
+    names = path[len(store.root) :].split("/")
     n_plain = next((n for n, name in enumerate(names) if has_magic(name)), len(names))
     return (store.root + "/".join(names[:n_plain])).rstrip("/") or key, tuple(names[n_plain:])
 
