@@ -1,7 +1,8 @@
 """recframe: ranking metrics of pandas DataFrames, as ``df.rec``.
 
 `recframe.recipes` has the call for what MovieLens, Surprise, Spark, LightFM, vector stores, logs,
-TREC and others give, `recframe.uncertainty` what intervals and tests say.
+TREC and others give, `recframe.uncertainty` what intervals and tests say, `recframe.conventions`
+what other libraries call each metric.
 """
 
 from recframe.startup import Importing, is_command

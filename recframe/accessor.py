@@ -5,15 +5,19 @@ from dataclasses import replace
 from typing import Unpack
 
 import pandas as pd
+import pyarrow as pa
 
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
+from recframe.arrow_tables import read_frame, sample_of
 from recframe.calls import public
+from recframe.foreign import TABLE, frame_error, is_table, load_table
 from recframe.frames.columns import Columns
+from recframe.frames.other_tables import make_of_table
 from recframe.frames.truth import open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import OptionArguments, Options, TruthLike, frame_error
+from recframe.options import OptionArguments, Options, TableLike, TruthLike
 from recframe.spelling import spell_options
 
 
@@ -26,8 +30,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     Parameters
     ----------
-    frame : DataFrame
-        The interactions.
+    frame : DataFrame or Arrow table
+        The interactions; of a table, the query of a DuckDB relation too, runs once, here.
 
     See Also
     --------
@@ -44,10 +48,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     2           1.0
     """
 
-    def __init__(self, frame: pd.DataFrame) -> None:
-        if not isinstance(frame, pd.DataFrame):
-            raise frame_error("frame", "a pandas DataFrame", frame)
-        super().__init__(frame)
+    def __init__(self, frame: TableLike) -> None:
+        if not (isinstance(frame, pd.DataFrame) or is_table("frame", frame)):
+            raise frame_error("frame", TABLE, frame)
+        super().__init__(
+            frame if isinstance(frame, pd.DataFrame) else load_table("frame", TABLE, frame)
+        )
 
     def judge(self, truth: TruthLike | None = None) -> pd.DataFrame:
         """
@@ -60,7 +66,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
         Parameters
         ----------
-        truth : DataFrame or path, default None
+        truth : DataFrame, Arrow table or path, default None
             The relevant items of every user; None: the `truth` the accessor was called with.
 
         Returns
@@ -90,12 +96,17 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         2     1    c    NaN      True
         """
         options = self._options if truth is None else replace(self._options, truth=truth)
-        return judged_frame(self._frame, options)
+        return judged_frame(self._read(), options)
+
+    def _read(self, columns: Columns | None = None) -> pd.DataFrame:
+        """Return the rows; of a table of another library the columns in a role, or all."""
+        if isinstance(self._frame, pd.DataFrame):
+            return self._frame
+        return read_frame(self._frame, columns and columns.labels)
 
     @property
     def _sample(self) -> pd.DataFrame:
-        frame: pd.DataFrame = self._frame
-        return frame
+        return self._frame if isinstance(self._frame, pd.DataFrame) else sample_of(self._frame)
 
     @property
     def _size(self) -> str:
@@ -104,7 +115,9 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> pd.DataFrame:
-        return make(read_judged(self._frame, columns, options), options)
+        if isinstance(self._frame, pa.Table) and not reads_all:
+            return make_of_table(lambda _: self._frame, make, columns, options)
+        return make(read_judged(self._read(), columns, options), options)
 
     def _whole(self, per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
         return make_table(per_user)
@@ -112,17 +125,17 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
         options = self._options
         judge = open_judge(columns, options)
-        frame = open_candidates(columns, options, judge).among(self._frame, is_all=True)
+        frame = open_candidates(columns, options, judge).among(self._read(columns), is_all=True)
         figures = count_figures(frame, columns, k, options, judge, is_all=True)
         return describe_figures([figures], columns.scores, k)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        return self._frame, True
+        return self._read(columns), True
 
 
 @spell_options
 @public
-def rec(frame: pd.DataFrame, **options: Unpack[OptionArguments]) -> RecAccessor:
+def rec(frame: TableLike, **options: Unpack[OptionArguments]) -> RecAccessor:
     """
     Return the accessor of a frame: ``df.rec``, as a function.
 
@@ -130,8 +143,9 @@ def rec(frame: pd.DataFrame, **options: Unpack[OptionArguments]) -> RecAccessor:
 
     Parameters
     ----------
-    frame : DataFrame
-        The interactions.
+    frame : DataFrame or Arrow table
+        The interactions: a pandas DataFrame, or another table that Arrow's protocol reads, as of
+        Polars, PyArrow, DuckDB or Ibis. Results are of pandas.
     **options
         Those of `recframe.evaluate`.
 
@@ -143,7 +157,7 @@ def rec(frame: pd.DataFrame, **options: Unpack[OptionArguments]) -> RecAccessor:
     Raises
     ------
     RecframeError
-        It is no pandas DataFrame, or an option is unknown or has a value it does not take.
+        It is no such table, or an option is unknown or has a value it does not take.
 
     See Also
     --------

@@ -161,8 +161,9 @@ class RepeatedPairError(RecframeError):
     Traceback (most recent call last):
     recframe.errors.RepeatedPairError: 'user' and 'item' must not be the same in two rows, found 1
     of 2 rows that repeat another (such as user 1, item 'a'); the column 'model' tells them apart
-    (such as 'y' and 'x'): evaluate each of its values by itself, or make score columns of models
-    by a pivot; else pass duplicates='max' for the best of each pair, or 'keep' to count every row
+    (such as 'y' and 'x'): pass user=['model', 'user'] to evaluate each of its values by itself, or
+    make score columns of models by a pivot; else pass duplicates='max' for the best of each pair,
+    or 'keep' to count every row
     """
 
     def __init__(

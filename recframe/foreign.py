@@ -1,14 +1,34 @@
-"""Tables that are no DataFrames: known by their types, as their libraries are not imported."""
+"""Tables that are no pandas DataFrames: known by their types, their libraries not imported."""
 
 import os
 from collections.abc import Mapping, Set
+from typing import Any, Protocol
 
+import pyarrow as pa
+
+from recframe.arrow_tables import open_table
+from recframe.errors import RecframeError, quote, shorten
+
+# As messages name what is required.
+ARROW = "an Arrow table (as of Polars or DuckDB)"
+TABLE, TABLE_OR = f"a pandas DataFrame or {ARROW}", f"a pandas DataFrame, {ARROW} or "
+
+
+class ArrowStream(Protocol):
+    """A table that any library can read: of Polars, PyArrow, DuckDB, Ibis and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows as a capsule."""
+
+
+READER = "pyarrow RecordBatchReader"
 # The methods by which tables of other libraries become DataFrames, and for kinds of which no method
 # does alone what does; {} is the argument.
 TO_PANDAS = ("to_pandas", "toPandas", "to_pandas_df", "to_dataframe", "df")
 OF_KINDS = {
-    "polars LazyFrame": "{}.collect().to_pandas()",
-    "pyarrow RecordBatchReader": "{}.read_pandas()",
+    "polars LazyFrame": "{}.collect().to_pandas(), or use its .rec after import recframe.polars",
+    "polars Series": "{}.to_frame().to_pandas()",
+    READER: "{}.read_pandas()",
     "pyarrow FileSystemDataset": "{}.to_table().to_pandas()",
     "pyarrow InMemoryDataset": "{}.to_table().to_pandas()",
     "pandas Series": "{}.reset_index(), in which the index is columns",
@@ -34,16 +54,31 @@ def is_sparse(value: object) -> bool:
     return type(value).__module__.startswith("scipy.sparse")
 
 
+def is_table(name: str, value: object) -> bool:
+    """Return whether what is given is a table that Arrow's protocol reads.
+
+    What has a call of its own is none, as there is more to choose than the protocol; but beside
+    the frame a reader, which has its rows once, is read like any other.
+    """
+    known = _name_type(value)
+    is_own = known in OF_KINDS and (known != READER or name == "frame")
+    return hasattr(type(value), "__arrow_c_stream__") and not is_own
+
+
+def _name_type(value: object) -> str:
+    """Return the library and the name of the type of a value."""
+    kind = type(value)
+    return f"{kind.__module__.partition('.')[0].lstrip('_')} {kind.__name__}"
+
+
 def find_table(name: str, value: object) -> tuple[str, str]:
     """Return what a table of a library is called, and the call that makes it a DataFrame.
 
     Both are empty for what is none.
     """
-    kind = type(value)
-    library = kind.__module__.partition(".")[0].lstrip("_")
-    if library == "builtins":
+    kind, known = type(value), _name_type(value)
+    if known.startswith("builtins "):
         return "", ""
-    known = f"{library} {kind.__name__}"
     method = next((one for one in TO_PANDAS if hasattr(kind, one)), None)
     call = OF_KINDS.get(known, f"{{}}.{method}()" if method else "")
     if name != "frame":  # what is read whole, by whatever engine
@@ -90,3 +125,22 @@ def find_reader(path: object, name: str) -> str:
     for compressed in COMPRESSED:
         ending = ending.removesuffix(compressed)
     return READERS.get(ending.rpartition(".")[2], "").format(name)
+
+
+def frame_error(name: str, required: str, value: object) -> RecframeError:
+    """Return the error for what is no frame, with the call that makes one of it."""
+    table, call = find_table(name, value)
+    found, call = table or quote(value), call or find_call(name, value)
+    return RecframeError(f"{name} must be {required}, found {found}{call and f'; pass {call}'}")
+
+
+def load_table(name: str, required: str, value: Any) -> pa.Table:
+    """Return a table of another library as Arrow has it, or raise for what is none."""
+    if not is_table(name, value):
+        raise frame_error(name, required, value)
+    try:
+        return open_table(value)
+    except Exception as error:  # whatever its library raises, as where a query fails
+        found = find_table(name, value)[0] or quote(value)
+        reason = shorten(str(error).partition("\n")[0])
+        raise RecframeError(f"{name}: cannot read {found}: {reason}") from error

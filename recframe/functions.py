@@ -18,13 +18,18 @@ from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.pairs import find_pairs
 from recframe.analysis.power import check_plan, plan_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.segments import table_of_given
+from recframe.analysis.segments import By, table_of_given
 from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.files.paths import PathLike, find_files
+from recframe.files.filters import Filters, filter_files
+from recframe.files.footers import read_schema
+from recframe.files.paths import PathLike
+from recframe.files.sources import Source, find_source, is_source
+from recframe.foreign import TABLE_OR, frame_error, is_table, load_table
 from recframe.frames.given_values import read_given
+from recframe.frames.other_tables import evaluate_table
 from recframe.frames.tables import per_user_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
@@ -38,10 +43,10 @@ from recframe.options import (
     OptionArguments,
     Options,
     Short,
+    TableLike,
     Ties,
     TruthLike,
     Unjudged,
-    frame_error,
     is_path,
     make_options,
 )
@@ -52,10 +57,10 @@ from recframe.stores.access import check_access
 
 @public
 def evaluate(
-    frame: pd.DataFrame | PathLike | Sequence[PathLike],
+    frame: TableLike | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
-    user: Hashable | None = INFER,
+    user: Hashable | list[Hashable] | None = INFER,
     item: Hashable = INFER,
     score: Hashable | list[Hashable] = INFER,
     ascending: bool | list[bool] | None = None,
@@ -69,7 +74,7 @@ def evaluate(
     gain: Gain = "linear",
     min_score: float | None = None,
     truth: TruthLike | None = None,
-    truth_user: Hashable = INFER,
+    truth_user: Hashable | list[Hashable] = INFER,
     truth_item: Hashable = INFER,
     absent: Absent = "zero",
     exclude: TruthLike | None = None,
@@ -87,20 +92,24 @@ def evaluate(
 
     Parameters
     ----------
-    frame : DataFrame, path, or list of paths
-        One row for each user and item; or parquet files of any size that hold such rows: a file,
-        a folder, a glob pattern, or a list of them; or the folder of a Delta table. Names that
-        begin with _ or . are left out. It is not modified.
+    frame : DataFrame, Arrow table, path, or list of paths
+        One row for each user and item, in a DataFrame or another table that Arrow's protocol reads
+        (of Polars, PyArrow, DuckDB, Ibis), which counts as pandas would read it; or parquet files
+        of any size that hold such rows: a file, a folder, a glob pattern, or a list of them; or the
+        folder of a Delta table. Names that begin with _ or . are left out. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
         mean of the column price over the first 10 rows (see Notes).
-    user : label or None, default "infer"
-        The column of user ids; index levels count as columns. None: the whole frame is one
-        ranking, labelled "all". "infer" looks for user, query, customer, member, visitor,
-        question, topic, object, session or request, each with or without id, uid, qid, accountid,
-        clientid, personid, profileid, reviewerid or impressionid; here and below case, spaces,
-        underscores, hyphens and dots are ignored, and query_id is taken beside query. Several,
-        as a session beside a user, are refused: a ranking for each is not one for the other.
+    user : label, list of labels, or None, default "infer"
+        The column of user ids; index levels count as columns. A list, as ["date", "user"]: each
+        combination of what these columns hold is one ranking, and the users are a MultiIndex of
+        them (of one column a plain index, as in ``DataFrame.groupby``); a tuple is one label.
+        None: the whole frame is one ranking, labelled "all". "infer" looks for user, query,
+        customer, member, visitor, question, topic, object, session or request, each with or
+        without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
+        here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
+        taken beside query. Several, as a session beside a user, are refused: a ranking for each is
+        not one for the other.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
@@ -150,7 +159,7 @@ def evaluate(
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R. Not with
         `ascending` True.
-    truth : DataFrame or path, default None
+    truth : DataFrame, Arrow table or path, default None
         The relevant items of every user, each pair of user and item once; or a parquet file of
         them, read whole. A row is relevant where its pair is in truth, and R counts the items of
         truth whether the frame lists them or not. Its relevance column is read as `relevant` and
@@ -159,18 +168,20 @@ def evaluate(
         name: truth is refused until `relevant` says.
     truth_user, truth_item : label, default "infer"
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
-        else looks for the names above. Ids are compared by value, whatever their dtypes.
+        else looks for the names above; of several user columns truth must have each, or be given
+        as many by a list. Ids are compared by value, whatever their dtypes.
     absent : {"zero", "drop"}, default "zero"
         A user of truth without a row, or without a score in a score column. "zero": an empty list,
         whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision,
         dcg, rbp, err, judged and means of a column).
         "drop": without a row left out, without a score NaN.
-    exclude : DataFrame or path, default None
+    exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, as those seen in training, or a query's own
         document; or a parquet file of them, read whole. Their rows leave the frame before anything
         is ranked or counted, also those of every pair that is there repeatedly; `truth` stays as it
         is, so that R counts its items, excluded or not. The columns of ids are those named as the
-        frame's, else found by the names above; others are ignored. Ids are compared as those of
+        frame's, else found by the names above (not of several user columns, which it must have);
+        others are ignored. Ids are compared as those of
         truth. A user all of whose rows are excluded has no row.
     unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
         A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and
@@ -242,20 +253,27 @@ def evaluate(
     """
     given = locals()  # the options are spelled out in the signature, and nowhere else
     options = Options(**{name: given[name] for name in DEFAULTS})
-    if isinstance(frame, pd.DataFrame):
+    required = f"{TABLE_OR}the path of parquet files"
+    is_frame = isinstance(frame, pd.DataFrame)
+    if is_frame or (is_table("frame", frame) and not is_source(frame)):
         is_given = tmp is not None or progress is not False
         if is_given or not isinstance(memory, str) or memory != MEMORY:
-            raise RecframeError("memory, tmp and progress are for files, found a DataFrame")
-        return per_user_table(frame, parse_metrics(metrics), options)
-    _check_paths("frame", "a pandas DataFrame or the path of parquet files", frame)
+            found = "a DataFrame" if is_frame else "a table"
+            raise RecframeError(f"memory, tmp and progress are for files, found {found}")
+        if isinstance(frame, pd.DataFrame):
+            return per_user_table(frame, parse_metrics(metrics), options)
+        table = load_table("frame", required, frame)
+        return evaluate_table(table, parse_metrics(metrics), options)
+    _check_paths("frame", required, frame)
+    paths: Any = frame
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_files(frame, "frame"), options, limits).evaluate(metrics)
+    return scan_files(find_source(paths, "frame"), options, limits).evaluate(metrics)
 
 
 @spell_options
 @public
 def iter_evaluate(
-    path: PathLike | Sequence[PathLike],
+    path: Source,
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
     memory: int | str = MEMORY,
@@ -314,17 +332,18 @@ def iter_evaluate(
     _check_paths("path", "that of parquet files", path)
     limits = check_limits(memory, tmp, progress)
     checked = make_options(options)
-    return scan_files(find_files(path, "path"), checked, limits).iter_evaluate(metrics)
+    return scan_files(find_source(path, "path"), checked, limits).iter_evaluate(metrics)
 
 
 @public
 def scan(
-    source: PathLike | Sequence[PathLike],
+    source: Source,
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
+    filters: Filters | None = None,
 ) -> ScannedRecAccessor:
     """
     Return the methods of ``df.rec`` over files of any size.
@@ -352,6 +371,12 @@ def scan(
         `truth` and `exclude` are opened with it too. No message shows it.
     filesystem : filesystem of pyarrow or fsspec, default None
         What all paths are in, those of `truth` and `exclude` too. Not beside `storage_options`.
+    filters : list of tuple, list of lists of tuple, or Expression, default None
+        Which rows are there, as in ``pd.read_parquet``: (column, operator, value) with the
+        operators ==, !=, <, <=, >, >=, in and not in, of which all must hold, or lists of which one
+        must; or an expression of pyarrow. Others, and rows with a null there, are as if they were
+        in no file; files and row groups that cannot match, by the names of their folders or by
+        their statistics, are not read. A text is a date or time where the column has such.
 
     Returns
     -------
@@ -389,13 +414,17 @@ def scan(
     _check_paths("source", "the path of parquet files", source)
     limits = check_limits(memory, tmp, progress)
     access = check_access(storage_options, filesystem)
-    found = find_files(source, "source", access)
+    found = find_source(source, "source", access)
+    if filters is not None:
+        found = filter_files(found, filters, read_schema(found[0], limits.memory))
     return scan_files(found, Options(), limits, "recframe.scan(path)", access)
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:
-    """Raise unless this is a path, or a list of paths."""
-    if not all(map(is_path, given if isinstance(given, list | tuple) else [given])):
+    """Raise unless this is a path, a list of paths, or an object that stands for rows of files."""
+    if not is_source(given) and not all(
+        map(is_path, given if isinstance(given, list | tuple) else [given])
+    ):
         raise frame_error(name, required, given)
 
 
@@ -406,7 +435,7 @@ def summary(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: Interval = "auto",
-    by: pd.Series | list[pd.Series] | None = None,
+    by: By | None = None,
     weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
@@ -427,8 +456,8 @@ def summary(
         The seed of its random numbers.
     interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.summary`; `recframe.uncertainty` explains them.
-    by : Series or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.summary`.
+    by : Series, label, or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.summary`; or an index level.
     weights : Series, default None
         What each user counts, 0 or more, indexed by user, as in `df.rec.summary`.
 
@@ -474,7 +503,7 @@ def compare(
     n_resamples: int = 9_999,
     seed: int = 0,
     interval: OfDifferences = "auto",
-    by: pd.Series | list[pd.Series] | None = None,
+    by: By | None = None,
     weights: pd.Series | None = None,
 ) -> pd.DataFrame:
     """
@@ -501,8 +530,8 @@ def compare(
         The seed of the random numbers.
     interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.compare`; `recframe.uncertainty` explains them.
-    by : Series or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.compare`.
+    by : Series, label, or list of them, default None
+        What parts users into segments, indexed by user, as in `df.rec.compare`; or an index level.
     weights : Series, default None
         What each user counts, 0 or more, indexed by user, as in `df.rec.compare`.
 

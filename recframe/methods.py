@@ -12,7 +12,6 @@ from typing import (
     Generic,
     Protocol,
     Self,
-    TypeAlias,
     TypeVar,
     Unpack,
     get_args,
@@ -40,6 +39,7 @@ from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
 from recframe.analysis.segments import (
+    By,
     Grouping,
     MakeWeighted,
     find_grouping,
@@ -64,7 +64,6 @@ Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
 Make = Callable[[Interactions, Options], pd.DataFrame]
 Join = Callable[[Sequence[Any]], Any]
-By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 
 
 if TYPE_CHECKING:
@@ -345,11 +344,11 @@ class RankingMethods(ABC, Generic[Table]):
         self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any
     ) -> Table:
         """Return what is made of the per-user table, of each segment where there are any."""
-        grouping = find_grouping(self._sample, by, weights)
-        if grouping is None:
-            return self._whole(self._per_user(metrics), make_table)
         columns = self._find_columns(metrics=metrics)
         measure = partial(measure_each, metrics=metrics)
+        grouping = find_grouping(self._sample, by, weights)
+        if grouping is None:
+            return self._whole(self._map(measure, columns, self._options), make_table)
         return self._by_segment(grouping, columns, metrics, measure, make_table)
 
     def _by_segment(
@@ -585,7 +584,8 @@ class RankingMethods(ABC, Generic[Table]):
         Parameters
         ----------
         user : label, default "all"
-            The id of the user; "all" is the one ranking of ``user=None``.
+            The id of the user, a tuple where several columns tell users apart; "all" is the one
+            ranking of ``user=None``.
         k : int, default 3
             The cut-off, 1 or more.
 
@@ -629,7 +629,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         k = check_k(k)
         columns = self._find_columns(with_item=True)
-        check_user(user, columns.user)
+        check_user(user, columns.users)
         rows, is_all = self._rows_of(user, columns)
         return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
 

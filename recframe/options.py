@@ -9,8 +9,9 @@ from typing import Any, Literal, TypedDict, get_args
 
 import pandas as pd
 
+from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, find_near, quote
-from recframe.foreign import find_call, find_table
+from recframe.foreign import TABLE_OR, ArrowStream, load_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst", "item"]
@@ -20,9 +21,11 @@ Duplicates = Literal["raise", "max", "first", "keep"]
 Absent = Literal["zero", "drop"]
 Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential"]
-TruthLike = pd.DataFrame | str | os.PathLike[str]
+TableLike = pd.DataFrame | ArrowStream
+TruthLike = TableLike | str | os.PathLike[str]
 
 INFER = "infer"
+SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
 
 
 def _option(default: Any, takes: Any, meaning: str) -> Any:
@@ -34,7 +37,9 @@ def _option(default: Any, takes: Any, meaning: str) -> Any:
 class Options:
     """How a frame is read and what its edge cases mean; checked when made."""
 
-    user: Hashable | None = _option(INFER, "label, or None for one ranking", "column of users")
+    user: Hashable | list[Hashable] | None = _option(
+        INFER, "label, list of labels, or None", "column of users; of several each combination"
+    )
     item: Hashable = _option(INFER, "label", "column of items")
     score: Hashable | list[Hashable] = _option(
         INFER, "label or list of labels", "column to rank by; several are several models"
@@ -86,16 +91,18 @@ class Options:
     )
     truth: TruthLike | None = _option(
         None,
-        "DataFrame or path",
+        "DataFrame, Arrow table or path",
         "the relevant items of every user, listed or not; `relevant` and `min_relevance` then "
         "speak of its column",
     )
-    truth_user: Hashable = _option(INFER, "label", "column of users in truth")
+    truth_user: Hashable | list[Hashable] = _option(
+        INFER, "label or list of labels", "column of users in truth, as many as of the frame"
+    )
     truth_item: Hashable = _option(INFER, "label", "column of items in truth")
     absent: Absent = _option("zero", Absent, "users of truth without a row: score 0, leave out")
     exclude: TruthLike | None = _option(
         None,
-        "DataFrame or path",
+        "DataFrame, Arrow table or path",
         "pairs of user and item that are no candidates, as those seen in training: their rows "
         "leave the frame before anything is ranked; truth stays as it is",
     )
@@ -121,8 +128,7 @@ class Options:
         for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
             _check_label(name, getattr(self, name))
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
-        is_given = self.ascending is not None
-        if is_given and not all(isinstance(direction, bool) for direction in directions):
+        if self.ascending is not None and not all(isinstance(one, bool) for one in directions):
             raise RecframeError(
                 f"ascending must be True, False or a list of these, found {quote(self.ascending)}"
             )
@@ -141,9 +147,11 @@ class Options:
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
         for name in ("truth", "exclude"):
             given = getattr(self, name)
-            if given is not None and not isinstance(given, pd.DataFrame) and not is_path(given):
-                required = "a pandas DataFrame or the path of a parquet file"
-                raise frame_error(name, required, given)
+            if given is None or isinstance(given, pd.DataFrame) or is_path(given):
+                continue
+            required = f"{TABLE_OR}the path of a parquet file"
+            # Read once: what runs a query, or has its rows once, is a frame from here on.
+            object.__setattr__(self, name, read_frame(load_table(name, required, given)))
         if self.unjudged == "drop" and self.truth is None:
             raise RecframeError(
                 "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
@@ -174,7 +182,7 @@ class Options:
 class OptionArguments(TypedDict, total=False):
     """The options as keyword arguments, for static readers of functions that pass them on."""
 
-    user: Hashable | None
+    user: Hashable | list[Hashable] | None
     item: Hashable
     score: Hashable | list[Hashable]
     ascending: bool | list[bool] | None
@@ -188,7 +196,7 @@ class OptionArguments(TypedDict, total=False):
     gain: Gain
     min_score: float | None
     truth: TruthLike | None
-    truth_user: Hashable
+    truth_user: Hashable | list[Hashable]
     truth_item: Hashable
     absent: Absent
     exclude: TruthLike | None
@@ -233,18 +241,11 @@ def is_path(path: object) -> bool:
     return isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
 
 
-def frame_error(name: str, required: str, value: object) -> RecframeError:
-    """Return the error for what is no frame, with the call that makes one of it."""
-    table, call = find_table(name, value)
-    found, call = table or quote(value), call or find_call(name, value)
-    return RecframeError(f"{name} must be {required}, found {found}{call and f'; pass {call}'}")
-
-
 def _check_label(name: str, given: object) -> None:
     """Raise unless what is given for a role can be a label, or labels where it may be several."""
-    several = " or a list of labels" if name == "score" else ""
-    labels = given if several and isinstance(given, list) else [given]
-    may_be_none = name in ("user", "relevant")
+    several = " or a list of labels" if name in SEVERAL else ""
+    labels: Any = given if several and isinstance(given, list) else [given]
+    may_be_none = name in ("user", "relevant") and labels is not given
     if not all(is_key(label) and (may_be_none or label is not None) for label in labels):
         raise RecframeError(f"{name} must be a column label{several}, found {quote(given)}")
 

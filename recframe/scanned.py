@@ -16,14 +16,15 @@ from recframe.analysis.describe import (
     join_figures,
 )
 from recframe.analysis.description import DUPLICATES
-from recframe.analysis.inspect import is_user
+from recframe.analysis.inspect import is_user, split_user
 from recframe.analysis.overview import Overview
 from recframe.calls import public_each
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files, open_files, read_sample
+from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each
-from recframe.files.paths import Found
+from recframe.files.staging import stage
 from recframe.frames.columns import Columns
 from recframe.frames.tables import join_tables
 from recframe.frames.truth import open_candidates, open_judge
@@ -32,6 +33,8 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import Options
 from recframe.stores.access import ENVIRONMENT, Access
+
+__all__ = ["ScannedRecAccessor"]
 
 ROW_SIZED = ("rank", "top", "judge")
 NO_COLUMNS = Columns(None, [], None)
@@ -44,6 +47,11 @@ class Source(NamedTuple):
     limits: Limits
     call: str = ""
     access: Access = ENVIRONMENT  # of the stores that they and other paths are in
+
+    @property
+    def has_no_footers(self) -> bool:
+        """Whether nothing is known of the rows before they are read."""
+        return any(file.rows is not None for file in self.found)
 
 
 class _LeftOut:
@@ -166,18 +174,21 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     @property
     def _size(self) -> str:
+        n_files = len(self._source.found)
+        in_files = f"{n_files:,} file{'s' * (n_files != 1)}"
+        if self._source.has_no_footers:
+            return f"{in_files} without footers, staged as they are read"
         files = self.open(NO_COLUMNS)
         n_groups = sum(len(row_group.indexes) for row_group in files.row_groups)
-        n_files = len(self._source.found)
         return (
-            f"{files.n_rows:,} row{'s' * (files.n_rows != 1)} in {n_files:,} "
-            f"file{'s' * (n_files != 1)}, {n_groups:,} row group{'s' * (n_groups != 1)}"
+            f"{files.rows_said} row{'s' * (files.n_rows != 1)} in {in_files}, "
+            f"{n_groups:,} row group{'s' * (n_groups != 1)}"
         )
 
     def _show(self, show: Callable[[Overview], str]) -> str | None:
         def show_route(overview: Overview) -> str:
-            files = self.open(self._find_columns())
-            if files.n_rows:
+            files = None if self._source.has_no_footers else self.open(self._find_columns())
+            if files is not None and files.n_rows:
                 route = plan_blocks(files, self._source.limits.memory).route
                 overview.rows.append(("read", route, [ROUTES[route]]))
             return show(overview)
@@ -186,8 +197,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
-        source = self._source
-        return open_files(source.found, columns, self._options, source.limits.memory)
+        found, limits = self._source.found, self._source.limits
+        return open_files(stage(found, columns, limits), columns, self._options, limits.memory)
 
     def _parts(
         self, make: Make, columns: Columns, options: Options
@@ -249,9 +260,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         # Others without a user are no matter here.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._source.limits
         found, first = list[pd.DataFrame](), files.sample
+        own = next(iter(split_user(user, columns.users)), None)
         with showing(limits.progress, files.n_rows) as progress:
-            for frame in iter_frames(files, limits.memory, progress, user):
-                found.append(frame[is_user(frame, user, columns.user)])
+            for frame in iter_frames(files, limits.memory, progress, own):
+                found.append(frame[is_user(frame, user, columns.users)])
                 first = first if len(first) else frame.head()  # ids for a refusal to name
         rows = pd.concat(found, ignore_index=True) if found else first
         return rows if len(rows) or self._options.has_truth else first, False

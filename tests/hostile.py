@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 import recframe
 import recframe.dask
+import recframe.polars
 
 
 class Text(str):
@@ -190,6 +191,11 @@ def list_doors(path):
         "DaskRecAccessor": (
             lambda frame: recframe.dask.DaskRecAccessor(frame).recall(1),
             recframe.dask.DaskRecAccessor,
+            {},
+        ),
+        "PolarsRecAccessor": (
+            lambda frame: recframe.polars.PolarsRecAccessor(frame).recall(1),
+            recframe.polars.PolarsRecAccessor,
             {},
         ),
     }

@@ -16,11 +16,13 @@ import recframe
 import recframe.metrics
 from recframe import recipes
 from recframe.dask import DaskRecAccessor
+from recframe.polars import PolarsRecAccessor
+from recframe.scanned import ScannedRecAccessor
 
 COMMAND = (
     "pdoc -d numpy -o build/api "
-    "recframe recframe.methods recframe.metrics recframe.dask recframe.recipes "
-    "recframe.uncertainty"
+    "recframe recframe.methods recframe.metrics recframe.scanned recframe.dask recframe.polars "
+    "recframe.conventions recframe.recipes recframe.uncertainty"
 )
 
 
@@ -34,8 +36,12 @@ PUBLIC = [
     *(("recframe", name) for name in recframe.__all__ if name != "metrics"),
     *(("recframe", f"RecAccessor.{name}") for name in methods(recframe.RecAccessor)),
     *(("recframe.metrics", name) for name in recframe.metrics.__all__),
+    ("recframe.scanned", "ScannedRecAccessor"),
+    *(("recframe.scanned", f"ScannedRecAccessor.{name}") for name in methods(ScannedRecAccessor)),
     ("recframe.dask", "DaskRecAccessor"),
     *(("recframe.dask", f"DaskRecAccessor.{name}") for name in methods(DaskRecAccessor)),
+    ("recframe.polars", "PolarsRecAccessor"),
+    *(("recframe.polars", f"PolarsRecAccessor.{name}") for name in methods(PolarsRecAccessor)),
 ]
 if find_spec("pyspark"):  # as in the environment that tests Spark
     COMMAND += " recframe.spark"

@@ -14,22 +14,26 @@ import recframe
 # Room: the rooms it may import beside itself. A module at the top is a room of its own.
 ALLOWED = {
     "errors": set(),
-    "foreign": set(),
+    "foreign": {"arrow_tables", "errors"},
+    "arrow_tables": set(),
     "calls": {"errors"},
     "console": {"errors"},
     "startup": {"console"},
     "disk": {"errors"},
     "kernel": {"errors"},
     "metrics": {"calls", "errors", "kernel"},
-    "options": {"errors", "foreign", "kernel"},
+    "options": {"arrow_tables", "errors", "foreign", "kernel"},
     "spelling": {"options"},
     "stores": {"errors", "lakehouse"},
     "lakehouse": {"errors"},
+    "formats": set(),
     "frames": {
+        "arrow_tables",
         "calls",
         "disk",
         "errors",
         "foreign",
+        "formats",
         "kernel",
         "lakehouse",
         "metrics",
@@ -38,14 +42,15 @@ ALLOWED = {
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
-        *("calls", "disk", "errors", "foreign", "frames", "kernel", "lakehouse", "metrics"),
-        *("options", "stores"),
+        *("arrow_tables", "calls", "disk", "errors", "foreign", "formats", "frames", "kernel"),
+        *("lakehouse", "metrics", "options", "stores"),
     },
     "functions": {
         "analysis",
         "calls",
         "errors",
         "files",
+        "foreign",
         "frames",
         "metrics",
         "options",
@@ -55,17 +60,23 @@ ALLOWED = {
     },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
-        *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
+        *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
+        *("options", "spelling"),
     },
     "recipes": set(),
     "uncertainty": set(),
+    "conventions": set(),
     "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options", "stores"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
+    "polars": {
+        *("accessor", "analysis", "arrow_tables", "errors", "frames", "methods", "metrics"),
+        "options",
+    },
     "spark": {
-        *("analysis", "calls", "errors", "files", "frames", "methods", "metrics", "options"),
-        "spelling",
+        *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
+        *("options", "spelling"),
     },
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "methods", "metrics"),

@@ -29,6 +29,8 @@ PUBLIC = [
     *(f"recframe.accessor.RecAccessor.{name}" for name in methods(recframe.RecAccessor)),
     "recframe.dask.DaskRecAccessor",
     "recframe.dask.DaskRecAccessor.__call__",
+    "recframe.polars.PolarsRecAccessor",
+    *(f"recframe.polars.PolarsRecAccessor.{name}" for name in ("describe", "judge", "rank")),
     *(f"recframe.metrics.{name}" for name in recframe.metrics.__all__),
 ]
 

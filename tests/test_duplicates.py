@@ -287,7 +287,7 @@ def days():
 
 FOUND = r"'user' and 'item' must not be the same in two rows, found 120 of 240 rows that repeat "
 FOUND += r"another \(such as user \d+, item '[abcd]'\); "
-TOLD = r"the column 'day' tells them apart \(such as '2026-01-0\d' and '2026-01-0\d'\): evaluate "
+TOLD = r"the column 'day' tells them apart \(such as '2026-01-0\d' and '2026-01-0\d'\): pass user="
 REMEDY = r"pass duplicates='max' for the best of each pair, or 'keep' to count every row$"
 
 
@@ -397,7 +397,8 @@ def test_the_command_line(days, tmp_path, capsys):
     asked = ["evaluate", path, "--metric", "recall@2", "--format", "csv"]
 
     assert 1 == main(asked)
-    assert re.search(FOUND + TOLD, capsys.readouterr().err)
+    both = TOLD.replace("user=", "--user day --user user to evaluate each of its values")
+    assert re.search(FOUND + both, capsys.readouterr().err)
     for duplicates in ("max", "first", "keep"):
         expected = days.rec(duplicates=duplicates).mean("recall@2").to_csv()
         assert 0 == main([*asked, "--duplicates", duplicates])
@@ -497,7 +498,10 @@ def test_users_and_items_in_folders(tmp_path):
     [
         ("session_id", "pass user='session_id' to rank each by itself; else pass duplicates="),
         ("passage", "pass item='passage' where it is what is ranked; else pass duplicates='max'"),
-        ("model", "evaluate each of its values by itself, or make score columns"),
+        (
+            "model",
+            "pass user=.*'model', 'user.* to evaluate each of its values by itself, or make ",
+        ),
     ],
 )
 def test_what_tells_repeats_apart_may_be_a_role(label, advice):

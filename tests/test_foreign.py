@@ -50,49 +50,103 @@ def duckdb_relation():
     return duckdb.connect().from_df(ROWS)
 
 
-TABLES = {
-    "Arrow": (lambda: pa.Table.from_pandas(ROWS), "a pyarrow Table", ".to_pandas()"),
-    "batch": (
-        lambda: pa.RecordBatch.from_pandas(ROWS),
-        "a pyarrow RecordBatch",
-        ".to_pandas()",
-    ),
-    "reader": (
-        lambda: pa.Table.from_pandas(ROWS).to_reader(),
-        "a pyarrow RecordBatchReader",
-        ".read_pandas()",
-    ),
+REFUSED = {
     "dataset": (
         lambda: pyarrow.dataset.dataset(pa.Table.from_pandas(ROWS)),
         "a pyarrow InMemoryDataset",
         ".to_table().to_pandas()",
     ),
     "Dask": (lambda: dd.from_pandas(ROWS, npartitions=1), "a dask DataFrame", ".compute()"),
-    "Polars": (
-        lambda: polars(lambda pl: pl.DataFrame(ROWS.to_dict("list"))),
-        "a polars DataFrame",
-        ".to_pandas()",
-    ),
     "lazy": (
         lambda: polars(lambda pl: pl.LazyFrame(ROWS.to_dict("list"))),
         "a polars LazyFrame",
         ".collect().to_pandas()",
     ),
-    "DuckDB": (duckdb_relation, "a duckdb DuckDBPyRelation", ".df()"),
+    "Series": (
+        lambda: polars(lambda pl: pl.DataFrame(ROWS.to_dict("list")).to_struct()),
+        "a polars Series",
+        ".to_frame().to_pandas()",
+    ),
+}
+TAKEN = {
+    "Arrow": lambda: pa.Table.from_pandas(ROWS),
+    "batch": lambda: pa.RecordBatch.from_pandas(ROWS),
+    "Polars": lambda: polars(lambda pl: pl.DataFrame(ROWS.to_dict("list"))),
+    "DuckDB": duckdb_relation,
 }
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_tables_of_other_libraries(kind):
-    """A table of another library is named, with the call that makes a DataFrame; which works."""
-    make, name, call = TABLES[kind]
+@pytest.mark.parametrize("kind", REFUSED)
+def test_tables_that_are_refused(kind):
+    """What Arrow's protocol does not read is named, with the call that makes a DataFrame."""
+    make, name, call = REFUSED[kind]
     table = make()
     for door in DOORS.values():
         assert f"found {name}; pass frame{call}" in refusal(lambda door=door: door(table))
     told = refusal(lambda: ROWS.rec(truth=table))
 
     assert told.endswith(f"found {name}; pass truth{call}")
-    assert is_taken(eval(f"table{call}"))
+    if kind != "Series":  # of one column
+        assert is_taken(eval(f"table{call}"))
+
+
+@pytest.mark.parametrize("kind", TAKEN)
+def test_tables_that_are_taken(kind):
+    """What has Arrow's protocol is evaluated, and taken as truth and exclude, as a DataFrame is."""
+    table, seen = TAKEN[kind](), ROWS[:1]
+    expected = recframe.evaluate(ROWS, "recall@1")
+    for door in DOORS.values():
+        pd.testing.assert_frame_equal(expected, door(table))
+    for name, others in {"truth": {}, "exclude": {"short": "pad"}}.items():
+        frame = ROWS if name == "exclude" else ROWS[["user", "item", "score"]]
+        rows = ROWS if name == "truth" else seen
+        given = table if name == "truth" else pa.Table.from_pandas(seen)
+        judged = frame.rec(**{name: rows}, **others).recall(1)
+        pd.testing.assert_frame_equal(judged, frame.rec(**{name: given}, **others).recall(1))
+
+
+def test_readers_are_read_beside_the_frame():
+    """A reader, which has its rows once, is read as truth; as the frame it is refused."""
+    reader = pa.Table.from_pandas(ROWS).to_reader()
+    bound = ROWS.rec(truth=reader)
+    pd.testing.assert_frame_equal(bound.recall(1), bound.recall(1))
+    reader = pa.Table.from_pandas(ROWS).to_reader()
+    told = refusal(lambda: recframe.RecAccessor(reader))
+
+    assert told.endswith("found a pyarrow RecordBatchReader; pass frame.read_pandas()")
+    assert is_taken(reader.read_pandas())
+
+
+class Failing:
+    """A table whose rows cannot be had."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """Fail."""
+        raise OSError("the query failed\nin pages")
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (Failing(), "Failing object at "),
+        (pa.chunked_array([[1]]), "a pyarrow ChunkedArray: Cannot import schema: "),
+    ],
+    ids=["failing", "column"],
+)
+def test_tables_that_cannot_be_read(table, reason):
+    """A table that raises, or is none, is refused with the first line of what its library says."""
+    for door in DOORS.values():
+        told = refusal(lambda door=door: door(table))
+        assert told.startswith("frame: cannot read ")
+        assert reason in told
+        assert "in pages" not in told
+    assert refusal(lambda: ROWS.rec(exclude=table)).startswith("exclude: cannot read ")
+
+
+def test_tables_are_no_files():
+    """What bounds the reading of files says nothing of a table."""
+    with pytest.raises(RecframeError, match="are for files, found a table"):
+        recframe.evaluate(pa.Table.from_pandas(ROWS), "recall@1", memory="1MiB")
 
 
 def like(module, name, method):
@@ -173,18 +227,17 @@ def test_values_that_could_be_a_frame(value, of_frame, of_truth):
         assert told.startswith("frame must be a pandas DataFrame")
         assert of_frame in told
     told = refusal(lambda: ROWS.rec(truth=value))
-    assert told.startswith("truth must be a pandas DataFrame or the path of a parquet file, found")
+    assert told.startswith("truth must be a pandas DataFrame, an Arrow table (as of Polars or Duck")
+    assert "or the path of a parquet file, found" in told
     assert of_truth in told
 
 
 @pytest.mark.parametrize(
     ("name", "call"),
     {
-        "x.csv": "pd.read_csv({})",
-        "x.CSV.gz": "pd.read_csv({})",
-        "x.tsv": r"pd.read_csv({}, sep='\t')",
-        "x.jsonl": "pd.read_json({}, lines=True)",
-        "x.feather": "pd.read_feather({})",
+        "x.txt": "pd.read_csv({})",
+        "x.CSV.xz": "pd.read_csv({})",
+        "x.json": "pd.read_json({})",
         "x.xlsx": "pd.read_excel({})",
     }.items(),
 )
@@ -197,7 +250,28 @@ def test_paths_of_other_formats(name, call, tmp_path):
     assert f"pass {call.format(repr(str(path)))}, or write it as parquet" in told
     told = refusal(lambda: recframe.evaluate(ROWS, "recall@1", truth=path))
     assert told.endswith(f"; pass truth={call.format(repr(str(path)))}")
-    assert f"pass {call.format('frame')}" in refusal(lambda: recframe.RecAccessor(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    {
+        "x.csv": "pd.read_csv(frame)",
+        "x.CSV.gz": "pd.read_csv(frame)",
+        "x.tsv": r"pd.read_csv(frame, sep='\t')",
+        "x.jsonl": "pd.read_json(frame, lines=True)",
+        "x.feather": "pd.read_feather(frame)",
+    }.items(),
+)
+def test_paths_in_place_of_a_frame(name, call, tmp_path):
+    """The accessor takes a frame, and says which call reads a path; what a file lacks is said."""
+    path = tmp_path / name
+    path.write_text("")
+
+    assert f"pass {call}" in refusal(lambda: recframe.RecAccessor(path))
+    assert "pass pd" not in refusal(lambda: recframe.evaluate(str(path), "recall@1"))
+    told = refusal(lambda: recframe.evaluate(ROWS, "recall@1", truth=path))
+    assert told.startswith("truth: cannot read")
+    assert "pass" not in told
 
 
 def test_paths_that_say_nothing():

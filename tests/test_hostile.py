@@ -172,7 +172,10 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
         (lambda: FRAME.rec.inspect([1], 1), r"user must be one id of the column .* found \[1\]"),
         (lambda: FRAME.rec(item=None), "item must be a column label, found None"),
         (lambda: FRAME.rec(score=[None]), r"score must be a column label or a list .* \[None\]"),
-        (lambda: recframe.RecAccessor(TRUTH["user"]), "frame must be a pandas DataFrame, found a"),
+        (
+            lambda: recframe.RecAccessor(TRUTH["user"]),
+            "frame must be a pandas DataFrame or an Arrow table",
+        ),
         (lambda: recframe.dask.DaskRecAccessor(FRAME), "frame must be a Dask DataFrame, found"),
         (lambda: DDF.rec(partitioned=1), "partitioned must be True or False, found 1"),
         (lambda: DDF.rec(min_score=10**5000), "min_score must be a value that Dask can name"),
@@ -193,7 +196,7 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
         (lambda: recframe.metrics.recall([[1]], [1]), "recommended must hold what can be hashed"),
         (lambda: recframe.metrics.recall_at_k([1], [[1], 2], 1), "score must be one-dimensional"),
         (lambda: recframe.metrics.r_precision([None], [1]), "relevant must be boolean or 0/1, fou"),
-        (lambda: recframe.evaluate([1], "auc"), "frame must be a pandas DataFrame or the path"),
+        (lambda: recframe.evaluate([1], "auc"), "frame must be a pandas DataFrame, an Arrow table"),
         (
             lambda: recframe.evaluate("x", "auc", tmp=1),
             "tmp must be a folder that is there, found 1",

@@ -4,16 +4,14 @@ A name stands for recframe's value, or, where the table says so, for that of ano
 library that is not installed is skipped; CONTRIBUTING.md says how to run them all.
 """
 
-from pathlib import Path
-
 import pytest
 
 from elsewhere import CATALOGUE_ITEMS, LISTED, RUN, of_catalogue, ours
+from recframe import conventions
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.libraries import LIBRARIES, list_names
 from recframe.metrics.synonyms import FIGURES
 
-ROOT = Path(__file__).parents[1]
 CATALOGUE = tuple(FIGURES)
 UNTESTED = {"RBP(p=0.8, rel=1)", "ExposureGini"}  # see `test_cwl_eval`; as another thing
 OF_LISTED = ("torchmetrics", "scikit-learn")  # which see no item that is not listed
@@ -75,7 +73,7 @@ def test_names_of_the_catalogue(library):
 
 
 def test_every_metric_is_in_the_table():
-    """Each metric has a row, in the order of the README, and each library is run."""
+    """Each metric has a row, in the order of the definitions, and each library is run."""
     of_columns = {name for name, definition in DEFINITIONS.items() if definition.of_column}
 
     assert set(DEFINITIONS) - of_columns == set(LIBRARIES) - set(CATALOGUE)
@@ -83,7 +81,7 @@ def test_every_metric_is_in_the_table():
 
 
 def spell_row(metric):
-    """Return the README's row of a metric."""
+    """Return the row of a metric on the page of conventions."""
     cells = ", ".join(
         f"{library} "
         + ", ".join(
@@ -96,9 +94,8 @@ def spell_row(metric):
     return f"| `{metric}{cut_off}` | {cells} |"
 
 
-def test_the_readme_shows_the_table():
-    """README.md holds its rows."""
+def test_the_page_shows_the_table():
+    """The page of conventions holds its rows, and no others."""
     rows = [spell_row(metric) for metric, row in LIBRARIES.items() if row]
-    shown = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line in rows]
 
-    assert rows == shown
+    assert rows == [line for line in conventions.__doc__.splitlines() if line.startswith("| `")]

@@ -15,6 +15,7 @@ from recframe.frames.tables import sort_table
 from recframe.methods import RankingMethods, make_method
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.registry import Definition, Parameter
+from recframe.polars import PolarsRecAccessor
 
 
 class ListRec(RankingMethods[pd.DataFrame]):
@@ -83,7 +84,7 @@ def test_a_new_engine_inspects(engine, two_scores):
 
 
 def test_engines_have_the_same_methods():
-    """Every accessor has these methods with their signatures, and only pandas one more."""
+    """Every accessor has these methods with their signatures; pandas and Polars have one more."""
 
     def signatures(accessor):
         members = inspect.getmembers(accessor, inspect.isfunction)
@@ -97,6 +98,7 @@ def test_engines_have_the_same_methods():
     assert expected == signatures(DaskRecAccessor)
     assert {"judge"} == signatures(recframe.RecAccessor).keys() - expected.keys()
     assert expected.items() <= signatures(recframe.RecAccessor).items()
+    assert signatures(recframe.RecAccessor) == signatures(PolarsRecAccessor)
 
 
 def test_methods_tell_what_they_return():

@@ -13,17 +13,20 @@ from IPython.core.interactiveshell import InteractiveShell
 import recframe
 from recframe.dask import DaskRecAccessor
 from recframe.options import CHOICES, DEFAULTS, MEANINGS, OptionArguments, Options
+from recframe.polars import PolarsRecAccessor
 
 FUNCTION = inspect.signature(recframe.evaluate).parameters
 DOORS = {
     "iter_evaluate": recframe.iter_evaluate,
     "df.rec": recframe.RecAccessor.__call__,
     "ddf.rec": DaskRecAccessor.__call__,
+    "df.rec of Polars": PolarsRecAccessor.__call__,
 }
 OWN = {
     "evaluate": ["frame", "metrics", "memory", "tmp", "progress"],
     "iter_evaluate": ["path", "metrics", "memory", "tmp", "progress"],
     "df.rec": ["self"],
+    "df.rec of Polars": ["self"],
     "ddf.rec": ["self", "partitioned"],
 }
 

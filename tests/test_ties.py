@@ -16,8 +16,8 @@ import reference
 import strategies
 from recframe import MissingColumnError, RecframeError
 from recframe.cli import main
-from recframe.kernel.counting import find_tied, find_tied_relevant
 from recframe.kernel.rankings import Rankings
+from recframe.kernel.tied import find_tied, find_tied_relevant
 
 ASKED = strategies.every_metric(2)
 LABELS = [strategies.label(*asked) for asked in ASKED]

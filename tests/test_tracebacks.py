@@ -103,7 +103,7 @@ def test_ipython_shows_the_callers_frames_and_the_sentence(tmp_path):
     short, whole = re.split("\nRecframeError  ", run.stdout)[1:]
 
     assert ["ask()", "def ask(): recframe.evaluate(5)"] == re.findall("---> 1 (.*)", short)
-    assert "\nRecframeError: frame must be a pandas DataFrame or the path" in short
+    assert "\nRecframeError: frame must be a pandas DataFrame, an Arrow table" in short
     assert [0, 2] == [text.count(PACKAGE) for text in (short, whole)]
 
 

@@ -5,8 +5,10 @@ comment says by which error; mypy complains of a comment that nothing needs.
 """
 
 import pandas as pd
+import polars as pl
 
 import recframe
+from recframe.polars import PolarsRecAccessor
 
 frame = pd.DataFrame()
 rec = recframe.RecAccessor(frame)
@@ -26,10 +28,18 @@ told: pd.DataFrame = recframe.rec(frame, ties="worst").recall(k=4)
 whole: pd.DataFrame = recframe.rec(frame).ndcg(k=None)
 bound: recframe.RecAccessor = recframe.rec(frame)(short="pad")
 
+rows = pl.DataFrame()
+of_polars: pl.DataFrame = PolarsRecAccessor(rows)(truth=rows, ties="worst").recall(k=4)
+ranked: pl.DataFrame = PolarsRecAccessor(rows.lazy()).rank()
+described: pd.DataFrame = PolarsRecAccessor(rows).describe(4)
+other: pd.DataFrame = recframe.rec(rows, exclude=rows).recall(k=4)
+evaluated_other: pd.DataFrame = recframe.evaluate(rows, "recall@4", truth=rows)
+
 rec.recal(k=4)  # type: ignore[attr-defined]  # a misspelt metric
 rec.recall(k="4")  # type: ignore[arg-type]  # not a number
 rec.auc(k=4)  # type: ignore[call-arg]  # takes no cut-off
 recframe.rec(frame, tie="worst")  # type: ignore[call-arg]  # a misspelt option
+recframe.rec(rows.lazy())  # type: ignore[arg-type]  # has its rows only when collected
 recframe.rec("a.parquet")  # type: ignore[arg-type]  # not a frame
 recframe.from_matrix([[0.5]], k="1")  # type: ignore[arg-type]
 rec.mean(k=10)  # type: ignore[call-arg]  # a cut-off is in the name of a metric

@@ -21,12 +21,12 @@ from recframe.analysis.description import (
     UNFOUND,
     Description,
 )
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.frames.interactions import Interactions
-from recframe.frames.reading import read_interactions
+from recframe.frames.labels import as_labels
+from recframe.frames.reading import complete_rows, read_interactions
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
-from recframe.frames.user_groups import find_nulls, has_nulls
 from recframe.kernel.counting import TieCounts, count_ties
 from recframe.kernel.rankings import split_users
 from recframe.kernel.threads import Array, in_threads
@@ -72,8 +72,8 @@ def count_figures(
     interactions = read_interactions(frame, columns, options, lenient=True)
     common = {
         "rows": len(frame),
-        NULL_USERS: _count_nulls(frame, columns.user),
-        NULL_RELEVANCE: _count_nulls(frame, columns.relevant),
+        NULL_USERS: _count_nulls(frame, columns.users),
+        NULL_RELEVANCE: _count_nulls(frame, as_labels(columns.relevant)),
     }
     if columns.item is not None:
         common[DUPLICATES] = interactions.n_repeated
@@ -139,11 +139,10 @@ def _list_names(k: int) -> list[str]:
     return ["rows", *users, *precisions, *judged, *lengths, *nulls, DUPLICATES, UNFOUND]
 
 
-def _count_nulls(frame: pd.DataFrame, label: Hashable | None) -> int:
-    """Return how many values of a column are null."""
-    if label is None or not has_nulls(column := get_column(frame, label)):
-        return 0
-    return int(np.count_nonzero(find_nulls(column)))
+def _count_nulls(frame: pd.DataFrame, labels: list[Hashable]) -> int:
+    """Return how many rows have a null in a column of these labels."""
+    rows = complete_rows(frame, labels)
+    return 0 if rows is None else len(frame) - len(rows)
 
 
 def is_unique(options: Options, n_repeated: int) -> bool:
@@ -162,7 +161,7 @@ def _count_ranking(
     n_ranked = pd.Series(np.diff(rankings.offsets))
     numbers = {
         **common,
-        NULL_SCORES: _count_nulls(interactions.frame, score),
+        NULL_SCORES: _count_nulls(interactions.frame, [score]),
         "users": len(n_ranked),
         NO_RELEVANT: (n_relevant == 0).sum(),
         "shortest ranking": n_ranked.min(),

@@ -33,7 +33,7 @@ def inspect_user(
     Where the frame is not all there is, truth may be of users who are not in it.
     """
     columns, grades = find_columns(frame, options, with_item=True), None
-    is_own = is_user(frame, user, columns.user)
+    is_own = is_user(frame, user, columns.users)
     # By `exclude` alone, as what truth leaves out, or adds, comes with it.
     n_left = is_own.sum()
     if options.exclude is not None:
@@ -55,11 +55,11 @@ def inspect_user(
         columns = find_columns(frame, options, with_item=True)
     else:
         frame = open_candidates(columns, options, None).among(frame, is_all=is_all)
-    if leaving and is_own.any() and not is_user(frame, user, columns.user).any():
+    if leaving and is_own.any() and not is_user(frame, user, columns.users).any():
         n_rows, by = int(is_own.sum()), " and ".join(leaving)
         rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
         raise RecframeError(f"user={quote(user)}: none of {rows} is left by {by}")
-    is_own = _find_user(frame, user, columns.user)
+    is_own = _find_user(frame, user, columns.users)
     frame, grades = frame[is_own], None if grades is None else grades[is_own]
     interactions = read_interactions(frame, columns, options)
     if len(interactions.find_rows()[0]) == 0:
@@ -68,42 +68,65 @@ def inspect_user(
         raise RecframeError(f"user={quote(user)}: {why}")
     metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
     per_user = measure_table(interactions, metrics, options)
-    label = "" if columns.user is None else f"{as_text(columns.user)} "
-    title = f"{label}{as_text(user)}"
+    ids = zip(columns.users, split_user(user, columns.users), strict=True)
+    named = [f"{as_text(label)} {as_text(own)}" for label, own in ids]
+    title = ", ".join(named) or as_text(user)
     tables = _ranked_rows(interactions, options, grades)
     return Inspection(title, k, mean_table(per_user), tables, n_excluded)
 
 
-def check_user(user: Hashable, label: Hashable | None) -> None:
-    """Raise unless it can be the id of a user in the column of this label."""
-    if label is None and not is_same(user, ALL_USERS):
+def check_user(user: Hashable, labels: list[Hashable]) -> None:
+    """Raise unless it can be the id of a user in the columns of these labels."""
+    if not labels and not is_same(user, ALL_USERS):
         raise RecframeError(
             f"user={quote(user)}: with user=None there is one ranking, {ALL_USERS!r}"
         )
     if not is_key(user):
         raise RecframeError(
-            f"user must be one id of the column {quote(label)}, found {quote(user)}"
+            f"user must be one id of the column {_shown(labels)}, found {quote(user)}"
         )
+    split_user(user, labels)
 
 
-def is_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:
+def split_user(user: Hashable, labels: list[Hashable]) -> tuple[Hashable, ...]:
+    """Return the id in the column of each label; of several it is a tuple of them."""
+    if len(labels) < 2:
+        return (user,)[: len(labels)]
+    if not isinstance(user, tuple) or len(user) != len(labels):
+        raise RecframeError(
+            f"user must be a tuple of an id of each of {_shown(labels)}, found {quote(user)}"
+        )
+    return user
+
+
+def _shown(labels: list[Hashable]) -> str:
+    """Return the labels of users as a message has them."""
+    return quote(labels if len(labels) > 1 else next(iter(labels), None))
+
+
+def is_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> Array:
     """Return which rows are the user's."""
-    if label is None:
-        return np.ones(len(frame), bool)
-    ids = get_column(frame, label)
-    check_dtype(ids, "user")
-    if isinstance(user, bool | np.bool_) and ids.dtype.kind in "iuf":  # of which True equals 1
-        return np.zeros(len(frame), bool)
-    return ids.isin([user]).to_numpy(bool)
+    is_own = np.ones(len(frame), bool)
+    for label, own in zip(labels, split_user(user, labels), strict=True):
+        ids = get_column(frame, label)
+        check_dtype(ids, "user")
+        is_bool = isinstance(own, bool | np.bool_)
+        if is_bool and ids.dtype.kind in "iuf":  # of which True equals 1
+            return np.zeros(len(frame), bool)
+        is_own &= ids.isin([own]).to_numpy(bool)
+    return is_own
 
 
-def _find_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> Array:
+def _find_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> Array:
     """Return which rows are the user's, or raise where none is."""
-    found = is_user(frame, user, label)
-    if label is not None and not found.any():
-        ids = get_column(frame, label).dropna().unique()
-        examples = ", ".join(map(repr, ids[:N_EXAMPLES].tolist())) or "(there is none)"
-        such = f"ids of the column {quote(label)} are such as {examples}"
+    found = is_user(frame, user, labels)
+    if labels and not found.any():
+        cells = {n: get_column(frame, label).array for n, label in enumerate(labels)}
+        some = pd.DataFrame(cells).dropna().drop_duplicates().head(N_EXAMPLES)
+        ids = [own if len(own) > 1 else own[0] for own in some.itertuples(index=False, name=None)]
+        column = "column" if len(labels) == 1 else "columns"
+        examples = ", ".join(map(quote, ids)) or "(there is none)"
+        such = f"ids of the {column} {_shown(labels)} are such as {examples}"
         if is_same(user, ALL_USERS):
             raise RecframeError(f"user must be given, as one is shown; {such}")
         raise RecframeError(f"user={quote(user)}: no row has that id; {such}")

@@ -39,7 +39,8 @@ def judge_frame(
     rows, place = interactions.find_rows()
     in_row_order = np.argsort(rows, kind="stable")
     kept = frame if len(rows) == len(frame) else frame.iloc[rows[in_row_order]]
-    in_index = [name for name in (columns.user, columns.item) if name in frame.index.names]
+    ids = (*columns.users, columns.item)
+    in_index = [name for name in ids if name in frame.index.names]
     kept = kept.reset_index([name for name in in_index if name is not None])
     judged = [
         _extend(kept.iloc[:, position], columns, judgments, added)
@@ -88,8 +89,10 @@ def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Ar
         return column.reset_index(drop=True)
     if is_same(column.name, columns.item):
         return pd.Series(append(pd.Index(column), judgments.item.take(added)))
-    if columns.user is not None and is_same(column.name, columns.user):
-        return pd.Series(append(pd.Index(column), judgments.users[judgments.user[added]]))
+    for number, label in enumerate(columns.users):
+        if is_same(column.name, label):
+            users = judgments.users.get_level_values(number)
+            return pd.Series(append(pd.Index(column), users[judgments.user[added]]))
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
         # These hold no null, and as floats large integers would lose digits.
         column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)

@@ -3,7 +3,7 @@
 import html
 import os
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from recframe.frames.columns import find_columns, find_remedy
 from recframe.frames.judgments import check_truth_columns
 from recframe.frames.likely import list_changed, spell_arguments
 from recframe.frames.roles import Roles, find_roles, find_truth_roles
-from recframe.options import Options, TruthLike
+from recframe.options import Options
 
 WIDTH = 80
 INDENT = 23  # before what a role is
@@ -100,8 +100,8 @@ def _find_truth_roles(roles: Roles, options: Options) -> Roles:
     """Return what is known of each role in truth; of none where it is a file, or not given."""
     if not isinstance(options.truth, pd.DataFrame):
         return {}
-    user, item = (next(iter(roles[name].found), None) for name in ("user", "item"))
-    return find_truth_roles(options.truth, user, item, options)
+    item = next(iter(roles["item"].found), None)
+    return find_truth_roles(options.truth, roles["user"].found, item, options)
 
 
 def _describe_role(
@@ -127,7 +127,7 @@ def _describe_role(
     return HOW.get(how, how), [_enumerate(texts)]
 
 
-def _describe_truth(truth: TruthLike | None, roles: Roles) -> str:
+def _describe_truth(truth: Any, roles: Roles) -> str:
     """Return what truth is and, of a frame, which of its columns have ids."""
     if truth is None or not isinstance(truth, pd.DataFrame):
         return quote(os.fspath(truth or ""))

@@ -77,6 +77,13 @@ def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
     return pd.DataFrame(positions.T, index=interactions.frame.index, columns=labels, copy=False)
 
 
+def list_ranks(interactions: Interactions, options: Options) -> pd.DataFrame:
+    """Return the rank of every row by every score, in the columns that `top` adds."""
+    ranks = rank_table(interactions, options)
+    long = {score: ranks[score].rename("rank") for score in ranks.columns}
+    return pd.DataFrame(pd.concat(long, names=["ranked_by"]).reset_index(level=0))
+
+
 def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFrame:
     """Return the rows of the first k positions of every user in ranked order, with their rank.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,15 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import check_label, leave_out
-from recframe.frames.own_values import read_own
-from recframe.frames.tables import make_columns
+from recframe.frames.own_values import find_level, of_users, read_own
+from recframe.frames.tables import make_columns, tidy_table
 from recframe.frames.user_groups import order_of_ids, sort_users
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
 RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
+By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 Measure = Callable[[Interactions, Options], pd.DataFrame]
 
 
@@ -81,10 +82,11 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None
 def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
     """Return what is given for an argument: values by user, or the label of a column."""
     if not isinstance(given, pd.Series):
-        if isinstance(given, pd.DataFrame | dict | set | np.ndarray):
+        is_other = hasattr(type(given), "__arrow_c_stream__")  # as Polars' Series
+        if is_other or isinstance(given, dict | set | np.ndarray):
             raise RecframeError(
-                f"{argument} must be a column of the frame or a Series indexed by user, found "
-                f"{quote(given)}"
+                f"{argument} must be a column of the frame or a Series indexed by user (of "
+                f"pandas), found {quote(given)}"
             )
         check_label(frame, argument, given)
         return Own(argument, given)
@@ -108,6 +110,11 @@ def measure_with_own(
     ]
     parted = (measure(interactions, options), own)
     return pd.DataFrame({"cell": pd.Series([parted], dtype=object)})
+
+
+def tidy_part(part: pd.DataFrame) -> pd.DataFrame:
+    """Return the per-user table of such a cell as plain columns."""
+    return tidy_table(part["cell"].iloc[0][0])
 
 
 class Parted(NamedTuple):
@@ -143,7 +150,7 @@ def part_users(
     values = [
         _join([own[number] for _, own in cells], order)
         if one.given is None
-        else _of_users(one, one.given, per_user.index)
+        else of_users(one.argument, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
     return _part(per_user, values, grouping)
@@ -153,18 +160,21 @@ def table_of_given(
     per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, by values given for users."""
-    several = by if isinstance(by, list) else [by]
+    several = [find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
         if not isinstance(given, pd.Series | None):
             raise RecframeError(
                 f"{argument} must be a Series indexed by user, found {quote(given)}; a table of "
                 "users' values has no other columns"
             )
+    by = several if isinstance(by, list) else several[0]
     grouping = find_grouping(per_user, by, weights)
     if grouping is None:
         return make_table(per_user)
     values = [
-        _of_users(one, one.given, per_user.index) for one in grouping.all if one.given is not None
+        of_users(one.argument, one.given, per_user.index)
+        for one in grouping.all
+        if one.given is not None
     ]
     return _make_each(_part(per_user, values, grouping), grouping, make_table)
 
@@ -209,17 +219,6 @@ def join_segments(made: list[pd.DataFrame], parted: Parted, grouping: Grouping) 
     names = [one.label for one in grouping.by]
     joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])
     return joined
-
-
-def _of_users(own: Own, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
-    """Return the values given for users, null for those it does not have."""
-    place = given.index.get_indexer(users)
-    if len(users) and (place < 0).all():
-        raise RecframeError(
-            f"{own.argument}: the index of the Series must hold users, found none of {len(users)} "
-            f"(user {quote(users[[0]].tolist()[0])}, index {quote(given.index[:1].tolist())})"
-        )
-    return given.reset_index(drop=True).reindex(place)
 
 
 def _join(parts: list[pd.Series], order: Any) -> pd.Series:

@@ -11,7 +11,8 @@ from typing import IO, Any
 
 from recframe.analysis.catalogue import catalogue_columns
 from recframe.analysis.ranks import rank_options
-from recframe.analysis.segments import measure_with_own
+from recframe.analysis.segments import measure_with_own, tidy_part
+from recframe.cli.filters import filter_as_asked
 from recframe.cli.results import (
     Result,
     as_text,
@@ -37,9 +38,11 @@ from recframe.files.output import (
 )
 from recframe.files.parts import iter_parts
 from recframe.files.paths import find_files
+from recframe.files.staging import stage
 from recframe.frames.beside import load_frame
 from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import find_columns
+from recframe.frames.tables import tidy_table
 from recframe.methods import measure_each
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
@@ -58,6 +61,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     check_shown()
     found = find_files(arguments.paths)
     with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
+        found = filter_as_asked(found, arguments.filter, limits)
         sample = read_sample(found, limits.memory)
         columns = find_columns(sample, options, metrics=metrics)
         baseline = find_baseline(
@@ -67,13 +71,15 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
         if grouping is not None:
             columns = columns._replace(of_users=tuple(grouping.labels))
             make = partial(measure_with_own, measure=make, grouping=grouping)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
-        about = describe_run("evaluate", arguments.paths, files, options)
+        about = describe_run(arguments, "evaluate", files, options)
         with closing(iter_parts(files, make, options, limits)) as parts:
             writing = parts
             if each is not None:
-                writing = write_each(parts, each, arguments.per_user.suffix)
+                tidy = tidy_table if grouping is None else tidy_part
+                writing = write_each(parts, each, arguments.per_user.suffix, tidy)
             with closing(writing) as tables:
                 if grouping is None:
                     result, means = view(tables, arguments, baseline, about)
@@ -93,13 +99,15 @@ def run_describe(arguments: argparse.Namespace) -> None:
     check_shown()
     found = find_files(arguments.paths)
     with outputs(arguments, [file.path for file in found]) as (output, _):
+        found = filter_as_asked(found, arguments.filter, limits)
         columns = find_columns(read_sample(found, limits.memory), options, with_item=True)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
         table: Any = scan_files(found, options, limits).describe(arguments.k)
-        about = describe_run("describe", arguments.paths, files, options)
+        about = describe_run(arguments, "describe", files, options)
         _show(arguments, result_of_figures(table, {**about, "k": arguments.k}), output)
-    _tell_done(arguments, f"{files.n_rows:,} rows", started)
+    _tell_done(arguments, f"{files.rows_said} rows", started)
 
 
 def run_catalogue(arguments: argparse.Namespace) -> None:
@@ -111,17 +119,19 @@ def run_catalogue(arguments: argparse.Namespace) -> None:
     is_number = isinstance(arguments.items, int)
     beside = [] if arguments.items is None or is_number else [arguments.items]
     with outputs(arguments, [file.path for file in found], beside=beside) as (output, _):
+        found = filter_as_asked(found, arguments.filter, limits)
         columns = catalogue_columns(read_sample(found, limits.memory), options)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         items = load_frame("items", arguments.items) if beside else arguments.items
         known = read_catalogue(items, columns)
         _tell_plan(arguments, files, limits)
         table = scan_files(found, options, limits).catalogue(arguments.k, items)
-        about = describe_run("catalogue", arguments.paths, files, options)
+        about = describe_run(arguments, "catalogue", files, options)
         n_items = None if known is None else known.n_items
         about |= {"k": arguments.k, "items": n_items}
         _show(arguments, result_of_table(table, about), output)
-    _tell_done(arguments, f"{files.n_rows:,} rows", started)
+    _tell_done(arguments, f"{files.rows_said} rows", started)
 
 
 def _read_options(arguments: argparse.Namespace) -> Options:
@@ -130,6 +140,9 @@ def _read_options(arguments: argparse.Namespace) -> Options:
     options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
     if len(options.get("ascending", ())) == 1 and len(arguments.score or ()) < 2:
         (options["ascending"],) = options["ascending"]  # else it could be of the last score only
+    for name in ("user", "truth_user"):
+        if len(options.get(name, ())) == 1:
+            (options[name],) = options[name]
     options |= {name: None for name in WITHOUT if given[f"no_{name}"]}
     return Options(**options)
 
@@ -186,7 +199,7 @@ def _tell_plan(arguments: argparse.Namespace, files: Files, limits: Limits) -> N
     which = f": {paths[0]}" if paths else ""
     which += f" … {paths[-1]}" if len(paths) > 1 else ""
     tell(
-        f"{files.n_rows:,} rows in {count_of(len(paths), 'file')}, "
+        f"{files.rows_said} rows in {count_of(len(paths), 'file')}, "
         f"{count_of(n_groups, 'row group')}{shorten(which)}"
     )
     columns = files.columns

@@ -120,14 +120,17 @@ def result_of_pairs(table: pd.DataFrame, means: Means, about: Mapping[str, Any])
     return Result(table, table, {**about, **found}, corner=corner)
 
 
-def describe_run(command: str, paths: list[str], files: Files, options: Options) -> dict[str, Any]:
+def describe_run(
+    arguments: argparse.Namespace, command: str, files: Files, options: Options
+) -> dict[str, Any]:
     """Return what is to know of a run beside its results."""
     columns = files.columns
     return {
         "recframe": __version__,
         "command": command,
-        "paths": paths,
-        "rows": files.n_rows,
+        "paths": arguments.paths,
+        "filters": arguments.filter,
+        "rows": None if files.has_conditions else files.n_rows,  # before any is read
         "columns": {
             "user": columns.user,
             "item": columns.item,

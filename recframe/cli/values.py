@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import check_memory
 from recframe.metrics.names import check_k
-from recframe.options import CHOICES, make_options
+from recframe.options import CHOICES, SEVERAL, make_options
 from recframe.stores.access import Address, is_uri, without_file
 
 FILES = ("truth", "exclude")
@@ -79,6 +79,6 @@ def describe_flag(name: str, meaning: str, default: Any) -> dict[str, Any]:
     if name in FILES:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
-        return {**flag, "metavar": "COLUMN", "action": "append" if name == "score" else "store"}
+        return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}
     number = as_usage(lambda text: getattr(make_options({name: read_number(text)}), name))
     return {**flag, "metavar": "NUMBER", "type": number}

@@ -200,7 +200,7 @@ class DaskRecAccessor(RankingMethods[Any]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_named("user", user)
         frame = self._select(columns.labels)
-        find = partial(tasks.rows_of_user, user=user, label=columns.user)
+        find = partial(tasks.rows_of_user, user=user, labels=columns.users)
         rows = frame.map_partitions(find, meta=frame._meta).compute()
         if len(rows) == 0 and not self._options.has_truth:
             rows = frame.head(npartitions=-1)  # the refusal names ids that are there
@@ -218,14 +218,14 @@ class DaskRecAccessor(RankingMethods[Any]):
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
             frame = in_one(frame)
-        elif isinstance(columns.user, tuple):
+        elif any(isinstance(label, tuple) for label in columns.users):
             raise RecframeError(
                 f"user={quote(columns.user)}: Dask does not shuffle by a column whose label is a "
                 "tuple; rename it"
             )
         elif not self._partitioned:
             # Known divisions prove nothing: a user may be on both sides of one.
-            frame = frame.shuffle(on=[columns.user])
+            frame = frame.shuffle(on=columns.users)
         find = partial(tasks.list_users, columns=columns, options=options)
         listed = frame.map_partitions(find, meta=find(frame._meta))
         parts = Parts(frame, listed, partial(self._keep_promise, listed=listed))
@@ -235,5 +235,6 @@ class DaskRecAccessor(RankingMethods[Any]):
         """Return tables of partitions, which raise if a promise was made that does not hold."""
         if not self._partitioned:
             return tables
-        n_listed, n_users = listed["user"].size, listed["user"].nunique()
+        distinct = listed.drop_duplicates()
+        n_listed, n_users = (users[users.columns[0]].size for users in (listed, distinct))
         return tables.map_partitions(tasks.keep_promise, n_listed, n_users, meta=tables._meta)

@@ -1,5 +1,7 @@
 """What Dask's workers run: functions of partitions, found there by name."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from typing import Any
 
@@ -23,6 +25,7 @@ from recframe.frames.overlap import find_items
 from recframe.frames.reading import read_interactions
 from recframe.frames.tables import sort_table
 from recframe.frames.truth import Judge
+from recframe.frames.user_groups import as_users
 from recframe.methods import Make, MakeTable
 from recframe.options import Options
 
@@ -89,7 +92,7 @@ def check_candidates(
 ) -> pd.DataFrame:
     """Return a table, or raise if no user, or no item, of one of the sides is in any partition."""
     candidates = _open_candidates(excluded, truth, columns)
-    candidates.note(pd.Index(listed["user"]), [side["cell"].tolist() for side in items])
+    candidates.note(read_users(listed), [side["cell"].tolist() for side in items])
     candidates.check()
     return table
 
@@ -163,13 +166,20 @@ def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
 @public
 def list_users(frame: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return the users of a partition; what is wrong with its rows is for others to say."""
-    interactions = read_interactions(frame, columns, options, lenient=True)
-    return pd.DataFrame({"user": interactions.groups.users})
+    users = read_interactions(frame, columns, options, lenient=True).groups.users
+    return pd.DataFrame(
+        {f"user{number}": users.get_level_values(number) for number in range(users.nlevels)}
+    )
 
 
-def rows_of_user(frame: pd.DataFrame, user: Hashable, label: Hashable | None) -> pd.DataFrame:
+def read_users(listed: pd.DataFrame) -> pd.Index[Any]:
+    """Return users that are listed."""
+    return as_users([pd.Index(ids) for _, ids in listed.items()])
+
+
+def rows_of_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> pd.DataFrame:
     """Return the rows of one user."""
-    return frame[is_user(frame, user, label)]
+    return frame[is_user(frame, user, labels)]
 
 
 @public
@@ -200,5 +210,5 @@ def _open_judge(
     """Return the judge that holds truth, and has taken note of the users and items listed."""
     judge = Judge(truth["cell"].iloc[0], options)
     if listed is not None and items is not None:
-        judge.note(pd.Index(listed["user"]), items["cell"].tolist())
+        judge.note(read_users(listed), items["cell"].tolist())
     return judge

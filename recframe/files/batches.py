@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.ahead import read_ahead
 from recframe.files.budget import Progress
+from recframe.files.filters import matching
 from recframe.files.footers import Files, naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import ROW_BYTES, batch_bytes
@@ -31,7 +32,7 @@ def read_batches(
     Long texts are dictionary-encoded, other ids of users that are text where `encode` says so.
     Null ids are refused or dropped here, so that no plan meets one: statistics do not show them.
     """
-    encoded = files.long_text | ({files.text_user} if encode else set())
+    encoded = files.long_text | (files.text_users if encode else set())
     found_at = {row_group.path: row_group.found for row_group in files.row_groups}
     n_open = OPEN_BYTES // max(1, files.footer_bytes)
 
@@ -40,7 +41,8 @@ def read_batches(
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
     for row_group in read_ahead(row_groups, AHEAD * n_bytes, with_footers=not files.footers):
-        stored = [name for name in files.types if name not in row_group.partitions]
+        names = dict.fromkeys([*files.types, *row_group.found.looked_at])
+        stored = [name for name in names if name not in row_group.partitions]
         # Of texts that are not codes in the file, Arrow would keep all it has met.
         as_codes = tuple(name for name in stored if name in encoded & row_group.coded)
         n_rows = n_bytes // (ROW_BYTES + row_group.n_read // row_group.n_rows)
@@ -49,10 +51,13 @@ def read_batches(
             file = opened(row_group.path, as_codes)
             n_left = row_group.n_rows
             for read in file.iter_batches(n_rows, row_group.indexes, columns=stored):
+                n_left -= read.num_rows
+                kept = matching(read, row_group)
+                progress.n_read += 2 * (read.num_rows - kept.num_rows)
                 columns = {}
                 for name, wanted in files.types.items():
                     value = row_group.partitions.get(name)
-                    array = read[name] if value is None else pa.repeat(value, read.num_rows)
+                    array = kept[name] if value is None else pa.repeat(value, kept.num_rows)
                     try:
                         columns[name] = _conform(array, wanted, encode=name in encoded)
                     except pa.ArrowInvalid as error:  # a number that the other files' type has not
@@ -66,7 +71,6 @@ def read_batches(
                 progress.n_read += rows.num_rows
                 if batch.num_rows < rows.num_rows:
                     progress.note_dropped(rows, batch)
-                n_left -= read.num_rows
                 yield row_group, batch
             if n_left:  # Arrow gives what there is
                 raise OSError(
@@ -98,18 +102,18 @@ def without_unused(array: pa.DictionaryArray) -> pa.DictionaryArray:
 
 def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordBatch:
     """Return the rows that have an id; raise where some have none and are not to be dropped."""
-    if files.user is None:
-        return batch
-    nulls = pc.is_null(batch[files.user], nan_is_null=True)
-    if nulls.true_count == 0:
-        return batch
-    if not files.drop_nulls:
-        raise RecframeError(
-            f"user={quote(files.user)}: ids must not be null, found {nulls.true_count} null of "
-            f"{len(nulls)} rows read from {show_path(path)}; remove those rows or pass "
-            "missing='drop'"
-        )
-    return batch.filter(pc.invert(nulls))
+    for user in files.users:
+        nulls = pc.is_null(batch[user], nan_is_null=True)
+        if nulls.true_count == 0:
+            continue
+        if not files.drop_nulls:
+            raise RecframeError(
+                f"user={quote(user)}: ids must not be null, found {nulls.true_count} null of "
+                f"{len(nulls)} rows read from {show_path(path)}; remove those rows or pass "
+                "missing='drop'"
+            )
+        batch = batch.filter(pc.invert(nulls))
+    return batch
 
 
 def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.RecordBatch]:

@@ -1,7 +1,8 @@
 """Blocks of whole users: the plan for files of any size, made before any data is read.
 
 Where the footers bound the users of every row group, a sweep reads the row groups in order of
-users and carries on those whose rows may go on; else all rows are spilled, parted by user.
+users and carries on those whose rows may go on; else all rows are spilled, parted by user. Where
+several columns tell users apart, a sweep goes by the first.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -16,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recframe.arrow_tables import NULLABLE
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, fold, gather, read_batches
 from recframe.files.budget import Limits, Progress
@@ -25,11 +27,6 @@ from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes, left
 from recframe.files.spill import MAX_BUCKETS, Spill
 
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
-# Arrow's way to pandas makes floats of integers beside nulls; these dtypes keep them exact.
-NULLABLE = {pa.bool_(): pd.BooleanDtype()} | {
-    pa.from_numpy_dtype(name.lower()): pd.api.types.pandas_dtype(name)
-    for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
-}
 
 Batches = Iterator[pa.RecordBatch]
 Route = Literal["sweep", "whole", "spill"]
@@ -83,7 +80,10 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
 def iter_frames(
     files: Files, memory: int, progress: Progress, user: Hashable
 ) -> Iterator[pd.DataFrame]:
-    """Yield frames of rows among which are all of a user, as they stand in files."""
+    """Yield frames of rows among which are all of a user, as they stand in files.
+
+    Of several columns that tell users apart it is the id in the first.
+    """
     row_groups = [row_group for row_group in files.row_groups if may_have(row_group, user)]
     for _, batch in read_batches(files, row_groups, memory // 24, progress, encode=False):
         frame = _frame([batch], files)
@@ -200,7 +200,7 @@ def _spilled(
     """Yield the frames of buckets of users; a bucket beyond the limit is spilled again."""
     memory = limits.memory
     n_buckets = min(MAX_BUCKETS, 1 + (n_bytes - 1) // max(1, memory // 4))
-    with closing(Spill(limits.folder, str(files.user), n_buckets, level)) as spill:
+    with closing(Spill(limits.folder, files.users, n_buckets, level)) as spill:
         for batch in _read_ahead(gather(batches, memory // 24)):
             spill.write(batch)
             progress.report()
@@ -219,7 +219,7 @@ def _frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
     table = fold(batches) if files.long_text else pa.Table.from_batches(batches)
     arrays: dict[Hashable, Any] = {}
     for label, name in zip(files.columns.labels, files.types, strict=True):
-        if name == files.text_user or name in files.long_text:
+        if name in files.text_users | files.long_text:
             arrays[label] = _categorical(table[name])
         else:
             mapper = NULLABLE.get if table[name].null_count else None

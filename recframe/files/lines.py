@@ -26,7 +26,7 @@ TEXT = pd.StringDtype("pyarrow", na_value=np.nan)  # which older pandas does not
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 SLICE = 1 << 20  # bytes that stay in the cache from one pass over them to the next
-BLOCK = 1 << 24  # bytes that one thread parses at a time
+BLOCK = 1 << 22  # bytes that one thread parses at a time, so that all end at about the same time
 
 
 class Layout(NamedTuple):
@@ -75,6 +75,8 @@ def read_lines(path: str, layout: Layout) -> pd.DataFrame:
         raise RecframeError(
             f"{show_path(path)}: must have lines of {layout.kind} ({layout.names}), found none"
         )
+    # In one piece each, columns need not be put together by whatever reads them.
+    table = table.combine_chunks()
     frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT}.get))
     _check_repeats(path, data, frame)
     return frame
@@ -98,13 +100,15 @@ def _read_bytes(path: str) -> bytes:
 def _regular(data: bytes) -> bytes:
     """Return the same lines with one blank between fields, and empty where nothing is said."""
     data = data.removeprefix(BOM)
-    for other, sign in ((b"\r\n", b"\n"), (b"\r", b"\n"), (b"\t", b" ")):
-        if other in data:
-            data = data.replace(other, sign)
+    # One byte is looked for twenty times as fast as two, the first of which is in every line.
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\t" in data:
+        data = data.replace(b"\t", b" ")
     if not _is_regular(data):
         data = re.sub(rb" {2,}", b" ", data)
         data = data.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
-    if data[:1] == b"#" or b"\n#" in data:
+    if b"#" in data and (data.startswith(b"#") or b"\n#" in data):
         data = re.sub(rb"(?m)^#.*", b"", data)
     return data
 
@@ -167,7 +171,7 @@ def _find_faults(data: bytes, layout: Layout) -> Iterator[tuple[int, str]]:
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:
     """Raise where a query has a document in two lines."""
     groups = group_users(frame["query"])
-    repeats = find_item_repeats(frame["doc"], groups)
+    repeats = find_item_repeats(frame["doc"], groups).repeats
     if len(repeats.rows) == 0:
         return
     rows, first = (

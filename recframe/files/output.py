@@ -3,7 +3,7 @@
 import os
 import secrets
 import shutil
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from glob import has_magic
 from pathlib import Path
@@ -26,13 +26,16 @@ FILE_ENDINGS = (".parquet", ".csv")
 
 
 def write_each(
-    tables: Iterable[pd.DataFrame], file: IO[bytes], ending: str
+    parts: Iterable[pd.DataFrame],
+    file: IO[bytes],
+    ending: str,
+    tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
 ) -> Generator[pd.DataFrame, None, None]:
-    """Yield per-user tables, each also added to a file in the format that an ending names."""
+    """Yield per-user tables, or what has them, each also added to a file in an ending's format."""
     schema = None  # of a parquet file; the first table decides it
     with ExitStack() as stack:
-        for number, table in enumerate(tables):
-            rows = tidy_table(table)
+        for number, part in enumerate(parts):
+            rows = tidy(part)
             if ending == ".csv":
                 rows.to_csv(file, mode="wb", index=False, header=number == 0)
             else:
@@ -41,7 +44,7 @@ def write_each(
                     schema = encoded.schema
                     writer = stack.enter_context(pq.ParquetWriter(file, schema))
                 writer.write_table(encoded)
-            yield table
+            yield part
     file.flush()  # what has no room is known before the means are shown
 
 

@@ -36,14 +36,14 @@ def iter_parts(
     candidates = open_candidates(files.columns, options, judge)
 
     def parts() -> Generator[Made]:
-        user_dtype, dtypes = read_dtypes(files)
+        user_dtypes, dtypes = read_dtypes(files)
 
         def make_part(block: pd.DataFrame) -> Made:
             block = candidates.among(block.astype(dtypes) if dtypes else block)
             interactions = read_interactions(block, files.columns, options)
             if judge is not None:
                 interactions = judge.judge(interactions)
-            return make(restore_users(interactions, user_dtype), options)
+            return make(restore_users(interactions, user_dtypes), options)
 
         with showing(limits.progress, files.n_rows) as progress:
             yield from make_each(files, limits, progress, make_part)
@@ -55,7 +55,7 @@ def iter_parts(
                 yield make(with_absent, options)
                 return
         if progress.n_evaluated == 0:
-            yield make(restore_users(empty, user_dtype), options)
+            yield make(restore_users(empty, user_dtypes), options)
 
     return parts()
 
@@ -82,7 +82,7 @@ def _naming_part(files: Files, n_rows: int) -> Iterator[None]:
         yield
     except RecframeError as error:
         is_all = n_rows == files.n_rows
-        part = "" if is_all else f"in a part of {n_rows:,} of the {files.n_rows:,} rows: "
+        part = "" if is_all else f"in a part of {n_rows:,} of the {files.rows_said} rows: "
         if isinstance(error, RepeatedPairError):
             advice = advise_on_files(files, error.user, error.item)
             raise RepeatedPairError(f"{part}{error.found}; {advice}") from error

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from glob import has_magic
 from pathlib import Path
-from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, show_path
+from recframe.files.found import Found, list_files
+from recframe.formats.endings import PARQUET, find_format
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 from recframe.stores.access import ENVIRONMENT, Access, without_file
 from recframe.stores.listings import Listings, do_match
@@ -20,26 +21,8 @@ from recframe.stores.remote import KEPT, Remote
 from recframe.stores.store import Place
 
 PathLike = str | os.PathLike[str]
-PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
-
-
-class Found(NamedTuple):
-    """A file, and what is known of its columns beside it; given as a path it is not looked up."""
-
-    path: str
-    partitions: PartitionValues  # what its folders say, or the log of its table
-    table_schema: pa.Schema | None = None  # of the Delta table whose log names it
-    remote: Remote | None = None  # where it is, if not on this machine
-
-    def __fspath__(self) -> str:
-        """Return its path."""
-        return self.path
-
-    def open(self) -> Any:
-        """Return it opened to be read."""
-        return Path(self.path).open("rb") if self.remote is None else self.remote.open()
 
 
 def find_files(
@@ -83,6 +66,7 @@ def _find(paths: PathLike | Sequence[PathLike], access: Access) -> list[Found]:
     for file in found if len(found) <= KEPT else ():
         if file.remote is not None:
             file.remote.keeps_footer = True
+    _check_one_format(found)
     return _typed(found)
 
 
@@ -90,14 +74,13 @@ def _find_stored(path: str, listings: Listings) -> list[Found]:
     """Return the files that one path in a store names."""
     named = listings.find(path)
     if not isinstance(named, Place):
-        return [Found(file.path, {}, None, file.remote) for file in named]
+        return [Found(file.path, {}, remote=file.remote) for file in named]
     store, root = named
-    files = _read_log(listings.of_delta(path))
-    keys = [f"{root}/{file.path.removeprefix(path.rstrip('/') + '/')}" for file in files]
-    return [
-        file._replace(path=store.show(key), remote=Remote(store, key))
-        for file, key in zip(files, keys, strict=True)
-    ]
+    found = []
+    for file in _read_log(listings.of_delta(path)):
+        key = f"{root.rstrip('/')}/{file.path}"
+        found.append(file._replace(path=store.show(key), remote=Remote(store, key)))
+    return found
 
 
 def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
@@ -108,7 +91,7 @@ def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
             return _read_log(root)
         files = [Found(entry.path, {}) for entry in walk(path) if not entry.is_dir()]
         if not files:
-            raise RecframeError(f"cannot read {show_path(path)}: no parquet file in that folder")
+            raise RecframeError(f"cannot read {show_path(path)}: no file in that folder")
         return files
     if os.path.exists(path) or not has_magic(path):  # noqa: PTH110 - it raises nothing
         return [Found(path, {})]
@@ -207,6 +190,19 @@ def _check_named_once(paths: list[str]) -> None:
         seen[identity] = path
 
 
+def _check_one_format(found: list[Found]) -> None:
+    """Raise where files are of several formats, as in a folder with a table and notes on it."""
+    first: dict[str, str] = {}
+    for file in found:
+        first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
+    if len(first) > 1:
+        (one, path), (other, also), *_ = first.items()
+        raise RecframeError(
+            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
+            f"name the files of one format, for example by a pattern as '*.{one}'"
+        )
+
+
 def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table | None]) -> None:
     """Raise where files are those on disk of a table whose log knows which of them are live.
 
@@ -225,15 +221,7 @@ def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table |
 
 def _read_log(root: Path | str) -> list[Found]:
     """Return the live files of a Delta table, with the values of what it is partitioned by."""
-    import pyarrow.dataset as ds  # only Delta tables need it
-
-    dataset, keys = open_delta(root)
-    found = []
-    for fragment in dataset.get_fragments():
-        values = ds.get_partition_keys(fragment.partition_expression)
-        partitions = {key: pa.scalar(values[key], dataset.schema.field(key).type) for key in keys}
-        path = f"{os.fspath(root).rstrip('/')}/{fragment.path}"
-        found.append(Found(path, partitions, dataset.schema))
+    found = list_files(open_delta(root), root if isinstance(root, Path) else None)
     if not found:
         raise RecframeError(f"cannot read {show_path(root)}: the Delta table has no file")
     return found

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from recframe.files.filters import matching
 from recframe.files.footers import Files, naming_file, open_file
 from recframe.files.row_groups import RowGroup, may_have
 from recframe.frames.duplicates import advise, find_telling
@@ -17,26 +18,26 @@ AT_ONCE = 1 << 16  # rows, of all columns
 
 def advise_on_files(files: Files, user: Any, item: Any) -> str:
     """Return what to do about the rows of one pair, looked up with all their columns."""
-    ids = {str(files.columns.item): item}
-    if files.user is not None:
-        ids[files.user] = user
+    users = files.users
+    of_user = user if len(users) > 1 else [user][: len(users)]
+    ids = {str(files.columns.item): item, **dict(zip(users, of_user, strict=True))}
     found: list[pd.DataFrame] = []
     paths: list[str] = []
     for row_group in files.row_groups:
-        if may_have(row_group, user):
+        if not users or may_have(row_group, ids[users[0]]):
             for part in _find_rows(row_group, ids):
                 found.append(part)
                 paths += [row_group.path] * len(part)
         if len(paths) > 1:
             break
     if len(paths) < 2:  # as of integers that pandas has rounded beside nulls
-        return advise(None)
+        return advise(None, files.columns)
     frame = pd.concat(found, ignore_index=True)
     rows = np.arange(len(frame))
     told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
     if told is None and len(set(paths)) > 1:
-        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None)}"
-    return advise(told)
+        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None, files.columns)}"
+    return advise(told, files.columns)
 
 
 def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFrame]:
@@ -48,7 +49,7 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
     with naming_file(row_group.path), open_file(row_group.found) as file:
         read = partial(file.iter_batches, AT_ONCE, row_group.indexes)
         if not stored:  # all are the pair's, by the names of folders
-            yield next(read()).to_pandas().assign(**said)
+            yield matching(next(read()), row_group).to_pandas().assign(**said)
             return
         is_own = [
             np.logical_and.reduce([batch[name].to_pandas().isin([ids[name]]) for name in stored])
@@ -58,5 +59,5 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
         n_before = 0
         for batch in read() if len(rows) else ():
             own = rows[(rows >= n_before) & (rows < n_before + batch.num_rows)] - n_before
-            yield batch.take(pa.array(own)).to_pandas().assign(**said)
+            yield matching(batch.take(pa.array(own)), row_group).to_pandas().assign(**said)
             n_before += batch.num_rows

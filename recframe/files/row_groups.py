@@ -1,14 +1,14 @@
 """Row groups: how many rows and bytes they have, and which users, as footers describe them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recframe.files.found import Found, PartitionValues, plain_type
 from recframe.files.pages import PAGE_HEADER, find_start
-from recframe.files.paths import Found, PartitionValues
 from recframe.files.sizes import DAMAGED, LONG, TEXT_COPIES, measure_texts
 from recframe.stores.remote import Range, Remote
 
@@ -21,6 +21,7 @@ class File(NamedTuple):
     metadata: pq.FileMetaData
     partitions: PartitionValues  # of the columns that are not read from it
     said_too: PartitionValues  # by the names of its folders, of columns that are in it
+    indexes: Sequence[int]  # of the row groups that may have rows that match
 
 
 class RowGroup(NamedTuple):
@@ -50,7 +51,7 @@ def list_row_groups(
     """Yield the row groups of a file, and take note of columns of long texts."""
     used = _find_used(file, names)
     texts = [name for name in used if _has_text(file, name)]
-    for index in range(file.metadata.num_row_groups):
+    for index in file.indexes:
         row_group = file.metadata.row_group(index)
         columns = {name: row_group.column(at) for name, at in used.items()}
         n_rows = row_group.num_rows
@@ -121,7 +122,7 @@ def fetch_headers(file: File, names: list[str], n_at_once: int) -> None:
     if remote is None:
         return
     columns = [at for name, at in _find_used(file, names).items() if _has_text(file, name)]
-    row_groups = map(metadata.row_group, range(metadata.num_row_groups))
+    row_groups = map(metadata.row_group, file.indexes)
     starts = [
         start
         for one in row_groups
@@ -163,7 +164,8 @@ def may_have(row_group: RowGroup, user: Any) -> bool:
 
 def _is_alike(one: RowGroup, other: RowGroup) -> bool:
     """Return whether two row groups can be read as one."""
-    return (one.low is None) == (other.low is None) and one.coded == other.coded
+    follows = one.indexes.stop == other.indexes.start
+    return follows and (one.low is None) == (other.low is None) and one.coded == other.coded
 
 
 def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
@@ -173,15 +175,6 @@ def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
     low, high = statistics.min, statistics.max
     # Writers should leave NaN out of statistics; where one did not, they say nothing.
     return (low, high) if low == low and high == high else (None, None)
-
-
-def plain_type(found: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a type, text of any kind being one."""
-    if pa.types.is_dictionary(found):
-        return plain_type(found.value_type)
-    if pa.types.is_large_string(found) or pa.types.is_string_view(found):
-        return pa.string()
-    return pa.binary() if pa.types.is_large_binary(found) else found
 
 
 def is_text(plain: pa.DataType) -> bool:

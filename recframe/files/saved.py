@@ -15,10 +15,12 @@ from recframe.calls import public
 from recframe.disk import reason
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
+from recframe.foreign import frame_error
 from recframe.frames.beside import naming
 from recframe.frames.given_values import LEVELS
 from recframe.frames.tables import sort_table
-from recframe.options import frame_error, is_path
+from recframe.frames.user_groups import as_users
+from recframe.options import is_path
 from recframe.stores.access import ENVIRONMENT, is_uri, show_uri, without_file
 from recframe.stores.opening import find_place
 from recframe.stores.remote import Remote
@@ -36,14 +38,15 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     Parameters
     ----------
     path : path, or list of paths
-        A file or URI, .parquet or .csv, with the columns user (named as it may be), ``score`` and
-        one for each metric. Of csv, ids that are all whole numbers are read as such, unless those
-        of another file are text; others as text.
+        A file or URI, .parquet or .csv, with the column or columns of users (named as they may be),
+        behind them ``score`` and one for each metric. Of csv, ids that are all whole numbers are
+        read as such, unless those of another file are text; others as text.
 
     Returns
     -------
     DataFrame
-        As `evaluate` returns it: index the users, sorted; columns (score, metric). A score that
+        As `evaluate` returns it: index the users, sorted, with a level for each of several
+        columns; columns (score, metric). A score that
         several files have gets the file's name in each, as two runs of one model on two nights;
         beside other scores both, as "tuesday: knn". Where a file does not have a user or a metric,
         values are NaN.
@@ -81,21 +84,31 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     if len(tables) > 1:
         tables = _name_apart(tables, paths)
     joined = pd.concat(tables, axis=1)
-    joined.index.name = tables[0].index.name
+    joined.index.names = tables[0].index.names
     return _complete(joined)
 
 
 def read_saved(paths: list[str]) -> list[pd.DataFrame]:
     """Return the tables of files, or raise where one has no user of the first."""
     tables = [_read_table(one) for one in paths]
-    are_text = [_kind(table) == "text" for table in tables]
-    for table, path, is_text in zip(tables, paths, are_text, strict=True):
-        # Numbers of csv are written as they were, so that as text they are what text was.
-        if any(are_text) and not is_text and Path(show_uri(path)).suffix == ".csv":
-            table.index = table.index.astype(str)
+    for table, path in zip(tables[1:], paths[1:], strict=True):
+        users = [list(one.index.names) for one in (table, tables[0])]
+        if len(users[0]) != len(users[1]):
+            raise RecframeError(
+                f"{show_path(path)} must have as many columns of users as {show_path(paths[0])}, "
+                f"found {quote(users[0])} and {quote(users[1])}"
+            )
+    for number in range(tables[0].index.nlevels):
+        are_text = [_kinds(table)[number] == "text" for table in tables]
+        for table, path, is_text in zip(tables, paths, are_text, strict=True):
+            # Numbers of csv are written as they were, so that as text they are what text was.
+            if any(are_text) and not is_text and Path(show_uri(path)).suffix == ".csv":
+                levels = _levels(table)
+                levels[number] = levels[number].astype(str)
+                table.index = as_users(levels)
     for table, path in zip(tables[1:], paths[1:], strict=True):
         if not table.index.isin(tables[0].index).any():
-            kinds = _kind(table), _kind(tables[0])
+            kinds = [" and ".join(_kinds(one)) for one in (table, tables[0])]
             found = " and ".join(quote(one.index.tolist()[0]) for one in (table, tables[0]))
             both = f", which are {kinds[0]} and {kinds[1]}; write them alike"
             raise RecframeError(
@@ -105,19 +118,29 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
     return tables
 
 
-def _kind(table: pd.DataFrame) -> str:
-    """Return what the users of a table are, in words."""
-    index = table.index
-    kind = getattr(index, "categories", index).inferred_type
-    return "text" if kind == "string" else f"{kind}s"
+def _levels(table: pd.DataFrame) -> list[Any]:
+    """Return each column of users of a table."""
+    return [table.index.get_level_values(number) for number in range(table.index.nlevels)]
+
+
+def _kinds(table: pd.DataFrame) -> list[str]:
+    """Return what the ids in each column of users of a table are, in words."""
+    kinds = [getattr(ids, "categories", ids).inferred_type for ids in _levels(table)]
+    return ["text" if kind == "string" else f"{kind}s" for kind in kinds]
+
+
+def _find_users(columns: list[str]) -> list[str]:
+    """Return the columns of users: those before the score, or the first behind it."""
+    before = columns[: columns.index("score")] if "score" in columns else columns[:1]
+    return before or columns[1:2]
 
 
 def _read_table(path: str) -> pd.DataFrame:
     """Return the table of one file, a column for each score and metric."""
     rows = _read_rows(path)
     columns = rows.columns.tolist()
-    user = next((label for label in columns if label != "score"), "user")
-    metrics = [label for label in columns if label not in (user, "score")]
+    users = _find_users(columns)
+    metrics = [label for label in columns if label not in (*users, "score")]
     if "score" not in columns or not metrics or not len(rows):
         raise RecframeError(
             f"{show_path(path)} must have a user column, score and metrics, as recframe "
@@ -128,14 +151,15 @@ def _read_table(path: str) -> pd.DataFrame:
             raise RecframeError(
                 f"{show_path(path)} must hold numbers in {quote(label)}, found {rows[label].dtype}"
             )
-    repeated = rows.duplicated([user, "score"])
-    if repeated.any() or rows[[user, "score"]].isna().any(axis=None):
-        row = rows[repeated | rows[[user, "score"]].isna().any(axis=1)].iloc[0]
+    ids = [*users, "score"]
+    repeated = rows.duplicated(ids)
+    if repeated.any() or rows[ids].isna().any(axis=None):
+        row = rows[repeated | rows[ids].isna().any(axis=1)].iloc[0]
         raise RecframeError(
             f"{show_path(path)} must have each user and score once, and none null; found "
-            f"{quote(row[user])}, {quote(row['score'])}"
+            f"{', '.join(quote(row[label]) for label in ids)}"
         )
-    of_score = {score: own.set_index(user)[metrics] for score, own in rows.groupby("score")}
+    of_score = {score: own.set_index(users)[metrics] for score, own in rows.groupby("score")}
     scores = rows["score"].unique().tolist()
     return pd.concat([of_score[score] for score in scores], axis=1, keys=scores, names=LEVELS)
 
@@ -149,9 +173,10 @@ def _read_rows(path: str) -> pd.DataFrame:
     try:
         if ending == ".parquet":
             return pd.read_parquet(source)
-        ids = dict.fromkeys((pd.read_csv(source, nrows=0).columns[0], "score"), pa.string())
+        users = _find_users(pd.read_csv(source, nrows=0).columns.tolist())
         if isinstance(source, BytesIO):
             source.seek(0)
+        ids = dict.fromkeys((*users, "score"), pa.string())
         options = csv.ConvertOptions(column_types=ids, null_values=[""])
         table = csv.read_csv(source, convert_options=options)
         # Of a metric that no user has a value of nothing tells the type.
@@ -164,9 +189,9 @@ def _read_rows(path: str) -> pd.DataFrame:
         raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
     except (pa.ArrowException, ValueError) as error:
         raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
-    user = rows.columns[0]
-    if rows[user].str.fullmatch("0|-?[1-9][0-9]{0,17}").all():
-        rows[user] = rows[user].astype("int64")
+    for user in users:
+        if rows[user].str.fullmatch("0|-?[1-9][0-9]{0,17}").all():
+            rows[user] = rows[user].astype("int64")
     return rows
 
 

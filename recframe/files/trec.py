@@ -10,7 +10,8 @@ import pandas as pd
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.lines import QRELS, RUN, Layout, read_lines
-from recframe.options import frame_error, is_path
+from recframe.foreign import frame_error
+from recframe.options import is_path
 
 PathLike = str | os.PathLike[str]
 

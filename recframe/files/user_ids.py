@@ -9,26 +9,31 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.files.footers import Files, naming_file, open_file
+from recframe.files.row_groups import RowGroup
 from recframe.frames.interactions import Interactions
+from recframe.frames.labels import leave_out
+from recframe.frames.user_groups import as_users
 from recframe.kernel.threads import Array
 
+IN_CACHE = 1 << 14  # texts that are hashed at a time, so that each step finds them near
 HASHED_WORDS = 32  # of longer ids each is hashed by itself
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
 
-def read_dtypes(files: Files) -> tuple[Any, dict[Hashable, Any]]:
-    """Return the dtype that the ids would have in a frame of all rows; None for one ranking.
+def read_dtypes(files: Files) -> tuple[list[Any], dict[Hashable, Any]]:
+    """Return the dtypes that the ids of each column of users would have in a frame of all rows.
 
     And those of other columns that say something of users, where they have categories.
     """
+    users = files.columns.users
     if not files.row_groups:
-        return None if files.user is None else files.sample_dtype(files.columns.user), {}
+        return [files.sample_dtype(label) for label in users], {}
     dtypes = {
         label: _read_dtype(files, label)
-        for label in files.columns.of_users
+        for label in leave_out([*files.columns.of_users], users)
         if isinstance(files.sample_dtype(label), pd.CategoricalDtype)
     }
-    return None if files.user is None else _read_dtype(files, files.columns.user), dtypes
+    return [_read_dtype(files, label) for label in users], dtypes
 
 
 def _read_dtype(files: Files, label: Hashable) -> Any:
@@ -37,35 +42,51 @@ def _read_dtype(files: Files, label: Hashable) -> Any:
     if not isinstance(dtype, pd.CategoricalDtype):
         return dtype
     found: list[pa.Array] = []
-    for path, one in {row_group.path: row_group.found for row_group in files.row_groups}.items():
-        with naming_file(path), open_file(one) as file:
-            for batch in file.iter_batches(columns=[str(label)]):
+    of_file: dict[str, list[RowGroup]] = {}
+    for row_group in files.row_groups:
+        of_file.setdefault(row_group.path, []).append(row_group)
+    for path, row_groups in of_file.items():
+        indexes = [index for row_group in row_groups for index in row_group.indexes]
+        with naming_file(path), open_file(row_groups[0].found) as file:
+            for batch in file.iter_batches(row_groups=indexes, columns=[str(label)]):
                 ids = batch[str(label)].slice(0, 0)
                 if not found or not ids.dictionary.equals(found[0].dictionary):
                     found = pa.chunked_array([*found, ids]).unify_dictionaries().chunks[:1]
     return found[0].to_pandas().dtype
 
 
-def restore_users(interactions: Interactions, dtype: Any) -> Interactions:
-    """Return the interactions of a block with ids of this dtype; None leaves them as text."""
+def restore_users(interactions: Interactions, dtypes: list[Any]) -> Interactions:
+    """Return the interactions of a block with ids of these dtypes; of none they stay."""
     groups = interactions.groups
     users, sorted_by = groups.users, groups.sorted_by
-    if isinstance(users, pd.CategoricalIndex):
-        # Categories of a block come in its order, in which users do not sort.
-        users, sorted_by = users.categories.take(users.codes), None
-    if dtype is not None:
-        users = users.astype(dtype)
-    users = users.rename(groups.users.name)
+    columns = []
+    for number, dtype in enumerate(dtypes):
+        ids = users.get_level_values(number)
+        name = ids.name
+        if isinstance(ids, pd.CategoricalIndex):
+            # Categories of a block come in its order, in which users do not sort.
+            ids, sorted_by = ids.categories.take(ids.codes), None
+        columns.append(ids.astype(dtype).rename(name))
+    users = as_users(columns) if columns else users
     return interactions._replace(groups=groups._replace(users=users, sorted_by=sorted_by))
 
 
-def hash_users(ids: pa.Array) -> Array:
+def hash_users(*columns: pa.Array) -> Array:
+    """Return 64 bits of the ids of each row that are equal where these are."""
+    bits = _hash(columns[0])
+    for ids in columns[1:]:
+        bits = _mix(bits) ^ _hash(ids)
+    return bits
+
+
+def _hash(ids: pa.Array) -> Array:
     """Return 64 bits of each id that are equal where ids are equal."""
     if pa.types.is_dictionary(ids.type):
-        of_texts: Array = hash_users(ids.dictionary)[ids.indices.to_numpy()]
+        of_texts: Array = _hash(ids.dictionary)[ids.indices.to_numpy()]
         return of_texts
     if ids.type in (pa.string(), pa.binary()):
-        return _hash_texts(ids)
+        pieces = [ids.slice(start, IN_CACHE) for start in range(0, len(ids), IN_CACHE)]
+        return np.concatenate([_hash_texts(piece) for piece in pieces or [ids]])
     values = ids.to_pandas()
     # -0.0 and 0.0 are one user.
     values = values + 0.0 if pa.types.is_floating(ids.type) else values

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recframe.frames.beside import check_rows, load_frame, naming
 from recframe.frames.columns import Columns, find_pair_columns, get_column
-from recframe.frames.ids import Coded, encode, match
+from recframe.frames.ids import Coded, PairItems, encode, match
 from recframe.frames.overlap import Items, Overlap, find_items
 from recframe.frames.pair_rows import find_all_rows, find_text_rows
 from recframe.frames.reading import complete_rows, find_groups
@@ -29,13 +29,13 @@ class Pairs(NamedTuple):
         The distinct users.
     user : ndarray of shape (n_pairs,), int
         The user of each pair, as a position in `users`.
-    item : Coded of length n_pairs
+    item : PairItems of length n_pairs
         The item of each pair.
     """
 
     users: pd.Index[Any]
     user: Array
-    item: Coded
+    item: PairItems
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Side:
             found[by_text.rows[by_text.rows >= 0]] = True
         else:
             coded = _encode_grouped(item, groups)
-            found = find_all_rows(coded, groups.offsets, user, pairs.item, other)
+            found = find_all_rows(coded, groups.offsets, user, pairs.item.coded, other)
         if not overlap.has_items:
             items = Items(True) if found.any() else find_items(item, pairs.item, other)
             overlap.note_items([items])
@@ -93,9 +93,9 @@ class Candidates:
         """
         if not self._sides:
             return frame
-        user, item = self._columns.user, self._columns.item
-        rows = complete_rows(frame, [label for label in (user, item) if label is not None])
-        groups = find_groups(frame, user, rows)
+        users, item = self._columns.users, self._columns.item
+        rows = complete_rows(frame, [label for label in (*users, item) if label is not None])
+        groups = find_groups(frame, users, rows)
         ids = get_column(frame, item, rows)
         is_out = np.any([side.find(groups, ids) != side.is_kept for side in self._sides], axis=0)
         if is_all:
@@ -139,15 +139,14 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
         return None
     frame = load_frame("exclude", options.exclude)
     with naming("exclude"):
-        user, item = find_pair_columns(frame, columns)
-        labels = [label for label in (user, item) if label is not None]
-        rows = complete_rows(frame, labels) if options.missing == "drop" else None
-        groups = find_groups(frame, user, rows)
+        own = find_pair_columns(frame, columns)
+        rows = complete_rows(frame, own.labels) if options.missing == "drop" else None
+        groups = find_groups(frame, own.users, rows)
         if is_all:
             check_rows("exclude", groups.offsets[-1])
-        coded = _encode_grouped(get_column(frame, item, rows), groups)
+        items = PairItems(get_column(frame, own.item, rows), groups.order)
     user_of_pair = np.repeat(np.arange(len(groups.users)), np.diff(groups.offsets))
-    return Pairs(groups.users, user_of_pair, coded)
+    return Pairs(groups.users, user_of_pair, items)
 
 
 def _encode_grouped(item: pd.Series, groups: UserGroups) -> Coded:

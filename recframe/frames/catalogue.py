@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, quote
+from recframe.foreign import frame_error, is_table, load_table
 from recframe.frames.arrays import as_array, as_ids, check_unmasked
 from recframe.frames.columns import Columns, find_label, get_column
 from recframe.frames.ids import match, plain
 from recframe.frames.kinds import find_kinds
 from recframe.frames.labels import is_same, list_labels
 from recframe.metrics.names import MAX_K
-from recframe.options import INFER, frame_error
+from recframe.options import INFER
 
 REQUIRED = "a list or Series of ids, a frame with a column of them, or their number"
 
@@ -74,6 +76,8 @@ def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
 
 def _read_ids(items: Any, columns: Columns) -> pd.Index[Any]:
     """Return the ids that are passed as items."""
+    if not isinstance(items, pd.DataFrame) and is_table("items", items):
+        items = read_frame(load_table("items", REQUIRED, items))
     if isinstance(items, pd.DataFrame):
         is_there = any(is_same(label, columns.item) for label in list_labels(items))
         try:

@@ -8,19 +8,26 @@ import pandas as pd
 
 from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.labels import (
+    as_labels,
     check_distinct,
     check_label,
     find_by_name,
     find_position,
     is_infer,
-    is_same,
     leave_out,
     list_labels,
     shown,
 )
 from recframe.frames.likely import FILL_IN, Arguments, list_changed, spell_call, suggest
 from recframe.frames.names import less_is_better, may_hold_lists
-from recframe.frames.roles import Roles, find_named, find_roles, find_truth_roles, infer_one
+from recframe.frames.roles import (
+    Roles,
+    find_named,
+    find_roles,
+    find_truth_roles,
+    infer_one,
+    lacking_error,
+)
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric, is_of_column, list_columns
 from recframe.options import Options
@@ -29,13 +36,14 @@ from recframe.options import Options
 class Columns(NamedTuple):
     """The labels of the columns in their roles.
 
-    `user` is None for one ranking, `relevant` where relevance is not read or every row is
-    relevant, `item` where items are not read. `ascending` says of each score whether the lowest
-    is the best. `averaged` are the columns that metrics are of: their names there, and labels.
-    `of_users` are those that say something of users, whose rows they do not vary in.
+    `user` is a list where each combination of what several columns hold is one ranking, None
+    where the frame is one; `relevant` is None where relevance is not read or every row is relevant,
+    `item` where items are not read. `ascending` says of each score whether the lowest is the best.
+    `averaged` are the columns that metrics are of: their names there, and labels. `of_users` are
+    those that say something of users, whose rows they do not vary in.
     """
 
-    user: Hashable | None
+    user: Hashable | list[Hashable] | None
     scores: list[Hashable]
     relevant: Hashable | None
     item: Hashable | None = None
@@ -44,9 +52,14 @@ class Columns(NamedTuple):
     of_users: tuple[Hashable, ...] = ()
 
     @property
+    def users(self) -> list[Hashable]:
+        """The labels of the columns that tell users apart, none for one ranking."""
+        return as_labels(self.user)
+
+    @property
     def labels(self) -> list[Hashable]:
-        """All labels, each once, the user's first."""
-        labels = [self.user, self.item, self.relevant, *self.scores]
+        """All labels, each once, the users' first."""
+        labels = [*self.users, self.item, self.relevant, *self.scores]
         labels = [label for label in labels if label is not None]
         for label in (*(label for _, label in self.averaged), *self.of_users):
             labels += leave_out([label], labels)  # one may have a role too, or two names
@@ -73,47 +86,59 @@ def find_columns(
         with_relevant = with_relevant and not all(map(is_of_column, metrics))
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     check_roles(frame, roles, options, call)
-    labels = {name: next(iter(role.labels), None) for name, role in roles.items()}
     scores = roles["score"].labels
-    del labels["score"]
-    check_distinct(labels, scores)
+    labels = {name: role.labels for name, role in roles.items() if name != "score"}
+    check_distinct({**labels, "score": scores})
     reads_item = with_item or options.needs_item or options.duplicates != "keep"
-    item = labels.get("item") if reads_item else None
+    item = _one(roles, "item") if reads_item else None
     ascending = _find_directions(scores, options.ascending)
     found = tuple((name, find_by_name(frame, name)) for name in list_columns(metrics))
-    return Columns(labels["user"], scores, labels.get("relevant"), item, ascending, found)
+    user, relevant = _one_or_several(roles["user"].labels), _one(roles, "relevant")
+    return Columns(user, scores, relevant, item, ascending, found)
 
 
 def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) -> Columns:
     """Return the label of each role in truth: given, that of the frame, or inferred."""
-    roles = find_truth_roles(truth, columns.user, columns.item, options)
+    roles = find_truth_roles(truth, columns.users, columns.item, options)
     check_roles(truth, roles, options)
-    labels = {name: next(iter(role.labels), None) for name, role in roles.items()}
-    check_distinct(labels, [])
-    user, item, relevant = map(labels.get, ("truth_user", "truth_item", "relevant"))
-    return Columns(user, [], relevant, item)
+    check_distinct({name: role.labels for name, role in roles.items()})
+    user = _one_or_several(roles["truth_user"].labels) if "truth_user" in roles else None
+    return Columns(user, [], _one(roles, "relevant"), _one(roles, "truth_item"))
 
 
-def find_pair_columns(frame: pd.DataFrame, columns: Columns) -> list[Hashable | None]:
+def find_pair_columns(frame: pd.DataFrame, columns: Columns) -> Columns:
     """Return the labels of user and item in a frame of pairs: those given, or inferred."""
     named = find_named(frame)
-    found: dict[str, Hashable | None] = {}
-    for role, label in (("user", columns.user), ("item", columns.item)):
-        if label is None or any(is_same(label, other) for other in list_labels(frame)):
-            found[role] = label
-            if label is not None:
+    found: dict[str, list[Hashable]] = {}
+    for role, labels in (("user", columns.users), ("item", as_labels(columns.item))):
+        missing = leave_out(labels, list_labels(frame))
+        if not missing:
+            found[role] = labels
+            for label in labels:
                 check_label(frame, role, label)
             continue
+        if len(labels) > 1:
+            raise lacking_error(frame, labels, missing, "exclude")
         inferred = infer_one(role, named)
         if inferred.problem:
             kind = MissingColumnError if inferred.how == "none" else RecframeError
             raise kind(
                 f"{role}: {inferred.problem}; it has {shown(list_labels(frame))}; name one "
-                f"{quote(label)}, as that of the frame evaluated"
+                f"{quote(labels[0])}, as that of the frame evaluated"
             )
-        found[role] = inferred.labels[0]
-    check_distinct(found, [])
-    return list(found.values())
+        found[role] = inferred.labels
+    check_distinct(found)
+    return Columns(_one_or_several(found["user"]), [], None, next(iter(found["item"]), None))
+
+
+def _one_or_several(labels: list[Hashable]) -> Hashable | list[Hashable] | None:
+    """Return the only label, None where there is none, or several as they are."""
+    return labels if len(labels) > 1 else next(iter(labels), None)
+
+
+def _one(roles: Roles, name: str) -> Hashable | None:
+    """Return the label of a role, None where it has none."""
+    return next(iter(roles[name].labels), None) if name in roles else None
 
 
 def check_roles(frame: pd.DataFrame, roles: Roles, options: Options, call: str = "") -> None:

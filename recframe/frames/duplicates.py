@@ -13,13 +13,12 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import check_dtype, factorize, number_text, read_text
+from recframe.frames.keys import check_dtype, factorize, find_keys, number_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import (
     UserGroups,
-    find_keys,
     find_nulls,
     has_nulls,
     null_error,
@@ -51,8 +50,18 @@ class Unfolded(NamedTuple):
     scores: dict[Hashable, tuple[Array, Array | None]]
 
 
-def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = False) -> Repeats:
-    """Return the rows, counted in grouped order, that repeat the item of their user.
+class ItemRepeats(NamedTuple):
+    """The rows, counted in grouped order, that repeat the item of their user.
+
+    `text_keys` are those of `number_text` where items are text, in the order of rows.
+    """
+
+    repeats: Repeats
+    text_keys: Array | None = None
+
+
+def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = False) -> ItemRepeats:
+    """Return the rows that repeat the item of their user.
 
     A null item is refused; where reading is lenient, it repeats none.
     """
@@ -62,16 +71,16 @@ def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = Fa
             raise null_error(f"item={quote(item.name)}: ids", nulls)
         codes, _ = factorize(item, "item")
         codes[nulls] = -1 - np.arange(nulls.sum())
-        return find_repeats(codes, groups.offsets, groups.order)
+        return ItemRepeats(find_repeats(codes, groups.offsets, groups.order))
     keys, are_ids = _make_keys(item)
     found = find_repeats(keys, groups.offsets, groups.order)
     if are_ids or len(found.rows) == 0:
-        return found
+        return ItemRepeats(found, None if are_ids else keys)
     # Different ids can have one key: those of the rows found are compared themselves.
     rows = np.unique(np.concatenate([found.rows, found.first]))
     codes = pd.factorize(item.iloc[rows if groups.order is None else groups.order[rows]])[0]
     exact = find_repeats(codes, np.searchsorted(rows, groups.offsets))
-    return Repeats(rows[exact.rows], rows[exact.first])
+    return ItemRepeats(Repeats(rows[exact.rows], rows[exact.first]), keys)
 
 
 def _make_keys(item: pd.Series) -> tuple[Array, bool]:
@@ -82,8 +91,6 @@ def _make_keys(item: pd.Series) -> tuple[Array, bool]:
         categories = item.cat.categories.dtype
         if is_object_dtype(categories) or categories.kind == "f":
             keys = None  # what they are must be looked at
-    elif keys is None and is_object_dtype(item.dtype):
-        keys = read_text(item)
     if keys is None:
         return encode(item, "item").codes, True
     if isinstance(keys, pa.Array):
@@ -101,20 +108,16 @@ def repeated_error(
 ) -> RepeatedPairError:
     """Return the refusal of repeated rows; `rows` are the positions of all in the frame."""
     repeated, first = rows[repeats.rows[:N_EXAMPLES]], rows[repeats.first[:N_EXAMPLES]]
-    roles = {"user": columns.user, "item": columns.item}
-    ids = {
-        role: get_column(frame, label, repeated[:1]).tolist()[0]
-        for role, label in roles.items()
-        if label is not None
-    }
-    labels = " and ".join(repr(label) for label in roles.values() if label is not None)
-    example = ", ".join(f"{role} {quote(own)}" for role, own in ids.items())
+    labels = [*columns.users, columns.item]
+    *ids, item = (get_column(frame, label, repeated[:1]).tolist()[0] for label in labels)
+    user = tuple(ids) if len(ids) > 1 else next(iter(ids), None)
+    example = f"user {quote(user)}, item {quote(item)}" if ids else f"item {quote(item)}"
     found = (
-        f"{labels} must not be the same in two rows, found {len(repeats.rows):,} of {len(rows):,} "
-        f"rows that repeat another (such as {example})"
+        f"{' and '.join(map(repr, labels))} must not be the same in two rows, found "
+        f"{len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as {example})"
     )
     told = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
-    return RepeatedPairError(f"{found}; {advise(told)}", found, ids.get("user"), ids["item"])
+    return RepeatedPairError(f"{found}; {advise(told, columns)}", found, user, item)
 
 
 def find_telling(
@@ -134,12 +137,13 @@ def find_telling(
     return min(told.items(), key=lambda column: len(column[1]), default=None)
 
 
-def advise(told: tuple[Hashable, list[Any]] | None) -> str:
+def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> str:
     """Return what to do about repeated rows, given the column that tells them apart."""
     if told is None:
         return REMEDY
     label, (one, other, *_) = told
-    apart = APART
+    both = [label, *columns.users] if columns.users else label
+    apart = f"pass user={quote(both)} to {APART}"
     if has_role_name(label, "user"):  # as a session of a user
         apart = f"pass user={quote(label)} to rank each by itself"
     elif has_role_name(label, "item"):  # as a passage of a document

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, quote
+from recframe.foreign import frame_error
 from recframe.frames.names import find_role
 from recframe.metrics.names import parse_metric
-from recframe.options import frame_error
 
 LEVELS = ["score", "metric"]
 REQUIRED = "a DataFrame with a row for each user, as df.rec.evaluate() returns"

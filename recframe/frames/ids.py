@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import quote
-from recframe.frames.keys import check_dtype, factorize
+from recframe.frames.keys import check_dtype, factorize, find_keys, read_text
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import find_keys, null_error
+from recframe.frames.user_groups import as_users, null_error
+from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 
 
@@ -56,6 +58,43 @@ class Coded(NamedTuple):
         """Return the ids of rows."""
         codes = self.codes[rows]
         return pd.Index(codes) if self.ids is None else self.ids.take(codes)
+
+
+class PairItems:
+    """The items of pairs, in grouped order: as integers, or as text, whichever is asked for.
+
+    Texts are made integers when those are asked for: as a rule they are looked up as they are.
+    """
+
+    def __init__(self, column: pd.Series, order: Array | None) -> None:
+        self._column, self._order = column, order
+        if not isinstance(column.dtype, pd.StringDtype) or self.texts[0] is None:
+            _ = self.coded  # which raises for what is no id
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The items as integers."""
+        coded = encode(self._column, "item")
+        return coded if self._order is None else coded._replace(codes=coded.codes[self._order])
+
+    @cached_property
+    def texts(self) -> tuple[pa.Array | None, Array]:
+        """Texts, and the position among these of each item; None where items are no texts."""
+        if isinstance(self._column.dtype, pd.StringDtype):
+            text = read_text(self._column)
+            if text is not None and not text.null_count:
+                return text, np.arange(len(text)) if self._order is None else self._order
+            return None, np.empty(0, np.int64)
+        codes, ids = self.coded
+        return None if ids is None else read_text(ids), codes
+
+    def distinct(self) -> pd.Index[Any]:
+        """Return the ids that some pair has, each once."""
+        return self.coded.distinct()
+
+    def take(self, pairs: Array) -> pd.Index[Any]:
+        """Return the ids of pairs."""
+        return self.coded.take(pairs)
 
 
 def _table_start(codes: Array) -> int | None:
@@ -102,6 +141,8 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
 
     The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
     """
+    if isinstance(ids, pd.MultiIndex):
+        return _match_levels(ids, among, other)
     check_comparable(ids, among, role, other)
     own, others = plain(ids), plain(among)
     integers = _integers(own), _integers(others)
@@ -119,6 +160,21 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
     return position
 
 
+def _match_levels(ids: pd.MultiIndex, among: Any, other: str) -> Array:
+    """Return what `match` does, of users told apart by several columns, each matched by itself."""
+    codes = []
+    levels = zip(ids.levels, ids.codes, among.levels, among.codes, strict=True)
+    for own, own_codes, level, level_codes in levels:
+        place = match(own, level, f"user={quote(level.name)}", other)
+        codes.append(np.append(level_codes, place[own_codes]))
+    is_known = np.min(codes, axis=0) >= 0
+    numbers = pd.Index(combine(*(code[is_known] for code in codes)))
+    position = np.full(len(ids), -1)
+    own = is_known[len(among) :]
+    position[own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
+    return position
+
+
 def _look_up(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
     """Return the position of each id among others of its dtype, -1 where there is none."""
     keys, others = find_keys(ids), find_keys(among)
@@ -132,6 +188,12 @@ def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
 
     Where that does not hold them all, it is that of the categories, or what pandas finds for both.
     """
+    if isinstance(ids, pd.MultiIndex):
+        levels = [
+            append(ids.get_level_values(number), others.get_level_values(number))
+            for number in range(ids.nlevels)
+        ]
+        return as_users(levels)
     codes, distinct = pd.factorize(others)
     dtype: Any = ids.dtype
     same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)

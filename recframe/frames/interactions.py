@@ -50,6 +50,8 @@ class Interactions(NamedTuple):
         The values of the columns that metrics are of, in grouped order.
     find_judged : callable, default None
         Returns which rows, in grouped order, truth holds; None: every one.
+    text_keys : ndarray of shape (n_rows,), int, default None
+        The keys of items that are text, in the order of `rows`, where they are known.
     """
 
     frame: pd.DataFrame
@@ -66,6 +68,7 @@ class Interactions(NamedTuple):
     unfolded: Unfolded | None = None
     averaged: tuple[Array, ...] = ()
     find_judged: Callable[[], Judged] | None = None
+    text_keys: Array | None = None
 
     def judged(self) -> Judged:
         """Return what truth holds; without truth that is every row."""
@@ -95,22 +98,37 @@ class Interactions(NamedTuple):
 
     def take(self, rows: Array) -> Self:
         """Return interactions with these of their rows, in this order."""
+        return self._rearrange(lambda values: values[rows])
+
+    def move(self, rows: Array, places: Array) -> Self:
+        """Return interactions in which these of their rows stand at those places of each other."""
+
+        def arrange(values: Array) -> Array:
+            moved = values.copy()  # which takes a fifth of the time of putting all in order
+            moved[places] = values[rows]
+            return moved
+
+        return self._rearrange(arrange)
+
+    def _rearrange(self, arrange: Callable[[Array], Array]) -> Self:
+        """Return interactions with their rows as a function arranges values of them."""
         order, find_gains, find_judged = self.groups.order, self.find_gains, self.find_judged
+        order = np.arange(len(self.relevant)) if order is None else order
 
         def take_gains() -> Gains:
             gains = cast("Callable[[], Gains]", find_gains)()
-            return gains._replace(gain=gains.gain[rows])
+            return gains._replace(gain=arrange(gains.gain))
 
         def take_judged() -> Judged:
             judged = self.judged()
-            return judged if judged.rows is None else judged._replace(rows=judged.rows[rows])
+            return judged if judged.rows is None else judged._replace(rows=arrange(judged.rows))
 
         return self._replace(
-            groups=self.groups._replace(order=rows if order is None else order[rows]),
-            relevant=self.relevant[rows],
-            averaged=tuple(values[rows] for values in self.averaged),
+            groups=self.groups._replace(order=arrange(order)),
+            relevant=arrange(self.relevant),
+            averaged=tuple(map(arrange, self.averaged)),
             scores={
-                label: (values[rows], None if is_ranked is None else is_ranked[rows])
+                label: (arrange(values), None if is_ranked is None else arrange(is_ranked))
                 for label, (values, is_ranked) in self.scores.items()
             },
             find_gains=None if find_gains is None else take_gains,

@@ -15,7 +15,7 @@ from recframe.frames.beside import check_rows, load_frame, naming
 from recframe.frames.candidates import Pairs
 from recframe.frames.columns import Columns, find_truth_columns, get_column
 from recframe.frames.grades import check_no_grades
-from recframe.frames.ids import Coded, encode
+from recframe.frames.ids import Coded, PairItems, encode
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_infer
 from recframe.frames.reading import read_interactions
@@ -33,7 +33,7 @@ class Judgments(NamedTuple):
         The distinct users.
     user : ndarray of shape (n_pairs,), int
         The user of each pair, as a position in `users`.
-    item, relevant : Coded of length n_pairs, ndarray of shape (n_pairs,), bool
+    item, relevant : PairItems of length n_pairs, ndarray of shape (n_pairs,), bool
         The item of each pair, and whether it is relevant.
     find_gains : callable, default None
         Returns what relevant items add to nDCG; None: 1 each.
@@ -43,7 +43,7 @@ class Judgments(NamedTuple):
 
     users: pd.Index[Any]
     user: Array
-    item: Coded
+    item: PairItems
     relevant: Array
     find_gains: Callable[[], Gains] | None = None
     find_grades: Callable[[], pd.Series] | None = None
@@ -78,7 +78,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         try:
             rows = read_interactions(truth, columns, replace(options, duplicates="raise"))
         except RepeatedPairError as error:
-            labels = [label for label in (columns.user, columns.item) if label is not None]
+            labels = columns._replace(relevant=None).labels
             one = f"drop_duplicates({quote(labels)})"
             if columns.relevant is not None:
                 one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"
@@ -86,7 +86,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
         users, offsets = rows.groups.users, rows.groups.offsets
         if is_all:
             check_rows("truth", offsets[-1])
-        item = read_items(rows)
+        item = PairItems(get_items(rows), rows.groups.order)
     user = np.repeat(np.arange(len(users)), np.diff(offsets))
     relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)
     find_grades = partial(_read_grades, rows) if rows.is_judged else None

@@ -189,12 +189,12 @@ def _convert_numbers(numbers: Sequence[Any], texts: Sequence[Any]) -> tuple[str,
 
 
 def refuse_disjoint(
-    role: str, ids: pd.Index[Any], other_ids: pd.Index[Any], other: str
+    role: str, ids: pd.Index[Any], other_ids: pd.Index[Any], other: str, what: str = ""
 ) -> NoReturn:
     """Refuse a frame and another, by its option, that have no user, or no item, in common."""
     raise RecframeError(
-        f"{role}: no {role} is in both the frame and {other}; {shown(ids, other_ids, other)}"
-        f"{find_difference(ids, other_ids, other)}"
+        f"{role}: no {what or role} is in both the frame and {other}; "
+        f"{shown(ids, other_ids, other)}{find_difference(ids, other_ids, other)}"
     )
 
 

@@ -19,6 +19,11 @@ def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Has
     return leave_out(labels, taken)
 
 
+def as_labels(given: Any) -> list[Hashable]:
+    """Return one label, or a list of labels, as a list; of None none."""
+    return list(given) if isinstance(given, list) else [] if given is None else [given]
+
+
 def other_labels(frame: pd.DataFrame, taken: Iterable[Hashable]) -> list[Hashable]:
     """Return the labels that are not taken and name one column each."""
     labels = list_labels(frame, taken)
@@ -96,10 +101,9 @@ def check_label(frame: pd.DataFrame, role: str, label: Hashable) -> None:
         )
 
 
-def check_distinct(labels: dict[str, Any], scores: list[Hashable]) -> None:
+def check_distinct(labels: dict[str, list[Hashable]]) -> None:
     """Raise where one column was given two roles."""
-    roles = [(role, label) for role, label in labels.items() if label is not None]
-    roles += [("score", label) for label in scores]
+    roles = [(role, label) for role, several in labels.items() for label in several]
     if are_distinct_texts([label for _, label in roles]):
         return
     for number, (role, label) in enumerate(roles):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.foreign import find_table
+from recframe.foreign import find_table, frame_error
 from recframe.frames.arrays import (
     are_minus_one,
     as_array,
@@ -26,7 +26,7 @@ from recframe.frames.member_lists import check_falling, check_once, join_lists
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
-from recframe.options import INFER, frame_error
+from recframe.options import INFER
 
 LISTS = "a dict of items by user, or a frame with a column of lists"
 MATRIX = "a matrix (from_lists takes lists of different lengths)"

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.foreign import find_table, is_sparse
+from recframe.foreign import find_table, frame_error, is_sparse
 from recframe.frames.arrays import as_array, as_numbers, read_ids
 from recframe.frames.names import has_role_name
 from recframe.kernel.threads import Array
 from recframe.metrics.names import check_k
-from recframe.options import frame_error
 
 MATRIX = "a matrix with a row for each user and a column for each item"
 N_CELLS = 1 << 22  # looked at together: what that takes beside matrix and result is some 100 MB

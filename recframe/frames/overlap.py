@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
 
-from recframe.frames.ids import Coded, encode, match
+from recframe.errors import quote
+from recframe.frames.ids import Coded, PairItems, encode, match
 from recframe.frames.kinds import find_difference, refuse_disjoint
 from recframe.kernel.threads import Array
 
@@ -31,7 +32,7 @@ class Overlap:
     """Which users of truth, or of exclude, are in the parts noted, and whether any item is."""
 
     other_users: pd.Index[Any]
-    other_items: Coded
+    other_items: Coded | PairItems
     other: str = "truth"
     is_listed: Array = field(init=False)
 
@@ -65,7 +66,7 @@ class Overlap:
     def check(self) -> None:
         """Raise where no user, or no item, of the other side was in any part."""
         if not self.is_listed.any():
-            refuse_disjoint("user", self.users, self.other_users, self.other)
+            self._refuse_users()
         if self.has_items:
             return
         own, others = self.items.examples, self.other_items.distinct()
@@ -74,8 +75,19 @@ class Overlap:
         if not is_one or find_difference(own, others, self.other):
             refuse_disjoint("item", own, others, self.other)
 
+    def _refuse_users(self) -> NoReturn:
+        """Refuse a frame and another that have no user in common, or no id of one of the levels."""
+        own, others = self.users, self.other_users
+        is_all = len(own) == self._n_users
+        if is_all and isinstance(own, pd.MultiIndex) and isinstance(others, pd.MultiIndex):
+            for level, of_other in zip(own.levels, others.levels, strict=True):
+                what = quote(level.name)
+                if not (match(of_other, level, f"user={what}", self.other) >= 0).any():
+                    refuse_disjoint(f"user={what}", level, of_other, self.other, what)
+        refuse_disjoint("user", own, others, self.other)
 
-def find_items(item: pd.Series, other_items: Coded, other: str = "truth") -> Items:
+
+def find_items(item: pd.Series, other_items: Coded | PairItems, other: str = "truth") -> Items:
     """Return what a column of items has in common with the items of the other side."""
     ids = encode(item.dropna(), "item").distinct()
     are_common = bool((match(other_items.distinct(), ids, "item", other) >= 0).any())

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.frames.ids import Coded, match
+from recframe.frames.ids import Coded, PairItems, match
 from recframe.frames.keys import number_text, read_text
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.pairs import Match, find_members, find_pairs
@@ -32,27 +32,31 @@ def find_all_rows(item: Coded, offsets: Array, user: Array, asked: Coded, other:
     """Return whether the pair of each row is asked for; rows, and what is asked, may repeat."""
     rows = _find_by_low_bits(item, offsets, user, asked)
     if rows is None:
-        return find_members(*_number_pairs(item, offsets, user, asked, other))
+        return find_members(*_number_pairs(item, offsets, user, asked, other)) >= 0
     is_found = np.zeros(len(item.codes), bool)
     is_found[rows[rows >= 0]] = True
     return is_found
 
 
-def find_text_rows(text: pd.Series, groups: UserGroups, user: Array, asked: Coded) -> Match | None:
+def find_text_rows(
+    text: pd.Series, groups: UserGroups, user: Array, asked: PairItems, keys: Array | None = None
+) -> Match | None:
     """Return what `find_rows` does, of items that are text; None where they are to be encoded.
 
-    Texts are looked up by 32 bits of each, and what is found is compared. The few pairs whose bits
-    are those of another text of the user are looked up by themselves.
+    Texts are looked up by 32 bits of each, which are their keys if known already, and what is found
+    is compared. The few pairs whose bits are those of another text of the user are looked up by
+    themselves.
     """
-    own, ids = read_text(text), None if asked.ids is None else read_text(asked.ids)
+    own, (ids, codes) = read_text(text), asked.texts
     if own is None or ids is None or own.null_count:
         return None
-    code = number_text(ids)[asked.codes]
-    found = find_pairs(groups.in_order(number_text(own)), groups.offsets, 1 << 32, user, code)
+    code = number_text(ids)[codes]
+    keys = groups.in_order(number_text(own) if keys is None else keys)
+    found = find_pairs(keys, groups.offsets, 1 << 32, user, code)
     rows, unclear = found.rows, found.repeated
     listed = np.flatnonzero(rows >= 0)
     same = _take_text(own, groups, rows[listed])
-    others = ids.take(pa.array(asked.codes[listed])).cast(same.type)
+    others = ids.take(pa.array(codes[listed])).cast(same.type)
     if not same.equals(others):
         differs = np.asarray(pc.not_equal(same, others))
         unclear = np.union1d(unclear, listed[differs])
@@ -60,7 +64,7 @@ def find_text_rows(text: pd.Series, groups: UserGroups, user: Array, asked: Code
         return None
     for pair in unclear:
         first, stop = groups.offsets[user[pair]], groups.offsets[user[pair] + 1]
-        wanted = ids[int(asked.codes[pair])].cast(same.type)
+        wanted = ids[int(codes[pair])].cast(same.type)
         place = pc.index(_take_text(own, groups, np.arange(first, stop)), wanted).as_py()
         rows[pair] = first + place if place >= 0 else -1
     return found

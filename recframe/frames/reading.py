@@ -33,14 +33,14 @@ def read_interactions(
     rows with a null user or relevance are left out, those with a null score not ranked, and a
     relevance column that cannot be read says nothing.
     """
-    checked = [columns.user, columns.relevant] if lenient else []
+    checked = [*columns.users, columns.relevant] if lenient else []
     if options.missing == "drop":
-        checked = [columns.user, columns.relevant, *columns.scores]
+        checked = [*columns.users, columns.relevant, *columns.scores]
         checked += [columns.item] if _reads_items(options) else []
         checked += [label for _, label in columns.averaged]
     rows = complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
-    groups = find_groups(frame, columns.user, rows)
+    groups = find_groups(frame, columns.users, rows)
     relevant, find_gains = None, None
     if columns.relevant is not None:
         relevance = get_column(frame, columns.relevant, rows)
@@ -70,10 +70,10 @@ def read_interactions(
     return _settle_repeats(interactions, options, lenient=lenient)
 
 
-def find_groups(frame: pd.DataFrame, user: Hashable | None, rows: Array | None) -> UserGroups:
-    """Return the rows of each user, of a frame or of some of its rows; None is one user."""
-    if user is not None:
-        return group_users(get_column(frame, user, rows))
+def find_groups(frame: pd.DataFrame, users: list[Hashable], rows: Array | None) -> UserGroups:
+    """Return the rows of each user, of a frame or of some of its rows; of no column one user."""
+    if users:
+        return group_users(*(get_column(frame, label, rows) for label in users))
     n_rows = len(frame) if rows is None else len(rows)
     return UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows]))
 
@@ -87,7 +87,9 @@ def _settle_repeats(interactions: Interactions, options: Options, *, lenient: bo
     """Return what `duplicates` makes of rows that repeat the user and item of another."""
     frame, columns, rows, groups, *_ = interactions
     item = get_column(frame, columns.item, rows)
-    repeats = find_item_repeats(item, groups, lenient=lenient)
+    repeats, text_keys = find_item_repeats(item, groups, lenient=lenient)
+    if options.has_truth:
+        interactions = interactions._replace(text_keys=text_keys)
     if len(repeats.rows) == 0:
         return interactions
     if options.duplicates == "raise" and not lenient:

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.foreign import is_sparse
+from recframe.foreign import frame_error, is_sparse
 from recframe.frames.arrays import as_numbers, read_ids
 from recframe.frames.member_lists import check_once, join_lists
 from recframe.kernel.threads import Array
-from recframe.options import frame_error
 
 TRUTH = "a dict of the items of each user, or a sparse matrix of SciPy"
 

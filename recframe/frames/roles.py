@@ -6,9 +6,10 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.labels import (
     are_distinct_texts,
+    as_labels,
     check_label,
     is_infer,
     is_same,
@@ -67,6 +68,7 @@ def find_roles(
     by it. Where repeated pairs count, or `with_item`, it has a role if the frame has one.
     """
     given = {"user": options.user, "item": options.item, "relevant": options.relevant}
+    given["score"] = options.score
     if options.has_truth:
         del given["relevant"]  # it names a column of truth
     roles = {
@@ -74,8 +76,6 @@ def find_roles(
         for role, label in given.items()
         if not is_infer(label)
     }
-    if not is_infer(options.score):
-        roles["score"] = _read_scores(frame, _listed(options.score), "given")
     named = find_named(frame)
     needed = ["user"]
     needed += ["item"] if options.needs_item else []
@@ -97,23 +97,32 @@ def find_roles(
 
 
 def find_truth_roles(
-    truth: pd.DataFrame, user: Hashable | None, item: Hashable, options: Options
+    truth: pd.DataFrame, users: list[Hashable], item: Hashable, options: Options
 ) -> Roles:
     """Return what is known of each role in truth, where the frame has these labels of ids."""
     named = find_named(truth)
-    own = {"truth_user": user, "truth_item": item}
-    if user is None:
-        del own["truth_user"]
+    own = {"truth_user": users, "truth_item": [item]}
     roles = {}
-    for role, label in own.items():
+    for role, labels in own.items():
+        if not labels:
+            continue
         given = getattr(options, role)
+        missing = leave_out(labels, list_labels(truth))
         if not is_infer(given):
             roles[role] = _read_given(truth, role, given)
-        elif any(is_same(label, other) for other in list_labels(truth)):
-            found = _read_given(truth, role, label)
+            if len(roles[role].found) not in (0, len(labels)):
+                error = RecframeError(
+                    f"{role} must be as many columns as user={quote(labels)}, found {quote(given)}"
+                )
+                roles[role] = Role("refused", [], error=error)
+        elif not missing:
+            found = _read_given(truth, role, labels)
             roles[role] = found._replace(how="inferred") if found.found else found
-        else:
+        elif len(labels) == 1:
             roles[role] = infer_one(role, named)
+        else:
+            error = lacking_error(truth, labels, missing, "truth", ", or truth_user= others")
+            roles[role] = Role("refused", [], error=error)
     taken = [label for role in roles.values() for label in role.found]
     if not is_infer(options.relevant):
         if options.relevant is not None:
@@ -140,6 +149,20 @@ def find_named(frame: pd.DataFrame) -> Named:
         ]
         named["score"] = leave_out(named["score"], no_scores)
     return named
+
+
+def lacking_error(
+    frame: pd.DataFrame, users: list[Hashable], missing: list[Hashable], other: str, also: str = ""
+) -> RecframeError:
+    """Return the refusal of a frame beside one whose users are in several columns, for lacking one.
+
+    What it says of a user cannot be guessed to hold for each of the user's rankings.
+    """
+    return MissingColumnError(
+        f"user={quote(users)} needs each of these columns here too, found no {shown(missing)}; the "
+        f"frame has {shown(list_labels(frame))}; pass {other}={other}.merge("
+        f"df[{quote(missing)}].drop_duplicates(), how='cross') where it holds for each{also}"
+    )
 
 
 def infer_one(role: str, named: Named, taken: Sequence[Hashable] = ()) -> Role:
@@ -169,40 +192,37 @@ def is_number(dtype: Any) -> bool:
     return is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
 
 
-def _read_given(frame: pd.DataFrame, role: str, label: Hashable) -> Role:
-    """Return a role whose label was given."""
-    if label is None and role == "user":
+def _read_given(frame: pd.DataFrame, role: str, given: Any) -> Role:
+    """Return a role whose label was given, or labels."""
+    if given is None and role == "user":
         return Role("given", [])
-    try:
-        if label is None:
-            raise RecframeError(
-                "relevant=None says that every pair of truth is relevant, found no truth; pass "
-                "truth=, or relevant= the column of relevance"
-            )
-        check_label(frame, role, label)
-    except RecframeError as error:
-        return Role("refused", [label], error=error)
-    return Role("given", [label])
+    if given is None:
+        error = RecframeError(
+            "relevant=None says that every pair of truth is relevant, found no truth; pass "
+            "truth=, or relevant= the column of relevance"
+        )
+        return Role("refused", [given], error=error)
+    return _read_labels(frame, role, as_labels(given), "given")
 
 
-def _read_scores(frame: pd.DataFrame, scores: list[Hashable], how: How) -> Role:
+def _read_labels(frame: pd.DataFrame, role: str, given: list[Hashable], how: How) -> Role:
     """Return the role of these labels, which are refused where each is not one column."""
     labels = list_labels(frame)
-    is_plain = are_distinct_texts(labels) and are_distinct_texts(scores)
-    if scores and is_plain and set(scores) <= set(labels):
-        return Role(how, scores)
+    is_plain = are_distinct_texts(labels) and are_distinct_texts(given)
+    if given and is_plain and set(given) <= set(labels):
+        return Role(how, given)
     try:
-        if not scores:
-            raise RecframeError("score must name at least one column, found an empty list")
-        for label in scores:
-            check_label(frame, "score", label)
-            if sum(is_same(label, other) for other in scores) > 1:
+        if not given:
+            raise RecframeError(f"{role} must name at least one column, found an empty list")
+        for label in given:
+            check_label(frame, role, label)
+            if sum(is_same(label, other) for other in given) > 1:
                 raise RecframeError(
-                    f"score must name different columns, found {quote(label)} twice"
+                    f"{role} must name different columns, found {quote(label)} twice"
                 )
     except RecframeError as error:
-        return Role("refused", scores, error=error)
-    return Role(how, scores)
+        return Role("refused", given, error=error)
+    return Role(how, given)
 
 
 def _infer_scores(frame: pd.DataFrame, named: Named, roles: Roles) -> Role:
@@ -217,7 +237,7 @@ def _infer_scores(frame: pd.DataFrame, named: Named, roles: Roles) -> Role:
             f"{quote(doubtful[0])} may be no model to evaluate"
         )
         return Role("several", scores, problem)
-    return _read_scores(frame, scores, "inferred")
+    return _read_labels(frame, "score", scores, "inferred")
 
 
 def _looked_for(role: str) -> str:
@@ -225,8 +245,3 @@ def _looked_for(role: str) -> str:
     meant = role.removeprefix("truth_")
     ending = ALSO.get(meant, "")
     return f"{', '.join(list_examples(meant, N_NAMES))}, …{ending}"
-
-
-def _listed(given: Any) -> list[Hashable]:
-    """Return one label, or a list of labels, as a list."""
-    return list(given) if isinstance(given, list) else [given]

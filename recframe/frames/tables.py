@@ -106,16 +106,39 @@ def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
-    """Return a per-user table as plain columns: user, score, and one for each metric."""
+    """Return a per-user table as plain columns: the users', score, and one for each metric."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
-    user = "user" if per_user.index.name is None else per_user.index.name
-    if user in ("score", *metrics):
-        raise RecframeError(f"the user column {quote(user)} has the name of a result; rename it")
-    cells = per_user.to_numpy().reshape(-1, len(metrics))
-    tidy = pd.DataFrame(cells, columns=metrics)
-    tidy.insert(0, user, per_user.index.repeat(len(scores)))
-    tidy.insert(1, "score", np.tile(pd.Index(scores).to_numpy(), len(per_user)))
+    names = ["user" if name is None else name for name in per_user.index.names]
+    taken = [name for name in names if name in ("score", *metrics)]
+    if taken:
+        raise RecframeError(
+            f"the user column {quote(taken[0])} has the name of a result; rename it"
+        )
+    tidy = pd.DataFrame(per_user.to_numpy().reshape(-1, len(metrics)), columns=metrics)
+    users = per_user.index.repeat(len(scores))
+    for level, name in enumerate(names):
+        tidy.insert(level, name, users.get_level_values(level))
+    which = np.tile(np.arange(len(scores)), len(per_user))
+    tidy.insert(len(names), "score", pd.Index(scores, tupleize_cols=False).take(which))
     return tidy
+
+
+def plain_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of means, intervals or differences as plain columns."""
+    name, plain = str(table.columns.name), pd.DataFrame(table)
+    levels = list(plain.index.names)
+    taken = [level for level in levels if level in plain.columns]
+    if taken:
+        raise RecframeError(f"by={quote(taken[0])} has the name of a result; rename it")
+    if "score" not in levels:  # that of a curve, whose columns are the scores
+        rows, scores = np.arange(len(plain)), list(plain.columns)
+        keys = plain.index.to_frame(index=False).iloc[np.repeat(rows, len(scores))]
+        keys.insert(len(levels) - 1, "score", np.tile(pd.Index(scores), len(rows)))
+        return keys.assign(**{name: plain.to_numpy().ravel()}).reset_index(drop=True)
+    plain = plain.rename_axis(columns=None).reset_index()
+    if name.startswith("baseline: "):
+        plain.insert(len(levels), "baseline", name.removeprefix("baseline: "))
+    return plain
 
 
 def weighted_means(per_user: pd.DataFrame, weights: pd.Series | None) -> pd.Series:

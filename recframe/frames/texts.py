@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import encode
-from recframe.frames.user_groups import find_keys
-from recframe.kernel.grouping import argsort
+from recframe.frames.keys import find_keys
+from recframe.kernel.grouping import group_offsets
+from recframe.kernel.runs import order_runs
 from recframe.kernel.threads import Array, in_threads
 
 WORD = 8  # bytes
@@ -25,21 +26,24 @@ ReadWords = Callable[[int, int], Array]
 AT_ONCE = 1 << 17  # rows, which the cache holds
 
 
-def order_by_text(user: Array, item: pd.Series) -> Array:
-    """Return the order of rows, which are grouped by user, by item as text, the last first."""
+def order_by_text(sizes: Array, item: pd.Series) -> Array:
+    """Return the order of rows by item as text, the last first, within users of these sizes."""
     texts = find_keys(item)
     read = _find_words(texts) if isinstance(texts, pa.Array) and len(texts) else None
     read = read or partial(_of_rows, _rank(item))
-    order = np.empty(len(user), np.int64)
+    offsets = group_offsets(sizes)
+    order = np.empty(len(item), np.int64)
 
-    def sort(start: int, stop: int) -> None:
-        by_text = np.argsort(~read(start, stop))
-        by_user = argsort(user[start:stop][by_text])
-        np.add(by_text[by_user], start, out=order[start:stop])
+    def sort(first: int, stop: int) -> None:
+        own = slice(offsets[first], offsets[stop])
+        keys = ~read(own.start, own.stop)
+        keys -= keys.dtype.type(1)  # so that none is the highest integer
+        in_order = order_runs(keys, sizes[first:stop], np.iinfo(keys.dtype).max)
+        np.add(in_order, own.start, out=order[own])
 
     # Whole users, about so many rows at a time.
-    starts = np.searchsorted(user, user[::AT_ONCE])
-    in_threads(sort, pairwise(np.unique([*starts, len(user)]).tolist()))
+    firsts = np.searchsorted(offsets, np.arange(0, len(item), AT_ONCE))
+    in_threads(sort, pairwise(np.unique([*firsts, len(sizes)]).tolist()))
     return order
 
 

@@ -5,9 +5,10 @@ import numpy as np
 from recframe.frames.columns import get_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.texts import order_by_text
-from recframe.kernel.counting import count, find_tied, find_tied_relevant
-from recframe.kernel.rankings import TIE_RULES, Rankings, split_users
+from recframe.kernel.grouping import sum_by_user
+from recframe.kernel.rankings import split_users
 from recframe.kernel.threads import in_threads
+from recframe.kernel.tied import find_tied, find_tied_relevant
 from recframe.options import Options
 
 
@@ -24,13 +25,11 @@ def order_ties(
     is_tied = np.zeros(len(interactions.relevant), bool)
     for score, (_, is_ranked) in interactions.scores.items():
         rankings = interactions.rankings(score)
-        runs = split_users(rankings)
-        if not of_relevant:
-            found = np.concatenate(in_threads(lambda run, _: find_tied(run), runs))
-        elif any(in_threads(_has_tied_relevant, runs)):
+        if of_relevant:
             found = find_tied_relevant(rankings)
         else:
-            continue
+            runs = in_threads(lambda run, _: find_tied(run), split_users(rankings))
+            found = np.concatenate(runs)
         is_tied[slice(None) if is_ranked is None else is_ranked] |= found
     tied = np.flatnonzero(is_tied)
     if len(tied) == 0:
@@ -38,17 +37,10 @@ def order_ties(
     # They change places among themselves; where one is tied in another score only, it is no matter.
     own = tied if groups.order is None else groups.order[tied]
     item = get_column(frame, columns.item, own if rows is None else rows[own])
-    user = np.searchsorted(groups.offsets, tied, side="right") - 1
-    order = np.arange(len(is_tied))
-    order[tied] = tied[order_by_text(user, item)]
-    ordered = interactions.take(order)
+    moved = tied[order_by_text(sum_by_user(is_tied, groups.offsets), item)]
+    ordered = interactions.move(moved, tied)
     if (unfolded := interactions.unfolded) is None:
         return ordered
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    place = np.arange(len(is_tied))
+    place[moved] = tied
     return ordered._replace(unfolded=unfolded._replace(pair=place[unfolded.pair]))
-
-
-def _has_tied_relevant(rankings: Rankings, _: slice) -> bool:
-    """Return whether a relevant row shares its score with another of its user."""
-    return bool((count(rankings, TIE_RULES["expected"]).tied > 1).any())

@@ -92,7 +92,7 @@ class Judge:
 
     def find_relevant(self, interactions: Interactions | None) -> Array:
         """Return which of the distinct items that truth calls relevant are in a frame, if any."""
-        item, relevant = self.judgments.item, self.judgments.relevant
+        item, relevant = self.judgments.item.coded, self.judgments.relevant
         ids = item._replace(codes=item.codes[relevant]).distinct()
         if interactions is None:
             return np.zeros(len(ids), bool)
@@ -154,11 +154,12 @@ def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
     """Return where the pairs are; raise for ids that never match, and for pairs there twice."""
     groups = interactions.groups
     user = match(judgments.users, groups.users, "user")[judgments.user]
-    by_text = find_text_rows(get_items(interactions), groups, user, judgments.item)
+    keys = interactions.text_keys
+    by_text = find_text_rows(get_items(interactions), groups, user, judgments.item, keys)
     if by_text is not None:
         row = by_text.rows
     else:
-        row = find_rows(read_items(interactions), groups.offsets, user, judgments.item)
+        row = find_rows(read_items(interactions), groups.offsets, user, judgments.item.coded)
     repeats = interactions.repeats
     return Matches(user, row if repeats is None else repeats.first_of(row))
 

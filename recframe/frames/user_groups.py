@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.keys import NO_IDS, check_dtype, factorize, in_one_chunk
+from recframe.frames.keys import NO_IDS, Keys, check_dtype, encode_values, factorize, find_keys
 from recframe.frames.kinds import check_ids
 from recframe.kernel.grouping import (
     argsort,
+    combine,
     group_offsets,
     lowest,
+    narrow,
     rows_of_runs,
     run_bounds,
     sort_numbers,
     take,
 )
-from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.threads import Array
 
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
 REMOVE_ROWS = "remove those rows or pass missing='drop'"
 
-Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
+Ids: TypeAlias = "Sequence[pd.Series | pd.Index[Any]]"  # of each column that tells users apart
 
 
 class UserGroups(NamedTuple):
@@ -36,7 +38,8 @@ class UserGroups(NamedTuple):
     Parameters
     ----------
     users : Index of length n_users
-        The user ids, each once, in the order the groups are counted in.
+        The user ids, each once, in the order the groups are counted in. It has a level for each
+        of several columns.
     order : ndarray of shape (n_rows,), int, or None
         The rows in grouped order; None where they are grouped as they stand.
     offsets : ndarray of shape (n_users + 1,), int
@@ -55,80 +58,121 @@ class UserGroups(NamedTuple):
         return values if self.order is None else take(values, self.order)
 
 
-def group_users(user: pd.Series) -> UserGroups:
-    """Return the rows of each user, or raise where an id is null."""
-    check_dtype(user, "user")
-    if has_nulls(user):
-        raise null_error(f"user={quote(user.name)}: ids", find_nulls(user))
-    groups = _group(user)
-    if groups.users.dtype.kind in "fO":
-        check_ids(groups.users, user, "user")
+def group_users(*columns: pd.Series) -> UserGroups:
+    """Return the rows of each user, or raise where an id is null.
+
+    Of several columns each combination of their ids is a user.
+    """
+    for column in columns:
+        check_dtype(column, "user")
+        if has_nulls(column):
+            raise null_error(f"user={quote(column.name)}: ids", find_nulls(column))
+    groups = _group(columns)
+    for number, column in enumerate(columns):
+        if column.dtype.kind in "fO":
+            users = groups.users
+            ids = users.levels[number] if isinstance(users, pd.MultiIndex) else users
+            check_ids(ids, column, "user")
     return groups
 
 
-def _group(user: pd.Series) -> UserGroups:
+def _group(columns: Ids) -> UserGroups:
     """Return the rows of each user."""
-    keys = find_keys(user)
-    bounds = None if keys is None else _find_runs(keys)
+    keys = [find_keys(column) for column in columns]
+    n_rows, bounds = len(columns[0]), _find_runs(keys)
     if bounds is None:
-        order, begins, are_sorted = _sort_ids(user, keys)
-        offsets = np.append(np.flatnonzero(begins), len(user))
+        order, begins, are_sorted = _sort_ids(columns, keys)
+        offsets = np.append(np.flatnonzero(begins), n_rows)
     else:
-        heads = _take_ids(user, bounds[:-1])
-        order, begins, are_sorted = _sort_ids(heads, find_keys(heads))
+        heads = [_take_ids(column, bounds[:-1]) for column in columns]
+        order, begins, are_sorted = _sort_ids(heads, [find_keys(ids) for ids in heads])
         if begins.all():
             # Each user is one run: the rows stay as they are.
-            return UserGroups(heads, None, bounds, order if are_sorted else None)
+            return UserGroups(as_users(heads), None, bounds, order if are_sorted else None)
         offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], np.flatnonzero(begins)))
-        order = rows_of_runs(order, bounds[:-1], len(user))
-    users = _take_ids(user, order[offsets[:-1]])
+        order = rows_of_runs(order, bounds[:-1], n_rows)
+    users = as_users([_take_ids(column, order[offsets[:-1]]) for column in columns])
     return UserGroups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
 
 
-def _find_runs(keys: Keys) -> Array | None:
+def _find_runs(columns: Sequence[Keys | None]) -> Array | None:
     """Return the bounds of runs of one id, or None where ids do not come in runs.
 
     Ids usually do; then only the first row of each run is looked at. As the first rows are, so
     are the others as a rule: where they have no runs the others are not searched.
     """
-    find_bounds = run_bounds if isinstance(keys, np.ndarray) else _text_run_bounds
-    for rows in (keys[:N_SAMPLED], keys):
-        bounds = find_bounds(rows)
-        if 2 * (len(bounds) - 1) > len(rows):
+    bounds = None
+    for n_rows in (N_SAMPLED, None):
+        found = []
+        for keys in columns:
+            if keys is None:
+                return None
+            find_bounds = run_bounds if isinstance(keys, np.ndarray) else _text_run_bounds
+            found.append(find_bounds(keys[:n_rows]))
+        bounds = found[0] if len(found) == 1 else _join_bounds(found)
+        if 2 * (len(bounds) - 1) > bounds[-1]:
             return None
     return bounds
 
 
-def _sort_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array, Array, bool]:
+def _join_bounds(columns: list[Array]) -> Array:
+    """Return the bounds of runs that are in one run of every column."""
+    begins = np.zeros(columns[0][-1] + 1, bool)
+    for bounds in columns:
+        begins[bounds] = True
+    return np.flatnonzero(begins)
+
+
+def _sort_ids(columns: Ids, keys: Sequence[Keys | None]) -> tuple[Array, Array, bool]:
     """Return what `sort_numbers` does, of ids or codes of them, and whether ids are sorted then."""
+    numbered = [_number_ids(*each) for each in zip(columns, keys, strict=True)]
+    codes, are_sorted = zip(*numbered, strict=True)
+    numbers = codes[0] if len(codes) == 1 else combine(*map(_narrow, codes))
+    return *sort_numbers(numbers), all(are_sorted)
+
+
+def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array, bool]:
+    """Return an integer for each id that is equal where ids are, and whether in their order."""
     if isinstance(keys, pa.Array):
-        return *sort_numbers(_encode_text(keys)), False
+        return encode_values(keys)[0], False
     if keys is not None and keys.dtype.kind in "iu":
-        return *sort_numbers(keys), True
-    return *sort_numbers(factorize(ids, "user")[0]), False
+        return keys, True
+    return factorize(ids, "user")[0], False
 
 
-def _take_ids(user: pd.Series, rows: Array) -> pd.Index[Any]:
+def _narrow(numbers: Array) -> Array:
+    """Return integers from 0 on in the order of these, of which there are not many more."""
+    near = narrow(numbers)
+    if near is not None:
+        return near
+    codes, distinct = encode_values(pa.array(numbers))
+    rank = np.empty(len(distinct), np.int64)
+    rank[argsort(distinct.to_numpy())] = np.arange(len(distinct))
+    return take(rank, codes)
+
+
+def _take_ids(column: pd.Series | pd.Index[Any], rows: Array) -> pd.Index[Any]:
     """Return the ids of rows."""
-    ids: pd.Index[Any] = pd.Index(user.array.take(rows), dtype=user.dtype, name=user.name)
+    ids: pd.Index[Any] = pd.Index(column.array.take(rows), dtype=column.dtype, name=column.name)
     return ids
 
 
-def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
-    """Return the keys of ids, or None where these are neither numbers nor text."""
-    dtype = user.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return user.array.codes  # `user.cat.codes` would copy them
-    if isinstance(dtype, np.dtype):
-        integer = {"b": np.uint8, "m": np.int64, "M": np.int64}.get(dtype.kind, dtype)
-        return user.to_numpy().view(integer) if dtype.kind in "iufbmM" else None
-    if is_integer_dtype(dtype):
-        return user.to_numpy(getattr(dtype, "numpy_dtype", None))
-    if isinstance(dtype, pd.StringDtype | pd.ArrowDtype):
-        text = pa.array(user.array)
-        if text.type in (pa.string(), pa.large_string()):
-            return in_one_chunk(text)
-    return None
+def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
+    """Return the ids of each column as those of users, several as levels."""
+    if len(columns) == 1:
+        return columns[0]
+    levels: list[Any] = []
+    codes: list[Any] = []
+    for ids in columns:
+        code, distinct = factorize(ids, "user")
+        level = pd.Index(distinct, dtype=ids.dtype, name=ids.name)
+        order = order_of_ids(level)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        levels.append(level.take(order))
+        codes.append(rank[code])
+    names = [ids.name for ids in columns]
+    return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
 
 
 def _text_run_bounds(text: pa.Array) -> Array:
@@ -138,14 +182,6 @@ def _text_run_bounds(text: pa.Array) -> Array:
     return np.flatnonzero(differs)
 
 
-def _encode_text(text: pa.Array) -> Array:
-    """Return the code of each text."""
-    # Slices are encoded in threads, each with codes of its own, which are then made one.
-    slices = in_slices(lambda start, stop: text[start:stop].dictionary_encode(), 0, len(text))
-    encoded = pa.chunked_array(slices or [text.dictionary_encode()]).unify_dictionaries()
-    return np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
-
-
 def sort_users(groups: UserGroups) -> Array:
     """Return the order that sorts the users."""
     return order_of_ids(groups.users) if groups.sorted_by is None else groups.sorted_by
@@ -153,6 +189,13 @@ def sort_users(groups: UserGroups) -> Array:
 
 def order_of_ids(users: pd.Index[Any]) -> Array:
     """Return the order that sorts distinct ids."""
+    if isinstance(users, pd.MultiIndex):
+        ranks = []
+        for level, codes in zip(users.levels, users.codes, strict=True):
+            rank = np.empty(len(level), np.int64)
+            rank[order_of_ids(level)] = np.arange(len(level))
+            ranks.append(rank[codes])
+        return argsort(combine(*ranks))
     if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
         return argsort(users.to_numpy())
     # Sorts ids of several types too, numbers before texts.

@@ -9,21 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.grouping import (
-    argsort,
     find_flags,
-    number_members,
     run_starts,
-    sort_numbers,
     sum_by_row,
     sum_by_user,
 )
-from recframe.kernel.pairs import find_members
 from recframe.kernel.rankings import TIE_RULES, Rankings, TieRule
 from recframe.kernel.sort_keys import rankable, to_keys
 from recframe.kernel.sorting import Block, mark, sorted_blocks
 from recframe.kernel.threads import Array
-
-LOW_BITS = (1 << 32) - 1
 
 
 class Counts(NamedTuple):
@@ -160,45 +154,6 @@ def rank_rows(rankings: Rankings, rule: TieRule) -> Array:
     # A user's rows stay together, so the i-th row in order belongs to the same user as row i.
     positions[:, order] = np.repeat(of_group, np.diff(bounds), axis=1) - rankings.offsets[user]
     return positions
-
-
-def find_tied(rankings: Rankings) -> Array:
-    """Return which rows share their score with another of their user."""
-    is_tied = np.zeros(len(rankings.relevant), bool)
-    blocks = sorted_blocks(rankings, TIE_RULES["best"])
-    found = [users[flags.any(axis=1)] for users, _, flags in blocks if flags is not None]
-    if not found:
-        return is_tied
-    # Only the rows of users with a tie are sorted such that they are known thereafter.
-    users = np.sort(np.concatenate(found))
-    starts = rankings.offsets[users]
-    user, number = number_members(rankings.offsets[users + 1] - starts)
-    rows = starts[user] + number
-    keys = to_keys(rankable(rankings.scores[rows]).copy())
-    order = np.argsort(keys)
-    order = order[argsort(user[order])]
-    sizes = np.diff(run_starts(user[order], keys[order]), append=len(order))
-    is_tied[rows[order[np.repeat(sizes > 1, sizes)]]] = True
-    return is_tied
-
-
-def find_tied_relevant(rankings: Rankings) -> Array:
-    """Return which rows share their score with another of their user, one of them being relevant.
-
-    Of scores of 64 bits others may be among them.
-    """
-    scores, relevant, offsets, *_ = rankings
-    codes = to_keys(rankable(scores).copy()).astype(np.int64, copy=False)
-    codes = (codes ^ (codes >> 32)) & LOW_BITS
-    found = np.flatnonzero(relevant)
-    user = np.searchsorted(offsets, found, side="right") - 1
-    is_tied = find_members(codes, offsets, LOW_BITS + 1, user, codes[found])
-    rows = np.flatnonzero(is_tied)
-    user = np.searchsorted(offsets, rows, side="right") - 1
-    order, begins = sort_numbers((user << 32) | codes[rows])
-    sizes = np.diff(np.flatnonzero(begins), append=len(rows))
-    is_tied[rows[order[np.repeat(sizes == 1, sizes)]]] = False
-    return is_tied
 
 
 class TieCounts(NamedTuple):

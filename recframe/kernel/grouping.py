@@ -7,6 +7,7 @@ import numpy as np
 
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads
 
+MOST_SPREAD = 4  # integers for each row, up to which they need not be numbered anew
 ROWS_PER_PART = ROWS_PER_CHUNK // 2  # so many are sorted at once
 
 
@@ -129,13 +130,31 @@ def number_distinct(*columns: Array) -> tuple[Array, Array]:
 
     The columns are of integers that are not negative.
     """
+    return _number(combine(*columns))
+
+
+def combine(*columns: Array) -> Array:
+    """Return one integer for those of each row, in their order, the first column's leading.
+
+    The columns are of integers that are not negative.
+    """
     codes = columns[0].astype(np.int64)
     for column in columns[1:]:
         n_values = int(column.max(initial=0)) + 1
         if int(codes.max(initial=0)) >= (1 << 62) // n_values:
             codes = _number(codes)[1]
         codes = codes * n_values + column
-    return _number(codes)
+    return codes
+
+
+def narrow(numbers: Array) -> Array | None:
+    """Return how far integers are above the lowest, None where that is more than rows number."""
+    if len(numbers) == 0:
+        return numbers.astype(np.int64)
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low > MOST_SPREAD * len(numbers):
+        return None
+    return _above(numbers, low).view(np.int64)
 
 
 def _number(codes: Array) -> tuple[Array, Array]:

@@ -22,7 +22,7 @@ class ShortKeys(NamedTuple):
     ----------
     keys : ndarray of shape (n_rows + room,), int32
         Shifted right by one they never rise as scores rise; the lowest bit is the row's mark.
-        Less than the largest two integers. What follows the rows is undefined.
+        Less than the largest two integers. What follows the rows is 0.
     is_exact : bool
         Whether keys differ wherever scores do.
     n_bits : int
@@ -78,6 +78,7 @@ def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
         np.subtract(np.array(top).astype(np.int32), part, out=part)
         part += part
         part |= marks[start : start + len(bits)]
+    keys[len(scores) :] = 0
     return ShortKeys(keys, lost == 0, n_bits)
 
 

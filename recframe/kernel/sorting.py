@@ -198,14 +198,23 @@ def _find_tied(keys: Array, sizes: Array) -> Array | None:
 def _number(keys: Array, n_bits: int, row_order: int) -> Array:
     """Return short keys that also tell tied cells of a row apart by column, if there is room."""
     n_columns = keys.shape[1]
-    if n_bits + n_columns.bit_length() > 31:
+    n_over = n_bits + n_columns.bit_length() - (31 if n_bits < 32 else 32)
+    # Ratings and the like leave low bits unused by all: without those there is room.
+    if n_over > 0 and (_n_unused(keys[0]) < n_over or _n_unused(keys) < n_over):
         return keys
     marks = keys & 1
     keys ^= marks
+    keys >>= max(0, n_over)
     keys <<= n_columns.bit_length()
     keys |= np.arange(0, 2 * n_columns, 2, dtype=np.int32)[::row_order]
     keys |= marks
     return keys
+
+
+def _n_unused(keys: Array) -> int:
+    """Return how many low bits, but for the mark, are 0 in all short keys."""
+    used = (int(np.bitwise_or.reduce(keys, axis=None)) & -2) or 1 << 31
+    return (used & -used).bit_length() - 2
 
 
 def mark(rule: TieRule) -> int:

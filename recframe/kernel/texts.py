@@ -1,5 +1,7 @@
 """Texts: keys of their last bytes, read from where they lie in memory. NumPy only."""
 
+import sys
+
 import numpy as np
 
 from recframe.kernel.threads import Array, in_slices
@@ -7,6 +9,7 @@ from recframe.kernel.threads import Array, in_slices
 BATCH = 1 << 17  # texts that one step after the other leaves in the cache
 # The golden ratio's bits, odd: a product with it differs wherever integers do.
 ODD = np.uint64(0x9E3779B97F4A7C15)
+HIGH = int(sys.byteorder == "little")  # which 32 bits of 64 are the high ones in memory
 
 
 def text_keys(offsets: Array, data: Array) -> Array:
@@ -30,7 +33,7 @@ def text_keys(offsets: Array, data: Array) -> Array:
         pairs = np.empty((2, numbers.shape[1]), np.uint64)
         for begin in range(start, stop, BATCH):
             end = min(begin + BATCH, stop)
-            length, at, shift = numbers[:, : end - begin]
+            at, length, shift = numbers[:, : end - begin]
             word, following = pairs[:, : end - begin]
             bounds = offsets[begin : end + 1]
             np.subtract(bounds[1:], bounds[:-1], out=length)
@@ -40,8 +43,8 @@ def text_keys(offsets: Array, data: Array) -> Array:
             # The last eight bytes are in two words, of which each shift leaves its part.
             if edge is not None:
                 np.maximum(at, 0, out=at)
-            np.bitwise_and(at, 7, out=shift)
-            shift <<= 3
+            np.left_shift(at, 3, out=shift)
+            shift &= 63
             at >>= 3
             words.take(at, out=word, mode="wrap")
             words[1:].take(at, out=following, mode="wrap")
@@ -53,14 +56,13 @@ def text_keys(offsets: Array, data: Array) -> Array:
                 word[edge] = of_edge
             if length.min() < 8:
                 # What is before a shorter text goes.
-                np.minimum(length, 8, out=shift)
-                shift *= -8
+                np.multiply(length, -8, out=shift)
                 shift += 64
+                np.maximum(shift, 0, out=shift)
                 word >>= shift.view(np.uint64)
             word += length.view(np.uint64)
             word *= ODD
-            word >>= np.uint64(32)
-            keys[begin:end] = word
+            keys[begin:end] = word.view(np.uint32)[HIGH::2]
 
     in_slices(read, 0, len(keys))
     return keys

@@ -34,7 +34,7 @@ def user_bounds(offsets: Array) -> Array:
     # The longer a run, the less threads wait for each other.
     n_rows, n_threads = int(offsets[-1]), n_processors()
     n_runs = n_threads * max(1, -(-n_rows // (MOST_CHUNKS * ROWS_PER_CHUNK * n_threads)))
-    n_runs = max(1, min(n_runs, 2 * n_rows // ROWS_PER_CHUNK))
+    n_runs = max(1, min(n_runs, 4 * n_rows // ROWS_PER_CHUNK))
     # A run begins with the first user at or after its mark.
     firsts = np.searchsorted(offsets[:-1], np.linspace(0, n_rows, n_runs + 1)[:-1])
     return np.unique(np.append(firsts, len(offsets) - 1))

@@ -14,9 +14,9 @@ from recframe.kernel.grouping import (
     sum_by_user,
 )
 from recframe.kernel.rankings import Gains, Rankings, TieRule
+from recframe.kernel.runs import order_runs
 from recframe.kernel.sort_keys import rankable, to_keys
 from recframe.kernel.threads import Array
-from recframe.metrics.positions import CELLS_PER_BLOCK
 
 MOST_LEVELS = 16  # of gains, such that equal ones are counted and not sorted
 
@@ -71,7 +71,7 @@ def _highest_first(user: Array, gain: Array, n_items: Array) -> Array:
     """Return the gains of each user's items, highest first; those of a user stand together."""
     levels = np.unique(gain)[::-1]
     if len(levels) > MOST_LEVELS:
-        return gain[_order_within(-gain, n_items, np.inf)]
+        return gain[order_runs(-gain, n_items, np.inf)]
     below = sum((gain < level for level in levels[:-1]), np.zeros(len(gain), np.int64))
     shape = len(n_items), len(levels)
     n_equal = np.bincount(user * shape[1] + below, minlength=shape[0] * shape[1])
@@ -84,7 +84,7 @@ def _ranked_order(user: Array, score: Array, among_tied: Array) -> Array:
     The rows of a user stand together, users in order.
     """
     keys = to_keys(rankable(score).copy())
-    order = _order_within(keys, np.bincount(user), np.iinfo(keys.dtype).max)
+    order = order_runs(keys, np.bincount(user), np.iinfo(keys.dtype).max)
     ties = run_starts(user, keys[order])
     if len(ties) == len(order):
         return order
@@ -93,24 +93,4 @@ def _ranked_order(user: Array, score: Array, among_tied: Array) -> Array:
     tied = np.flatnonzero(np.append(is_tied, False) | np.append(False, is_tied))
     own = order[tied]
     order[tied] = own[np.lexsort((-among_tied[own], tie[tied]))]
-    return order
-
-
-def _order_within(keys: Array, sizes: Array, pad: float) -> Array:
-    """Return the order of keys within runs of these sizes; no key is as high as the pad.
-
-    Runs of like size are sorted as rows of a matrix: ten times as fast as all keys at once.
-    """
-    starts, order = sizes.cumsum() - sizes, np.arange(len(keys))
-    longest_first = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes > 1)]
-    begin = 0
-    while begin < len(longest_first):
-        width = int(sizes[longest_first[begin]])
-        block = longest_first[begin : begin + max(1, CELLS_PER_BLOCK // width)]
-        first = starts[block][:, None]
-        cells = first + np.arange(width)
-        inside = np.arange(width) < sizes[block][:, None]
-        own = np.where(inside, keys.take(cells, mode="clip"), pad)
-        order[cells[inside]] = (first + np.argsort(own, axis=1))[inside]
-        begin += len(block)
     return order

@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-# By the name here, in the README's order. A cell is the library's name for it; after a colon, how
-# its figures differ where the options of the README's table are given; a semicolon parts several.
+# By the name here, in the order of `recframe.conventions`. A cell is the library's name for it;
+# after a colon, how its figures differ where the options of the README's table are given; a
+# semicolon parts several.
 LIBRARIES = {
     "precision": {
         "trec_eval": "P_k",

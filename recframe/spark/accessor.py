@@ -9,13 +9,13 @@ import pandas as pd
 from pyspark.sql import DataFrame
 
 from recframe.analysis.compare import UNDEFINED
-from recframe.analysis.ranks import rank_options, top_columns
+from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.analysis.segments import Grouping
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.reading import read_interactions
-from recframe.frames.tables import mean_table
+from recframe.frames.tables import mean_table, plain_table
 from recframe.methods import Join, Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options
@@ -34,7 +34,6 @@ from recframe.spark.lazy import (
     make_of_users,
     pick,
 )
-from recframe.spark.tidy import as_plain
 from recframe.spelling import spell_options
 
 
@@ -185,7 +184,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         """
         options = rank_options(self._options)
         columns = top_columns(self._sample, None, options, self._call)
-        return self._map(tasks.rank_rows, columns, options, reads_all=True)
+        return self._map(list_ranks, columns, options, reads_all=True)
 
     @property
     def _sample(self) -> pd.DataFrame:
@@ -235,7 +234,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         task = tasks.Task(parts.layout, make, columns, options, [], parts.users, is_checked=True)
         read = partial(cells.make_part, task=task, lists_users=self._partitioned)
         of_all = partial(cells.make_of_made, make_table=make_table, empty=empty)
-        return make_of_parts(parts.rows, read, of_all, list(as_plain(make_table(empty)).columns))
+        return make_of_parts(parts.rows, read, of_all, list(plain_table(make_table(empty)).columns))
 
     def _by_segment(self, grouping: Grouping, *_: Any) -> Any:
         asked = " and ".join(dict.fromkeys(one.argument for one in grouping.all))
@@ -249,13 +248,13 @@ class SparkRecAccessor(RankingMethods[Any]):
         table = make_table(empty)  # which checks what is left to check
         # Columns are there whatever the data are.
         undefined = ["n_undefined"] if "mean" in table else UNDEFINED
-        labels = [*as_plain(table).columns, *undefined]
+        labels = [*plain_table(table).columns, *undefined]
         make = partial(cells.make_of_all, make_table=make_table, empty=empty)
         return make_of_users(per_user, cells.read_table, make, labels, empty)
 
     def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
         empty = make_empty(per_user, self._sample, self._options)
-        labels = list(as_plain(make_table(mean_table(empty))).columns)
+        labels = list(plain_table(make_table(mean_table(empty))).columns)
         make = partial(cells.make_of_sums, make_table=make_table, empty=empty)
         return make_of_users(per_user, cells.read_sums, make, labels, empty)
 
@@ -272,4 +271,4 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_kinds(self._frame, columns)
-        return find_user(pick(self._frame, columns.labels), user, columns.user), False
+        return find_user(pick(self._frame, columns.labels), user, columns.users), False

@@ -47,8 +47,7 @@ def find_roles(other: str, columns: Columns, options: Options) -> Columns:
     with naming(other):
         if other == "truth":
             return find_truth_columns(frame, columns, options)
-        user, item = find_pair_columns(frame, columns)
-        return Columns(user, [], None, item)
+        return find_pair_columns(frame, columns)
 
 
 def read_part(

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.calls import public
-from recframe.frames.tables import mean_of_sums, sort_table, sum_and_count
+from recframe.frames.tables import mean_of_sums, plain_table, sort_table, sum_and_count
 from recframe.methods import MakeTable
 from recframe.spark.beside import Common, check_common
 from recframe.spark.tasks import CELL, CELLS, PART, Batches, Task, gather, join_users, number
-from recframe.spark.tidy import as_arrays, as_per_user, as_plain, as_series, type_of
+from recframe.spark.tidy import as_arrays, as_per_user, as_series, type_of
 
 
 class Part(NamedTuple):
@@ -54,7 +54,7 @@ def make_of_cells(
     A row without a cell is there in any case.
     """
     if (table := gather(batches)) is not None:
-        made = as_plain(public(make)(read_cells(table)))
+        made = plain_table(public(make)(read_cells(table)))
         columns = [made[label] if label in made else np.zeros(len(made)) for label in labels]
         arrays = as_arrays(columns, list(map(type_of, labels)))
         yield from pa.table(arrays, labels).to_batches()

@@ -8,11 +8,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
+from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.labels import is_infer
+from recframe.frames.labels import as_labels, is_infer
 from recframe.frames.names import has_role_name, is_time
 from recframe.frames.values import OF_MEAN
-from recframe.options import Options, frame_error
+from recframe.options import Options
 from recframe.spark.tidy import as_series
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
@@ -127,6 +128,12 @@ def check_said(truth: Any, roles: Columns, options: Options) -> None:
 
 def check_order(options: Options) -> None:
     """Raise for options that Spark cannot follow, which keeps no order of rows."""
+    if len(as_labels(options.user)) > 1:
+        names = ", ".join(map(quote, as_labels(options.user)))
+        raise RecframeError(
+            f"user={quote(options.user)}: Spark takes one column of users yet; make one of them, "
+            f"with sdf.withColumn('ranking', F.to_json(F.struct({names}))), and in truth likewise"
+        )
     if options.tie_rule.reads_rows:
         raise RecframeError(
             f"ties={options.ties!r} reads the order of rows, which Spark does not keep; "

@@ -210,11 +210,11 @@ def pick(frame: Any, labels: list[Hashable]) -> Any:
     return frame.select(*("`{}`".format(str(label).replace("`", "``")) for label in labels))
 
 
-def find_user(frame: Any, user: Hashable, label: Hashable | None) -> pd.DataFrame:
+def find_user(frame: Any, user: Hashable, users: list[Hashable]) -> pd.DataFrame:
     """Return the rows of one user; a few others where there is none."""
     labels = list(frame.columns)
     plain = frame.toDF(*(f"c{at}" for at in range(len(labels))))
-    find = partial(tasks.find_rows, user=user, label=label, labels=labels)
+    find = partial(tasks.find_rows, user=user, users=users, labels=labels)
     found = plain.mapInArrow(find, plain.schema).toArrow()
     return as_frame(found if len(found) else plain.limit(N_EXAMPLES).toArrow(), labels)
 
@@ -223,5 +223,5 @@ def find_beside(
     beside: Mapping[str, Any], user: Hashable, columns: Columns, options: Options
 ) -> Options:
     """Return options with the rows of one user in truth and in exclude."""
-    labels = {other: find_roles(other, columns, options).user for other in beside}
+    labels = {other: find_roles(other, columns, options).users for other in beside}
     return put(options, {other: find_user(beside[other], user, labels[other]) for other in beside})

@@ -11,12 +11,10 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 
 from recframe.analysis.inspect import is_user
-from recframe.analysis.ranks import rank_table
 from recframe.calls import public
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import advise_blindly
-from recframe.frames.interactions import Interactions
 from recframe.methods import Make
 from recframe.options import Options
 from recframe.spark.beside import Common, check_common, put, read_part
@@ -137,13 +135,6 @@ def make_rows(batches: Batches, task: Task) -> Iterator[pa.RecordBatch]:
         yield from task.give([*rows.columns, *as_arrays(added, types)], said)
 
 
-def rank_rows(interactions: Interactions, options: Options) -> pd.DataFrame:
-    """Return the rank of every row by every score, in the columns that `top` adds."""
-    ranks = rank_table(interactions, options)
-    long = {score: ranks[score].rename("rank") for score in ranks.columns}
-    return pd.DataFrame(pd.concat(long, names=["ranked_by"]).reset_index(level=0))
-
-
 def gather(batches: Batches) -> pa.Table | None:
     """Return the rows of a partition, None where it has none."""
     held = [batch for batch in batches if batch.num_rows]
@@ -211,9 +202,9 @@ def join_users(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
 
 
 def find_rows(
-    batches: Batches, user: Hashable, label: Hashable, labels: list[Hashable]
+    batches: Batches, user: Hashable, users: list[Hashable], labels: list[Hashable]
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one user."""
     for batch in batches:
-        is_own = is_user(as_frame(pa.table(batch), labels), user, label)
+        is_own = is_user(as_frame(pa.table(batch), labels), user, users)
         yield batch.filter(pa.array(is_own))

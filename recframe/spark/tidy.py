@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.files.blocks import NULLABLE
+from recframe.arrow_tables import NULLABLE
 
 COUNTS = ("k", "n_users", "n_won", "n_tied", "n_lost")
 TEXTS = ("score", "metric", "baseline", "interval", "test")
@@ -52,19 +52,6 @@ def as_per_user(table: pa.Table, scores: list[str], metrics: list[str]) -> pd.Da
     of_each = [rows[(score == one).to_numpy(bool)] for one in scores]
     of_each = [values.reindex(of_each[0].index) for values in of_each]
     return pd.concat(of_each, axis=1, keys=scores, names=["score", "metric"]).astype(float)
-
-
-def as_plain(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of means, intervals or differences with plain columns."""
-    name, plain = str(table.columns.name), pd.DataFrame(table)
-    if "score" not in plain.index.names:  # that of a curve, whose columns are the scores
-        keys = [(score, k) for k in plain.index for score in plain.columns]
-        plain = pd.DataFrame(keys, columns=["score", "k"]).assign(value=plain.to_numpy().ravel())
-        return plain.rename(columns={"value": name})
-    plain = plain.rename_axis(columns=None).reset_index()
-    if name.startswith("baseline: "):
-        plain.insert(2, "baseline", name.removeprefix("baseline: "))
-    return plain
 
 
 def type_of(label: str) -> pa.DataType:

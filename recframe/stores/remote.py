@@ -19,6 +19,7 @@ TAIL = 8 << 10, 64 << 10  # bytes that are read first of a file; most footers ar
 TAIL_SHARE = 64  # of the file, as large ones have large footers
 END = 8  # bytes behind the footer: how many it has, and what kind of file it is
 BLOCK = 64 << 10  # bytes; what is read of a part that is not held, at least
+MOST = 4 << 20  # the same at most, of what is read from its beginning to its end
 HOLE = 64 << 10  # bytes; parts with less between them are fetched as one
 REQUESTS = 16  # at a time
 KEPT = 256  # files; of so few the footers are kept, as every call reads the footers
@@ -166,6 +167,7 @@ class Reader(io.RawIOBase):
         super().__init__()
         self._remote, self._at = remote, 0
         self._block_at, self._block = 0, b""  # what small parts are read from, byte by byte
+        self._fetched_to, self._step = -1, BLOCK
 
     def readable(self) -> bool:
         """Return that it is read."""
@@ -215,11 +217,10 @@ class Reader(io.RawIOBase):
                     return memoryview(part)[skipped : skipped + size]
                 self._block_at, self._block = found.start, part
             else:
-                stop = min(self._remote.size, at + max(size, BLOCK))
-                part = self._remote.fetch(at, stop)
-                if size >= BLOCK:
-                    return memoryview(part)
-                self._block_at, self._block = at, part
+                # What is read on and on, as text is, is fetched in larger and larger parts.
+                self._step = min(2 * self._step, MOST) if at == self._fetched_to else BLOCK
+                self._fetched_to = min(self._remote.size, at + max(size, self._step))
+                self._block_at, self._block = at, self._remote.fetch(at, self._fetched_to)
         skipped = at - self._block_at
         return memoryview(self._block)[skipped : skipped + size]
 

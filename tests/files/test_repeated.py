@@ -18,7 +18,7 @@ from recframe.files.repeated import advise_on_files
 from recframe.frames.duplicates import REMEDY
 from recframe.options import Options
 
-MODEL = r"the column 'model' tells them apart \(such as '{}' and '{}'\): evaluate each"
+MODEL = r"the column 'model' tells them apart \(such as '{}' and '{}'\): pass user=.*'model'"
 
 
 @pytest.fixture

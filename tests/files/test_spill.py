@@ -31,7 +31,7 @@ def test_a_bucket_holds_whole_users_in_the_order_written(level):
     """A user's rows are in one bucket, and at the next level other users share one."""
     user = np.random.default_rng(0).integers(0, 50, 400)
     batch = pa.record_batch({"user": user, "row": np.arange(400)})
-    spill = Spill(None, "user", 8, level)
+    spill = Spill(None, ["user"], 8, level)
     spill.write(batch.slice(0, 100))
     spill.write(batch.slice(100))
     buckets = [pa.Table.from_batches(spill.read(bucket)).to_pandas() for bucket in range(8)]
@@ -71,13 +71,13 @@ def test_the_temporary_file_is_closed(large, tmp_path, spills):
 def test_the_next_level_parts_the_users_of_one_bucket():
     """Spilled again, the users of a bucket do not all come into one again."""
     batch = pa.record_batch({"user": np.arange(6400)})
-    spill = Spill(None, "user", 8)
+    spill = Spill(None, ["user"], 8)
     spill.write(batch)
     (bucket,) = spill.read(3)
     spill.close()
     sizes = []
     for level in (1, 2, 3):
-        again = Spill(None, "user", 8, level)
+        again = Spill(None, ["user"], 8, level)
         again.write(bucket)
         sizes.append(again.n_rows)
         again.close()
@@ -91,7 +91,7 @@ def test_long_texts_are_held_once(tmp_path):
     texts = [f"{number:01000}" for number in range(100)]
     rows = np.arange(2000) % 100
     users = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), pa.array(texts))
-    spill = Spill(tmp_path, "user", 4)
+    spill = Spill(tmp_path, ["user"], 4)
     spill.write(pa.record_batch({"user": users}))
     spill.write(pa.record_batch({"user": users}))
     spill.close()

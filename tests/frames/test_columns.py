@@ -239,8 +239,8 @@ REFUSED = {
     ),
     "label that is no label": (
         ["user", "score", "relevant"],
-        {"user": ["user"]},
-        r"user must be a column label, found \['user'\]",
+        {"item": ["user"]},
+        r"item must be a column label, found \['user'\]",
     ),
 }
 

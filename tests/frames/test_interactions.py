@@ -395,7 +395,7 @@ def test_refused_lists_of_metrics(frame, metrics, message):
 def test_refused_frames(other):
     """What is neither a frame nor a path is refused."""
     with pytest.raises(
-        recframe.RecframeError, match="frame must be a pandas DataFrame or the path"
+        recframe.RecframeError, match="frame must be a pandas DataFrame, an Arrow table"
     ):
         recframe.evaluate(other)
 

@@ -229,7 +229,7 @@ def test_refused_truth(recs, test, change, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"truth": 3}, "truth must be a pandas DataFrame or the path"),
+        ({"truth": 3}, "truth must be a pandas DataFrame, an Arrow table"),
         ({"truth": "no.parquet"}, "truth: cannot read no.parquet: no such file"),
         ({"truth": pd.DataFrame(), "absent": "no"}, "absent must be one of 'zero', 'drop'"),
         ({"min_relevance": 1}, "truth: min_relevance needs a column of relevance"),

@@ -1,0 +1,304 @@
+"""``df.rec`` of Polars, on DataFrames and LazyFrames. Imported only by those who use Polars."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import polars.selectors as cs
+import pyarrow as pa
+
+from recframe.accessor import RecAccessor
+from recframe.analysis.compare import UNDEFINED
+from recframe.analysis.judged import judged_frame
+from recframe.analysis.overview import say_size
+from recframe.analysis.ranks import list_ranks, rank_options, top_columns
+from recframe.arrow_tables import open_table, read_frame, sample_of
+from recframe.errors import RecframeError, quote
+from recframe.frames.columns import Columns, find_columns
+from recframe.frames.other_tables import make_of_table
+from recframe.frames.tables import plain_table, tidy_table
+from recframe.frames.truth import read_judged
+from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
+from recframe.metrics.names import Metric
+from recframe.options import Options, TruthLike
+
+__all__ = ["PolarsRecAccessor"]
+
+ROW = 0  # the label of a column of row numbers: no column of Polars has a number for a name
+
+
+@pl.api.register_dataframe_namespace("rec")
+@pl.api.register_lazyframe_namespace("rec")
+class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
+    """
+    Ranking metrics of a Polars DataFrame or LazyFrame of interactions, as ``df.rec``.
+
+    Methods and options are those of pandas' ``df.rec``; `truth` and `exclude` may be DataFrames of
+    Polars too. Tables are DataFrames with plain columns:
+
+    ====================== ======================================================= ==============
+    method                 columns                                                 a row for each
+    ====================== ======================================================= ==============
+    of a metric, evaluate  the user's, score, one for each metric                  user and score
+    mean                   score, one for each metric                              score
+    curve                  score, k, the metric's                                  score and k
+    summary                score, metric, mean, low, high, ..., n_undefined        score, metric
+    compare                score, metric, baseline, difference, low, high, ...     score, metric
+    catalogue              score, coverage@k, gini@k, entropy@k, personalization@k score
+    rank                   the frame's, rank                                       row and score
+    top                    the frame's, rank                                       row of the first
+    judge                  the frame's, relevant                                   row and more
+    ====================== ======================================================= ==============
+
+    Columns of `by` come first. `rank` and `top` of several score columns have a column
+    ``ranked_by`` before the rank. Users are sorted, values those of pandas bit for bit, and what is
+    undefined is null. `describe` and `inspect` return what pandas has.
+
+    Of a LazyFrame, each call collects the columns that it needs, and no others; `rank`, `top` and
+    `judge`, which return rows, collect all. Its tables are DataFrames too. The namespace itself,
+    and what it displays, ask for the schema only.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame or polars.LazyFrame
+        The interactions.
+
+    See Also
+    --------
+    recframe.RecAccessor : The same for pandas DataFrames.
+    recframe.rec : Takes a DataFrame of Polars as well, and returns tables of pandas.
+
+    Examples
+    --------
+    >>> import polars as pl, recframe.polars
+    >>> df = pl.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+    >>> df.rec.recall(k=1)
+    shape: (2, 3)
+    ┌──────┬───────┬──────────┐
+    │ user ┆ score ┆ recall@1 │
+    │ ---  ┆ ---   ┆ ---      │
+    │ i64  ┆ str   ┆ f64      │
+    ╞══════╪═══════╪══════════╡
+    │ 1    ┆ score ┆ 0.0      │
+    │ 2    ┆ score ┆ 1.0      │
+    └──────┴───────┴──────────┘
+    """
+
+    def __init__(self, frame: Any) -> None:
+        if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+            is_pandas = isinstance(frame, pd.DataFrame)
+            found = "pandas' own; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
+            raise RecframeError(f"frame must be a Polars DataFrame or LazyFrame, found {found}")
+        super().__init__(frame)
+
+    def rank(self) -> pl.DataFrame:
+        """
+        Return every row with its position in its user's ranking.
+
+        1 is the best. Tied rows share the mean of their positions, as in pandas' ``Series.rank``:
+        all under "expected", those of the same relevance under "best" and "worst".
+
+        Returns
+        -------
+        DataFrame
+            The rows of the frame, in their order, with a column ``rank`` added, null for rows that
+            are not ranked. Of several score columns, all rows are there once for each, and a column
+            ``ranked_by`` has the score column.
+
+        Raises
+        ------
+        RecframeError
+            The frame has a column of the name of one that is added, or it is refused; its relevance
+            is read only for "best" and "worst".
+
+        See Also
+        --------
+        top : The first rows of every user.
+
+        Examples
+        --------
+        >>> import polars as pl, recframe.polars
+        >>> df = pl.DataFrame({"user": [1, 1, 1], "score": [0.5, 0.9, 0.5]})
+        >>> df.rec.rank()["rank"].to_list()
+        [2.5, 1.0, 2.5]
+        """
+        options = rank_options(self._options)
+        columns = top_columns(self._sample, None, options, self._call)
+        ranked: pl.DataFrame = self._map(list_ranks, columns, options, reads_all=True)
+        return ranked
+
+    def judge(self, truth: TruthLike | None = None) -> pl.DataFrame:
+        """
+        Return the frame with the relevance that truth gives, and the items it does not list.
+
+        First come the rows of the frame, then the relevant items of truth that have none, null in
+        all other columns: those of users without a row too, unless ``absent="drop"``. Grades are
+        not kept.
+
+        Parameters
+        ----------
+        truth : DataFrame, Arrow table or path, default None
+            The relevant items of every user; None: the `truth` the accessor was called with.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the frame and a boolean column ``relevant``.
+
+        Raises
+        ------
+        RecframeError
+            There is no truth, or the frame or truth is refused as in `recframe.evaluate`.
+
+        See Also
+        --------
+        recframe.evaluate : The metrics of a frame against truth.
+
+        Examples
+        --------
+        >>> import polars as pl, recframe.polars
+        >>> recs = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [0.9, 0.8]})
+        >>> recs.rec.judge(pl.DataFrame({"user": [1, 1], "item": ["b", "c"]})).rows()
+        [(1, 'a', 0.9, False), (1, 'b', 0.8, True), (1, 'c', None, True)]
+        """
+        options = self._options if truth is None else replace(self._options, truth=truth)
+        columns = find_columns(self._sample, options, call=self._call)
+        rows = self._collect()
+        frame = _as_frame(rows, columns)
+        frame[ROW] = np.arange(len(frame))
+        judged = judged_frame(frame, options)
+        number = pl.from_pandas(judged[ROW].astype("Int64"))
+        ids = judged.drop(columns=[ROW, *columns.scores])
+        others = rows.drop("relevant", strict=False).select(pl.all().gather(number))
+        return others.with_columns(self._as_polars(ids))
+
+    def describe(self, k: int = 10) -> pd.DataFrame:  # type: ignore[override]  # with its warnings
+        """
+        Return what the data is: its users, nulls, duplicates, short rankings and ties.
+
+        It is what pandas' ``df.rec.describe`` returns, and displays itself as that does.
+
+        Parameters
+        ----------
+        k : int, default 10
+            The cut-off, 1 or more.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: the figures. Columns: the score columns. ``warnings`` is a list of lines.
+
+        Raises
+        ------
+        RecframeError
+            k is below 1, or a column is not there or cannot play its role.
+
+        See Also
+        --------
+        recframe.RecAccessor.describe : The figures explained.
+
+        Examples
+        --------
+        >>> import polars as pl, recframe.polars
+        >>> df = pl.DataFrame({"user": [1, 1], "score": [0.5, 0.5], "relevant": [0, 1]})
+        >>> df.rec.describe(1).loc[["users", "users with a tie across 1"]]
+        score                      score
+        users                          1
+        users with a tie across 1      1
+        """
+        return super().describe(k)  # type: ignore[return-value]  # of pandas, as below
+
+    @property
+    def _sample(self) -> pd.DataFrame:
+        schema = self._frame.collect_schema()
+        stand_ins = {name: pl.List(pl.Int8) for name in schema if schema[name].is_nested()}
+        stand_ins |= {name: pl.String() for name in schema if _is_foreign(schema[name])}
+        return sample_of(open_table(pl.DataFrame(schema={**schema, **stand_ins})))
+
+    @property
+    def _size(self) -> str:
+        return super()._size if isinstance(self._frame, pl.LazyFrame) else say_size(self._frame)
+
+    def _collect(self, labels: list[Any] | None = None) -> pl.DataFrame:
+        """Return the rows, of these columns or of all."""
+        frame: Any = self._frame
+        if isinstance(frame, pl.DataFrame):
+            return frame if labels is None else frame[labels]
+        if labels is not None:  # by number, as a name may look like a pattern
+            names = frame.collect_schema().names()
+            frame = frame.select(cs.by_index(*map(names.index, labels)))
+        rows: pl.DataFrame = frame.collect()
+        return rows
+
+    def _read(self, labels: list[Any] | None) -> pa.Table:
+        """Return these columns, or all that Arrow has, as Arrow has them."""
+        if labels is None:
+            schema = self._frame.collect_schema()
+            labels = [name for name in schema if not _is_foreign(schema[name])]
+        return _as_table(self._collect(labels))
+
+    def _map(
+        self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
+    ) -> Any:
+        if not reads_all:
+            return make_of_table(self._read, make, columns, options)
+        rows = self._collect()
+        made = make(read_judged(_as_frame(rows, columns), columns, options), options)
+        n_added = 1 if len(columns.scores) == 1 else 2
+        added = made.iloc[:, -n_added:].reset_index(drop=True)
+        return rows[made.index.to_numpy()].hstack(self._as_polars(added))
+
+    def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> pl.DataFrame:
+        per_user: Any = super()._per_user(metrics)  # one form for one metric or several
+        return self._as_polars(tidy_table(per_user))
+
+    def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
+        plain = plain_table(make_table(per_user))
+        if "low" in plain:  # whose columns are there whatever the data are
+            undefined = ["n_undefined"] if "mean" in plain else UNDEFINED
+            plain = plain.assign(**{name: 0 for name in undefined if name not in plain})
+        return self._as_polars(plain)
+
+    def _as_polars(self, table: pd.DataFrame) -> pl.DataFrame:
+        """Return a table of pandas; categories are of the type that they have in the frame."""
+        schema = self._frame.collect_schema()
+        made = pl.from_pandas(table, nan_to_null=True)
+        are_categories = [isinstance(dtype, pd.CategoricalDtype) for dtype in table.dtypes]
+        kinds = {
+            str(name): schema[name]
+            for name, is_category in zip(table, are_categories, strict=True)
+            if is_category and name in schema
+        }
+        return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
+
+    def _describe(self, columns: Columns, k: int) -> Any:
+        table = self._read(columns.labels)
+        return RecAccessor(table)._bind(self._options)._describe(columns, k)
+
+    def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
+        return _as_frame(self._collect(columns.labels), columns), True
+
+
+def _as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Return rows as pandas reads them, of the columns in a role."""
+    labels: list[Any] = columns.labels
+    return read_frame(_as_table(rows[labels]), labels)
+
+
+def _as_table(rows: pl.DataFrame) -> pa.Table:
+    """Return rows as Arrow has them; raise for a column that it does not have."""
+    for name, dtype in rows.schema.items():
+        if _is_foreign(dtype):
+            raise RecframeError(
+                f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
+                f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
+            )
+    return open_table(rows)
+
+
+def _is_foreign(dtype: pl.DataType) -> bool:
+    """Return whether Arrow has no such type: Python objects, integers of 128 bits."""
+    return dtype == pl.Object or str(dtype).endswith("128")

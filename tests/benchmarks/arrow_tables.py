@@ -1,0 +1,105 @@
+"""Polars in and Polars out against pandas' call and Polars' own query, in time and in memory.
+
+python -m tests.benchmarks.arrow_tables --rows 10000000 --repeat 7
+"""
+
+import argparse
+import ctypes
+import gc
+import os
+import statistics
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+THREADS = 2
+LIMIT = 1.15  # times the call of pandas
+
+
+def main():
+    """Print a line for every case, and what is held beyond the frame."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--repeat", type=int, default=7, help="the median of so many ratios")
+    options = parser.parse_args()
+    os.environ["POLARS_MAX_THREADS"] = str(THREADS)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
+    print(f"{options.rows:,} rows; medians of {options.repeat} interleaved runs, x pandas' call")
+    heads = f"{'case':16}{'pandas ms':>10}{'df.rec':>8}{'evaluate':>10}{'hits@4':>8}"
+    print(f"{heads}  {'<= 1.15':9}<= hits@4")
+    for shuffled in (False, True):
+        for ids in ("int", "str"):
+            arguments = {"rows": options.rows, "ids": ids, "shuffled": shuffled}
+            print_times(arguments, options.repeat)
+    for door in ("pandas", "polars"):
+        for ids in ("int", "str"):
+            peak = peak_bytes(door, {"rows": options.rows, "ids": ids})
+            print(f"{door}, {ids} users: {peak / options.rows:.1f} bytes a row beyond the frame")
+
+
+def print_times(arguments, repeat):
+    """Print the times of one case."""
+    from tests.benchmarks import data, engines
+
+    frame = data.make(**arguments)
+    calls = {
+        "pandas": make_call(frame),
+        "df.rec": make_call(as_polars(frame)),
+        "evaluate": engines.recframe_call(as_polars(frame)),
+        "hits@4": engines.polars_call(frame),
+    }
+    runs = [engines.medians(calls, 1) for _ in range(repeat + 1)][1:]
+    ratio = {name: statistics.median(run[name] / run["pandas"] for run in runs) for name in calls}
+    millis = statistics.median(run["pandas"] for run in runs)
+    name = f"{'shuffled' if arguments['shuffled'] else 'grouped'}, {arguments['ids']}"
+    numbers = f"{ratio['df.rec']:8.2f}{ratio['evaluate']:10.2f}{ratio['hits@4']:8.2f}"
+    is_near, is_below = ratio["df.rec"] <= LIMIT, ratio["df.rec"] <= ratio["hits@4"]
+    reached = f"{'yes' if is_near else 'NO':9}{'yes' if is_below else 'NO'}"
+    print(f"{name:16}{millis:10,.1f}{numbers}  {reached}", flush=True)
+
+
+def as_polars(frame):
+    """Return a frame of its own in Polars, in one chunk."""
+    import polars as pl
+
+    return pl.from_pandas(frame).rechunk()
+
+
+def make_call(frame):
+    """Return the call of a frame's accessor."""
+    import recframe.polars  # noqa: F401 - registers df.rec
+    from tests.benchmarks import engines
+
+    return lambda: frame.rec(short="pad", duplicates="keep").evaluate(engines.METRICS)
+
+
+def peak_bytes(door, arguments):
+    """Return what a call holds at most beyond the frame, in a process of its own; Linux only."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(_peak_bytes, door, arguments).result()
+
+
+def _peak_bytes(door, arguments):
+    """Measure in this process."""
+    import pyarrow as pa
+
+    from tests.benchmarks import data, memory
+
+    make_call(as_polars(data.make(1_000)))()  # what the first call imports is not the call's
+    frame = data.make(**arguments)
+    frame = as_polars(frame) if door == "polars" else frame
+    call = make_call(frame)
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = memory.resident_bytes("VmRSS")
+    result = call()
+    peak = memory.resident_bytes("VmHWM")
+    del result
+    return peak - before
+
+
+if __name__ == "__main__":
+    main()
