@@ -459,3 +459,20 @@ def test_saved_tables(frame, tmp_path, ending):
 
     assert [*users, "score", "recall@2"] == list(rows)
     pd.testing.assert_frame_equal(per_user, recframe.read_per_user(path))
+
+
+def test_saved_tables_are_joined(tmp_path):
+    """By all columns, numbers of csv as text where those of another file are; or refused."""
+    rows = pd.DataFrame({"date": [1, 2], "user": ["7", "8"], "score": "knn", "auc": [0.5, 1.0]})
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    rows.assign(score="als").to_parquet(tmp_path / "b.parquet")
+    rows.drop(columns="date").to_csv(tmp_path / "c.csv", index=False)
+    joined = recframe.read_per_user([tmp_path / "a.csv", tmp_path / "b.parquet"])
+
+    assert [(1, "7"), (2, "8")] == joined.index.tolist()
+    assert ["date", "user"] == joined.index.names
+    assert [0.5, 1.0] == joined["als", "auc"].tolist() == joined["knn", "auc"].tolist()
+    assert [0.5, 1.0] == recframe.summary(joined, by="date")["mean"].xs("knn", level=1).tolist()
+    match = r"c.csv must have as many columns of users as .*a.csv, found \['user'\] and \['date'"
+    with pytest.raises(RecframeError, match=match):
+        recframe.read_per_user([tmp_path / "a.csv", tmp_path / "c.csv"])
