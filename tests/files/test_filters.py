@@ -167,6 +167,22 @@ def test_progress_ends_at_all_rows(rows, tmp_path):
     assert (300, 300) == told[-1]
 
 
+def test_rows_that_match_keep_their_order(tmp_path):
+    """Of however many rows in one piece, which decides where ties go by it."""
+    n_rows = 200_000
+    frame = pd.DataFrame({"user": 1, "n": np.arange(n_rows), "score": 1.0, "relevant": False})
+    frame.loc[[9, n_rows - 9], "relevant"] = True
+    frame.to_parquet(tmp_path / "run.parquet")
+    options = {"ties": "first", "user": "user"}
+    runs = recframe.scan(tmp_path, filters=[("n", "!=", 5)])(**options)
+
+    pd.testing.assert_frame_equal(
+        frame.drop(5).rec(**options).reciprocal_rank(), runs.reciprocal_rank()
+    )
+    assert 1 / 9 == runs.reciprocal_rank().iloc[0, 0]
+    assert n_rows - 1 == runs.describe(5).loc["rows"].iloc[0]
+
+
 REFUSED = [
     ([("dya", "==", 1)], "'dya': no such column; the files have .*; did you mean 'day'?"),
     ([("day", "==", "x")], r"'day' is of type date32\[day\], which 'x' is not"),
