@@ -12,7 +12,7 @@ from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
 from recframe.arrow_tables import read_frame, sample_of
 from recframe.calls import public
-from recframe.foreign import TABLE, load_table
+from recframe.foreign import TABLE, frame_error, is_table, load_table
 from recframe.frames.columns import Columns
 from recframe.frames.other_tables import make_of_table
 from recframe.frames.truth import open_candidates, open_judge, read_judged
@@ -49,6 +49,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     """
 
     def __init__(self, frame: TableLike) -> None:
+        if not (isinstance(frame, pd.DataFrame) or is_table("frame", frame)):
+            raise frame_error("frame", TABLE, frame)
         super().__init__(
             frame if isinstance(frame, pd.DataFrame) else load_table("frame", TABLE, frame)
         )

@@ -9,7 +9,9 @@ import pyarrow as pa
 from recframe.arrow_tables import open_table
 from recframe.errors import RecframeError, quote, shorten
 
-TABLE = "a pandas DataFrame, an Arrow table (as of Polars or DuckDB)"  # as messages name it
+# As messages name what is required.
+ARROW = "an Arrow table (as of Polars or DuckDB)"
+TABLE, TABLE_OR = f"a pandas DataFrame or {ARROW}", f"a pandas DataFrame, {ARROW} or "
 
 
 class ArrowStream(Protocol):

@@ -5,6 +5,8 @@ Files of earlier versions lie beside the live ones, so what is on disk are not t
 
 import importlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -72,16 +74,22 @@ def find_delta(folder: Path, known: dict[Path, Table | None]) -> Path | None:
 
 def raise_part(path: str | Path, table: Table) -> NoReturn:
     """Refuse a path that is a table whose live files are not known, or a part of a table."""
-    part = "" if table.root.samefile(path) else "part of "
+    refuse_part(path, table.kind, table.root, is_whole=table.root.samefile(path))
+
+
+def refuse_part(
+    path: str | Path, kind: str, root: str | Path, *, is_whole: bool = False
+) -> NoReturn:
+    """Refuse a path that is a table of this kind, or a part of one."""
     raise RecframeError(
-        f"cannot read {show_path(path)}: it is {part}the {table.kind} table "
-        f"{show_path(table.root)}, where files of earlier versions lie beside the live ones; "
-        + REMEDIES[table.kind].format(root=table.root)
+        f"cannot read {show_path(path)}: it is {'' if is_whole else 'part of '}the {kind} table "
+        f"{show_path(root)}, where files of earlier versions lie beside the live ones; "
+        + REMEDIES[kind].format(root=show_path(root))
     )
 
 
-def open_delta(root: Path) -> tuple[Any, list[str]]:
-    """Return a Delta table as a dataset of its live files, and what it is partitioned by."""
+def open_delta(root: Path | str) -> Any:
+    """Return a Delta table as a dataset of its live files."""
     try:
         deltalake = importlib.import_module("deltalake")
     except ImportError as error:
@@ -89,13 +97,26 @@ def open_delta(root: Path) -> tuple[Any, list[str]]:
             f"cannot read {show_path(root)}: its log as a Delta table is read by deltalake, "
             f"which could not be imported ({error}); install it with pip install 'recframe[delta]'"
         ) from error
-    try:
-        table = deltalake.DeltaTable(os.fspath(root))
-        metadata = table.metadata()
-        mapping = metadata.configuration.get("delta.columnMapping.mode", "none")
+    with _naming_table(root):
+        return as_dataset(deltalake.DeltaTable(os.fspath(root)))
+
+
+def as_dataset(table: Any) -> Any:
+    """Return a table of deltalake, of the version it was opened at, as a dataset."""
+    with _naming_table(table.table_uri):
+        mapping = table.metadata().configuration.get("delta.columnMapping.mode", "none")
         if mapping != "none":  # of an old protocol, it is read as columns of nulls
             raise ValueError(f"its columns are mapped by {mapping} (columnMapping)")
-        return table.to_pyarrow_dataset(), metadata.partition_columns
+        return table.to_pyarrow_dataset()
+
+
+@contextmanager
+def _naming_table(root: str | Path) -> Iterator[None]:
+    """Raise what goes wrong with the log of a Delta table as a `RecframeError`."""
+    try:
+        yield
+    except RecframeError:
+        raise
     except Exception as error:  # what is no JSON is a bare one
         message = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(

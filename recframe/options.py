@@ -11,7 +11,7 @@ import pandas as pd
 
 from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, find_near, quote
-from recframe.foreign import TABLE, ArrowStream, load_table
+from recframe.foreign import TABLE_OR, ArrowStream, load_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
 Ties = Literal["expected", "first", "last", "best", "worst", "item"]
@@ -38,9 +38,7 @@ class Options:
     """How a frame is read and what its edge cases mean; checked when made."""
 
     user: Hashable | list[Hashable] | None = _option(
-        INFER,
-        "label, list of labels, or None for one ranking",
-        "column of users; of several, as of date and user, each combination is one ranking",
+        INFER, "label, list of labels, or None", "column of users; of several each combination"
     )
     item: Hashable = _option(INFER, "label", "column of items")
     score: Hashable | list[Hashable] = _option(
@@ -130,8 +128,7 @@ class Options:
         for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
             _check_label(name, getattr(self, name))
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
-        is_given = self.ascending is not None
-        if is_given and not all(isinstance(direction, bool) for direction in directions):
+        if self.ascending is not None and not all(isinstance(one, bool) for one in directions):
             raise RecframeError(
                 f"ascending must be True, False or a list of these, found {quote(self.ascending)}"
             )
@@ -152,7 +149,7 @@ class Options:
             given = getattr(self, name)
             if given is None or isinstance(given, pd.DataFrame) or is_path(given):
                 continue
-            required = f"{TABLE} or the path of a parquet file"
+            required = f"{TABLE_OR}the path of a file"
             # Read once: what runs a query, or has its rows once, is a frame from here on.
             object.__setattr__(self, name, read_frame(load_table(name, required, given)))
         if self.unjudged == "drop" and self.truth is None:
@@ -230,11 +227,6 @@ def make_options(given: Mapping[str, Any]) -> Options:
     return Options(**given)
 
 
-def list_given(given: Any) -> list[Hashable]:
-    """Return one label, or a list of labels, as a list; of None none."""
-    return list(given) if isinstance(given, list) else [] if given is None else [given]
-
-
 def is_key(value: object) -> bool:
     """Return whether a value can be a label or an id, which `Hashable` says of too many."""
     try:
@@ -252,9 +244,8 @@ def is_path(path: object) -> bool:
 def _check_label(name: str, given: object) -> None:
     """Raise unless what is given for a role can be a label, or labels where it may be several."""
     several = " or a list of labels" if name in SEVERAL else ""
-    is_list = bool(several) and isinstance(given, list)
-    labels = list_given(given) if is_list else [given]
-    may_be_none = name in ("user", "relevant") and not is_list
+    labels: Any = given if several and isinstance(given, list) else [given]
+    may_be_none = name in ("user", "relevant") and labels is not given
     if not all(is_key(label) and (may_be_none or label is not None) for label in labels):
         raise RecframeError(f"{name} must be a column label{several}, found {quote(given)}")
 

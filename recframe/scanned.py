@@ -1,7 +1,8 @@
 """ScannedRecAccessor: the engine over files, which it reads block by block."""
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
@@ -21,8 +22,9 @@ from recframe.calls import public_each
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files, open_files, read_sample
+from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each
-from recframe.files.paths import Found
+from recframe.files.staging import stage
 from recframe.frames.columns import Columns
 from recframe.frames.tables import join_tables
 from recframe.frames.truth import open_candidates, open_judge
@@ -30,6 +32,7 @@ from recframe.methods import Join, Make, MakeTable, RankingMethods, in_cells, me
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import Options
+from recframe.stores.access import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
 
@@ -43,6 +46,12 @@ class Source(NamedTuple):
     found: list[Found]
     limits: Limits
     call: str = ""
+    access: Access = ENVIRONMENT  # of the stores that they and other paths are in
+
+    @property
+    def has_no_footers(self) -> bool:
+        """Whether nothing is known of the rows before they are read."""
+        return any(file.rows is not None for file in self.found)
 
 
 class _LeftOut:
@@ -149,6 +158,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             )
         return super().__getattr__(name)  # type: ignore[misc]  # hidden from editors
 
+    def _bind(self, options: Options) -> Self:
+        place = self._source.access.place
+        placed = replace(options, truth=place(options.truth), exclude=place(options.exclude))
+        return super()._bind(placed)
+
     @property
     def _source(self) -> Source:
         source: Source = self._frame
@@ -160,18 +174,21 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     @property
     def _size(self) -> str:
+        n_files = len(self._source.found)
+        in_files = f"{n_files:,} file{'s' * (n_files != 1)}"
+        if self._source.has_no_footers:
+            return f"{in_files} without footers, staged as they are read"
         files = self.open(NO_COLUMNS)
         n_groups = sum(len(row_group.indexes) for row_group in files.row_groups)
-        n_files = len(self._source.found)
         return (
-            f"{files.n_rows:,} row{'s' * (files.n_rows != 1)} in {n_files:,} "
-            f"file{'s' * (n_files != 1)}, {n_groups:,} row group{'s' * (n_groups != 1)}"
+            f"{files.rows_said} row{'s' * (files.n_rows != 1)} in {in_files}, "
+            f"{n_groups:,} row group{'s' * (n_groups != 1)}"
         )
 
     def _show(self, show: Callable[[Overview], str]) -> str | None:
         def show_route(overview: Overview) -> str:
-            files = self.open(self._find_columns())
-            if files.n_rows:
+            files = None if self._source.has_no_footers else self.open(self._find_columns())
+            if files is not None and files.n_rows:
                 route = plan_blocks(files, self._source.limits.memory).route
                 overview.rows.append(("read", route, [ROUTES[route]]))
             return show(overview)
@@ -180,8 +197,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
-        source = self._source
-        return open_files(source.found, columns, self._options, source.limits.memory)
+        found, limits = self._source.found, self._source.limits
+        return open_files(stage(found, columns, limits), columns, self._options, limits.memory)
 
     def _parts(
         self, make: Make, columns: Columns, options: Options
@@ -253,7 +270,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
 
 def scan_files(
-    found: list[Found], options: Options, limits: Limits, call: str = ""
+    found: list[Found],
+    options: Options,
+    limits: Limits,
+    call: str = "",
+    access: Access = ENVIRONMENT,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options."""
-    return ScannedRecAccessor(Source(found, limits, call))._bind(options)
+    return ScannedRecAccessor(Source(found, limits, call, access))._bind(options)

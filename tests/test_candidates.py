@@ -250,7 +250,7 @@ def test_the_frames_labels_come_first(recs, seen):
         (lambda x: "nowhere.parquet", RecframeError, "exclude: cannot read nowhere.parquet: no"),
         (lambda x: "seen.csv", RecframeError, "exclude: cannot read seen.csv: no such file"),
         (lambda x: {"ann": [7]}, RecframeError,
-         r"exclude must be a pandas DataFrame, an Arrow table .*; pass recframe.truth_from\(exclude\)"),
+         r"exclude must be a pandas DataFrame, an Arrow .*; pass recframe.truth_from\(exclude\)"),
     ],
 )  # fmt: skip
 def test_refusals(change, error, message, recs, seen):

@@ -3,11 +3,13 @@
 import io
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import recframe
 from recframe.cli import main
 
 METRICS = ["recall@4", "auc"]
@@ -119,3 +121,42 @@ def test_what_is_no_segment(frame, words, message, capsys):
     """What does not say one thing of each user is refused."""
     assert 1 == main(["evaluate", "runs.parquet", *words])
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_each_day_of_a_user_is_a_ranking(frame, tmp_path, capsys):
+    """`--user` for each column that tells rankings apart: folders of nights take one call."""
+    again = frame.assign(day=frame["day"] + pd.Timedelta(2, "D"), score=frame["KNN scores"] * -1)
+    nights = pd.concat([frame, again.drop(columns="score")])
+    nights["day"] = nights["day"].dt.strftime("%Y-%m-%d")
+    for day, rows in nights.groupby("day"):
+        folder = tmp_path / "nights" / f"day={day}"
+        folder.mkdir(parents=True)
+        rows.drop(columns="day").to_parquet(folder / "run.parquet", index=False)
+    bound = nights.rec(user=["day", "object"])
+    words = ["evaluate", "nights", "--user", "day", "--user", "object", "--metric", "recall@4"]
+
+    assert 0 == main([*words, "--by", "day", "--format", "csv", "--per-user", "users.csv"])
+    found = read(capsys.readouterr().out, ["day", "score"])
+    np.testing.assert_allclose(bound.mean("recall@4", by="day"), found, rtol=1e-15)
+    saved, expected = recframe.read_per_user("users.csv"), bound.evaluate("recall@4")
+    pd.testing.assert_index_equal(expected.index, saved.index)
+    np.testing.assert_allclose(expected, saved, rtol=1e-15)
+    assert "day,object,score,recall@4" == Path("users.csv").read_text().partition("\n")[0]
+    assert 0 == main([*words, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert [["day", "object"]] * 2 == [document[at]["user"] for at in ("columns", "options")]
+    assert 0 == main(
+        [*words[:4], "--metric", "recall@4", "--duplicates", "keep", "--format", "json"]
+    )
+    assert "day" == json.loads(capsys.readouterr().out)["options"]["user"]
+    assert 1 == main(["evaluate", "nights", "--by", "day", "--duplicates", "keep"])
+    assert "or --user day --user object to rank each by itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_values_of_users_beside_their_segments(frame, ending, capsys):
+    """The values of every user are written whether users are parted or not."""
+    run(capsys, "--by", "country", "--per-user", f"users.{ending}")
+
+    saved = recframe.read_per_user(f"users.{ending}")
+    np.testing.assert_allclose(frame.rec.evaluate(METRICS), saved, rtol=1e-15)

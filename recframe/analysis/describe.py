@@ -23,6 +23,7 @@ from recframe.analysis.description import (
 )
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import Interactions
+from recframe.frames.labels import as_labels
 from recframe.frames.reading import complete_rows, read_interactions
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
@@ -32,7 +33,7 @@ from recframe.kernel.threads import Array, in_threads
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
-from recframe.options import Options, list_given
+from recframe.options import Options
 
 Histogram = tuple[Array, Array]  # values, and how many users have each
 
@@ -72,7 +73,7 @@ def count_figures(
     common = {
         "rows": len(frame),
         NULL_USERS: _count_nulls(frame, columns.users),
-        NULL_RELEVANCE: _count_nulls(frame, list_given(columns.relevant)),
+        NULL_RELEVANCE: _count_nulls(frame, as_labels(columns.relevant)),
     }
     if columns.item is not None:
         common[DUPLICATES] = interactions.n_repeated

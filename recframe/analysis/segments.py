@@ -11,10 +11,10 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
-from recframe.frames.labels import check_label, is_same, leave_out
-from recframe.frames.own_values import read_own
+from recframe.frames.labels import check_label, leave_out
+from recframe.frames.own_values import find_level, of_users, read_own
 from recframe.frames.tables import make_columns, tidy_table
-from recframe.frames.user_groups import as_users, order_of_ids, sort_users
+from recframe.frames.user_groups import order_of_ids, sort_users
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options
@@ -150,7 +150,7 @@ def part_users(
     values = [
         _join([own[number] for _, own in cells], order)
         if one.given is None
-        else _of_users(one, one.given, per_user.index)
+        else of_users(one.argument, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
     return _part(per_user, values, grouping)
@@ -160,7 +160,7 @@ def table_of_given(
     per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, by values given for users."""
-    several = [_find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
+    several = [find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
         if not isinstance(given, pd.Series | None):
             raise RecframeError(
@@ -172,7 +172,9 @@ def table_of_given(
     if grouping is None:
         return make_table(per_user)
     values = [
-        _of_users(one, one.given, per_user.index) for one in grouping.all if one.given is not None
+        of_users(one.argument, one.given, per_user.index)
+        for one in grouping.all
+        if one.given is not None
     ]
     return _make_each(_part(per_user, values, grouping), grouping, make_table)
 
@@ -217,34 +219,6 @@ def join_segments(made: list[pd.DataFrame], parted: Parted, grouping: Grouping) 
     names = [one.label for one in grouping.by]
     joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])
     return joined
-
-
-def _find_level(given: Any, users: pd.Index[Any]) -> Any:
-    """Return what users have in the index level of a given name; anything else as it is."""
-    if isinstance(given, pd.Series):
-        return given
-    for number, name in enumerate(users.names):
-        if name is not None and is_same(given, name):
-            return pd.Series(users.get_level_values(number), users, name=name)
-    return given
-
-
-def _of_users(own: Own, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
-    """Return the values given for users, null for those it does not have.
-
-    Where several columns tell users apart they may be given by some of these, by their names.
-    """
-    names = given.index.names
-    if users.nlevels > 1 and all(name in users.names for name in names):
-        places = [list(users.names).index(name) for name in names]
-        users = as_users([users.get_level_values(place) for place in places])
-    place = given.index.get_indexer(users)
-    if len(users) and (place < 0).all():
-        raise RecframeError(
-            f"{own.argument}: the index of the Series must hold users, found none of {len(users)} "
-            f"(user {quote(users[[0]].tolist()[0])}, index {quote(given.index[:1].tolist())})"
-        )
-    return given.reset_index(drop=True).reindex(place)
 
 
 def _join(parts: list[pd.Series], order: Any) -> pd.Series:

@@ -13,6 +13,7 @@ from recframe.cli.examples import (
     EVALUATE_EXAMPLES,
     EXAMPLES,
 )
+from recframe.cli.filters import add_filters
 from recframe.cli.parser import Parser, ShowVersion
 from recframe.cli.results import add_output, add_per_user
 from recframe.cli.segments import add_segments
@@ -28,7 +29,7 @@ from recframe.cli.values import (
 )
 from recframe.cli.views import add_per_query, add_views
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, quote, show_path
 from recframe.files.budget import MEMORY
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics
@@ -57,7 +58,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         parser.error(str(error))
     first = next(iter(words), "-")
     if first[:1] != "-" and (Path(first).suffix or "/" in first):  # as no command has
-        parser.error(f"{quote(first)} is no command; did you mean recframe evaluate {first}?")
+        parser.error(
+            f"{quote(first)} is no command; did you mean recframe evaluate {show_path(first)}?"
+        )
     arguments = parser.parse_args(words)
     try:
         if "check" in arguments:
@@ -71,7 +74,7 @@ def build_parser() -> Parser:
     """Return the parser of the command line."""
     parser = Parser(
         prog="recframe",
-        description="Evaluate rankings of users and items in parquet files.",
+        description="Evaluate rankings of users and items in files: parquet, csv and others.",
         epilog=f"{EXAMPLES}\n\n{STATUSES}",
     )
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version")
@@ -86,6 +89,7 @@ def build_parser() -> Parser:
     )
     command.set_defaults(run=run_evaluate)
     _add_paths(command)
+    add_filters(command)
     _add_metrics(command, DEFAULT_METRICS)
     _add_options(command, DEFAULTS)
     add_segments(command)
@@ -103,6 +107,7 @@ def build_parser() -> Parser:
     )
     command.set_defaults(run=run_describe)
     _add_paths(command)
+    add_filters(command)
     _add_k(command, "the cut-off to look at")
     _add_options(command, [name for name in DEFAULTS if name not in NOT_DESCRIBED])
     add_output(command, "the figures")
@@ -118,12 +123,13 @@ def build_parser() -> Parser:
     )
     command.set_defaults(run=run_catalogue)
     _add_paths(command)
+    add_filters(command)
     _add_k(command, "the length of the lists")
     command.add_argument(
         "--items",
         type=as_usage(read_items),
         metavar="FILE|NUMBER",
-        help="the catalogue: a parquet file with a column of its items, or how many it has "
+        help="the catalogue: a file with a column of its items, or how many it has "
         "(default: the items of PATH)",
     )
     _add_options(command, [name for name in DEFAULTS if name not in NOT_SHOWN])
@@ -175,7 +181,9 @@ def _add_k(command: argparse.ArgumentParser, what: str) -> None:
 
 def _add_paths(command: argparse.ArgumentParser) -> None:
     """Add the files that are read."""
-    help_text = "a parquet file, a folder of them or a pattern"
+    help_text = (
+        "a file, a folder of them or a pattern, also as s3://: parquet, csv, tsv, jsonl, feather"
+    )
     command.add_argument("paths", nargs="+", metavar="PATH", help=help_text)
 
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import IO, Any
 
 from recframe.analysis.catalogue import catalogue_columns
 from recframe.analysis.ranks import rank_options
 from recframe.analysis.segments import measure_with_own, tidy_part
+from recframe.cli.filters import filter_as_asked
 from recframe.cli.results import (
     Result,
     as_text,
@@ -24,12 +24,13 @@ from recframe.cli.results import (
 from recframe.cli.segments import read_grouping, view_each
 from recframe.cli.views import find_baseline, view
 from recframe.console import check_shown, show, tell
-from recframe.errors import RecframeError, shorten
+from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import Limits, check_limits
 from recframe.files.footers import Files, open_files, read_sample
 from recframe.files.output import (
     Means,
+    Target,
     check_apart,
     list_files,
     whole_file,
@@ -37,6 +38,7 @@ from recframe.files.output import (
 )
 from recframe.files.parts import iter_parts
 from recframe.files.paths import find_files
+from recframe.files.staging import stage
 from recframe.frames.beside import load_frame
 from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import find_columns
@@ -46,6 +48,7 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import MEANINGS, Options
 from recframe.scanned import scan_files
+from recframe.stores.access import Address, show_uri
 
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 
@@ -58,6 +61,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     check_shown()
     found = find_files(arguments.paths)
     with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
+        found = filter_as_asked(found, arguments.filter, limits)
         sample = read_sample(found, limits.memory)
         columns = find_columns(sample, options, metrics=metrics)
         baseline = find_baseline(
@@ -67,9 +71,10 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
         if grouping is not None:
             columns = columns._replace(of_users=tuple(grouping.labels))
             make = partial(measure_with_own, measure=make, grouping=grouping)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
-        about = describe_run("evaluate", arguments.paths, files, options)
+        about = describe_run(arguments, "evaluate", files, options)
         with closing(iter_parts(files, make, options, limits)) as parts:
             writing = parts
             if each is not None:
@@ -94,13 +99,15 @@ def run_describe(arguments: argparse.Namespace) -> None:
     check_shown()
     found = find_files(arguments.paths)
     with outputs(arguments, [file.path for file in found]) as (output, _):
+        found = filter_as_asked(found, arguments.filter, limits)
         columns = find_columns(read_sample(found, limits.memory), options, with_item=True)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         _tell_plan(arguments, files, limits)
         table: Any = scan_files(found, options, limits).describe(arguments.k)
-        about = describe_run("describe", arguments.paths, files, options)
+        about = describe_run(arguments, "describe", files, options)
         _show(arguments, result_of_figures(table, {**about, "k": arguments.k}), output)
-    _tell_done(arguments, f"{files.n_rows:,} rows", started)
+    _tell_done(arguments, f"{files.rows_said} rows", started)
 
 
 def run_catalogue(arguments: argparse.Namespace) -> None:
@@ -112,17 +119,19 @@ def run_catalogue(arguments: argparse.Namespace) -> None:
     is_number = isinstance(arguments.items, int)
     beside = [] if arguments.items is None or is_number else [arguments.items]
     with outputs(arguments, [file.path for file in found], beside=beside) as (output, _):
+        found = filter_as_asked(found, arguments.filter, limits)
         columns = catalogue_columns(read_sample(found, limits.memory), options)
+        found = stage(found, columns, limits)
         files = open_files(found, columns, options, limits.memory)
         items = load_frame("items", arguments.items) if beside else arguments.items
         known = read_catalogue(items, columns)
         _tell_plan(arguments, files, limits)
         table = scan_files(found, options, limits).catalogue(arguments.k, items)
-        about = describe_run("catalogue", arguments.paths, files, options)
+        about = describe_run(arguments, "catalogue", files, options)
         n_items = None if known is None else known.n_items
         about |= {"k": arguments.k, "items": n_items}
         _show(arguments, result_of_table(table, about), output)
-    _tell_done(arguments, f"{files.n_rows:,} rows", started)
+    _tell_done(arguments, f"{files.rows_said} rows", started)
 
 
 def _read_options(arguments: argparse.Namespace) -> Options:
@@ -149,7 +158,7 @@ def _read_limits(arguments: argparse.Namespace) -> Limits:
 def outputs(
     arguments: argparse.Namespace,
     read: list[str],
-    per_user: Path | None = None,
+    per_user: Target | None = None,
     beside: Sequence[str] = (),
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Give the files that are written to, in place once the results have been shown too.
@@ -163,10 +172,15 @@ def outputs(
     with ExitStack() as stack:
         for path in filter(None, paths):
             check_apart(path, read, [*arguments.paths, *beside])
-        if all(paths) and len({os.path.realpath(path) for path in paths if path}) == 1:
-            raise RecframeError(f"cannot write {per_user}: --output writes to it too")
+        if all(paths) and len({_identity(path) for path in paths if path}) == 1:
+            raise RecframeError(f"cannot write {show_path(per_user)}: --output writes to it too")
         files = [path and stack.enter_context(whole_file(path)) for path in paths]
         yield files[0], files[1]
+
+
+def _identity(path: Target) -> str:
+    """Return what an output is, whatever it is called."""
+    return show_uri(path) if isinstance(path, Address) else os.path.realpath(path)
 
 
 def _show(arguments: argparse.Namespace, result: Result, output: IO[bytes] | None) -> None:
@@ -185,7 +199,7 @@ def _tell_plan(arguments: argparse.Namespace, files: Files, limits: Limits) -> N
     which = f": {paths[0]}" if paths else ""
     which += f" … {paths[-1]}" if len(paths) > 1 else ""
     tell(
-        f"{files.n_rows:,} rows in {count_of(len(paths), 'file')}, "
+        f"{files.rows_said} rows in {count_of(len(paths), 'file')}, "
         f"{count_of(n_groups, 'row group')}{shorten(which)}"
     )
     columns = files.columns

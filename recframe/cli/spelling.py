@@ -22,6 +22,7 @@ def spell_flags(message: str) -> str:
     call = READ.sub("it as a parquet file", remedy.pop()) if remedy else ""
     call = ARGUMENTS.sub(lambda match: re.sub(f"(?:, )?{ARGUMENT}", _flag, match[0]).strip(), call)
     call = NAMES.sub(lambda match: f"{_spell(match[1])} with ", call)
+    found = re.sub("^filters(?=[: ])", "--filter", found)
     return "".join([found, *remedy, call])
 
 

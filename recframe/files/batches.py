@@ -1,6 +1,6 @@
 """Rows of parquet files, read in batches that are conformed to one schema."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import pyarrow as pa
@@ -8,7 +8,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.files.ahead import read_ahead
 from recframe.files.budget import Progress
+from recframe.files.filters import matching
 from recframe.files.footers import Files, naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import ROW_BYTES, batch_bytes
@@ -16,14 +18,14 @@ from recframe.files.sizes import ROW_BYTES, batch_bytes
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 FOLD_BYTES = 8 << 20  # of rows whose texts are not yet made one
 OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
-
+AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
 Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are of
 
 
 def read_batches(
-    files: Files, row_groups: Iterable[RowGroup], n_bytes: int, progress: Progress, *, encode: bool
+    files: Files, row_groups: Sequence[RowGroup], n_bytes: int, progress: Progress, *, encode: bool
 ) -> Iterator[Read]:
     """Yield row groups in batches of some `n_bytes`, the columns as `Files.types` says.
 
@@ -38,8 +40,9 @@ def read_batches(
     def opened(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
-    for row_group in row_groups:
-        stored = [name for name in files.types if name not in row_group.partitions]
+    for row_group in read_ahead(row_groups, AHEAD * n_bytes, with_footers=not files.footers):
+        names = dict.fromkeys([*files.types, *row_group.found.looked_at])
+        stored = [name for name in names if name not in row_group.partitions]
         # Of texts that are not codes in the file, Arrow would keep all it has met.
         as_codes = tuple(name for name in stored if name in encoded & row_group.coded)
         n_rows = n_bytes // (ROW_BYTES + row_group.n_read // row_group.n_rows)
@@ -48,10 +51,13 @@ def read_batches(
             file = opened(row_group.path, as_codes)
             n_left = row_group.n_rows
             for read in file.iter_batches(n_rows, row_group.indexes, columns=stored):
+                n_left -= read.num_rows
+                kept = matching(read, row_group)
+                progress.n_read += 2 * (read.num_rows - kept.num_rows)
                 columns = {}
                 for name, wanted in files.types.items():
                     value = row_group.partitions.get(name)
-                    array = read[name] if value is None else pa.repeat(value, read.num_rows)
+                    array = kept[name] if value is None else pa.repeat(value, kept.num_rows)
                     try:
                         columns[name] = _conform(array, wanted, encode=name in encoded)
                     except pa.ArrowInvalid as error:  # a number that the other files' type has not
@@ -65,7 +71,6 @@ def read_batches(
                 progress.n_read += rows.num_rows
                 if batch.num_rows < rows.num_rows:
                     progress.note_dropped(rows, batch)
-                n_left -= read.num_rows
                 yield row_group, batch
             if n_left:  # Arrow gives what there is
                 raise OSError(

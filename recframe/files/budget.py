@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,6 +60,18 @@ def check_memory(memory: object) -> int:
         "memory must be a number of bytes above 0 or a text such as '512MiB', "
         f"found {quote(memory)}"
     )
+
+
+@contextmanager
+def writing_to(folder: str | None) -> Iterator[None]:
+    """Raise what goes wrong with a temporary file as a `RecframeError` that names its folder."""
+    try:
+        yield
+    except OSError as error:
+        raise RecframeError(
+            f"cannot write temporary files to {tempfile.gettempdir() if folder is None else folder}"
+            f": {error.strerror or error}; pass tmp= a folder with more room"
+        ) from error
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Parquet files: what their footers say of columns, users and rows."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -11,13 +11,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
-from recframe.files.paths import Found
-from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups, plain_type
+from recframe.files.filters import find_row_groups
+from recframe.files.found import Found, PartitionValues, plain_type
+from recframe.files.row_groups import (
+    File,
+    RowGroup,
+    fetch_headers,
+    is_text,
+    join,
+    list_row_groups,
+)
 from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.foreign import find_reader
+from recframe.formats.endings import PARQUET, find_format
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.labels import shown
 from recframe.options import Options
+from recframe.stores.remote import REQUESTS, read_each
 
 JOINED = 32  # what part of the memory row groups of all files may have that are read as one
 BUFFER = 1 << 20  # bytes; without a buffer, reading any part of a row group holds all of it
@@ -44,8 +54,18 @@ class Files(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """The rows of all files."""
+        """The rows of all files, where they have a condition those of row groups that may match."""
         return sum(row_group.n_rows for row_group in self.row_groups)
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether some of the rows may not match."""
+        return any(row_group.found.condition is not None for row_group in self.row_groups)
+
+    @property
+    def rows_said(self) -> str:
+        """The number of rows as a message has it."""
+        return f"{'up to ' * self.has_conditions}{self.n_rows:,}"
 
     def sample_dtype(self, label: Hashable) -> Any:
         """Return the dtype of a column."""
@@ -54,34 +74,32 @@ class Files(NamedTuple):
 
 def read_sample(found: list[Found], memory: int) -> pd.DataFrame:
     """Return a frame without rows that has all columns of the first file, in their dtypes."""
-    first = _read_footer(found[0], memory)
-    return _read_sample(first.schema, found[0].path)
+    return _read_sample(read_schema(found[0], memory), found[0].path)
 
 
 def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
     """Return files with these columns, as their footers describe them; no data is read."""
-    first = _read_footer(found[0], memory)
-    schema = first.schema
     names = [str(label) for label in columns.labels]
+    opened = _read_footers(found, names, memory)
+    first = next(opened)
+    schema = first.schema
     users = [str(label) for label in columns.users]
     user = next(iter(users), None)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
     long_text: set[str] = set()
     footer_bytes = 0
-    for file in chain([first], (_read_footer(one, memory) for one in found[1:])):
+    for file in chain([first], opened):
         footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
         for name in names:
             if name not in file.schema.names:
-                has = shown(file.schema.names)
-                raise MissingColumnError(
-                    f"{quote(name)}: no such column in {show_path(file.found.path)}; it has {has}"
-                )
+                raise missing_column(name, file.schema, file.found.path)
             types[name][file.found.path] = file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
         with naming_file(file.found.path):
-            own = list_row_groups(file, names, user, memory, long_text)
+            wanted = [*names, *file.found.looked_at]
+            own = list_row_groups(file, wanted, user, memory, long_text)
             # What is read as one: all files together have room for it.
             row_groups += join(own, len(row_groups), memory // (JOINED * len(found)))
     for name in names:
@@ -114,23 +132,70 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     )
 
 
+def _read_footers(found: list[Found], names: list[str], memory: int) -> Iterator[File]:
+    """Yield files that were found; of those in stores many are asked at a time."""
+    n_at_once = max(1, REQUESTS // len(found))
+
+    def read(one: Found) -> File:
+        file = _read_footer(one, memory)
+        with naming_file(one.path):
+            fetch_headers(file, [*names, *one.looked_at], n_at_once)
+        return file
+
+    if all(one.remote is None for one in found):
+        return map(read, found)
+    return read_each(read, found)
+
+
+def missing_column(name: str, schema: pa.Schema, path: str) -> MissingColumnError:
+    """Return the refusal of a file that has not all columns."""
+    return MissingColumnError(
+        f"{quote(name)}: no such column in {show_path(path)}; it has {shown(schema.names)}"
+    )
+
+
+def read_schema(found: Found, memory: int) -> pa.Schema:
+    """Return the columns of a file that was found; of text with the types of its first rows."""
+    if found.rows is None:
+        return _read_footer(found, memory).schema
+    with naming_file(found.path):
+        schema = found.rows.read_schema()
+    return _with_said(schema, found.partitions)
+
+
+def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
+    """Return a schema with the columns that only folders have."""
+    for name, value in values.items():
+        if name not in schema.names:
+            schema = schema.append(pa.field(name, value.type))
+    return schema
+
+
 def _read_footer(found: Found, memory: int) -> File:
     """Return a file that was found."""
-    path, values, table_schema = found
-    with naming_file(path):
+    path, values, table_schema = found.path, found.partitions, found.table_schema
+    holding = nullcontext() if found.remote is None else found.remote.holding_footer()
+    with naming_file(path), holding:
         check_footer(found, memory)
-    with naming_file(path), open_file(found) as opened:
-        schema, metadata = opened.schema_arrow, opened.metadata
+        with open_file(found) as opened:
+            schema, metadata = opened.schema_arrow, opened.metadata
+    if found.staged is not None:
+        schema = found.staged.schema
     if table_schema is not None:
         # Columns added later are null in the files that were there before.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        return File(found, table_schema, metadata, values, {})
-    said_too = {name: value for name, value in values.items() if name in schema.names}
-    values = {name: value for name, value in values.items() if name not in said_too}
-    for name, value in values.items():
-        schema = schema.append(pa.field(name, value.type))
-    return File(found, schema, metadata, values, said_too)
+        said_too, schema = {}, table_schema
+    else:
+        said_too = {name: value for name, value in values.items() if name in schema.names}
+        schema = _with_said(schema, values)
+        values = {name: value for name, value in values.items() if name not in said_too}
+    for name in found.looked_at:
+        if name not in schema.names:
+            raise missing_column(name, schema, path)
+    with naming_file(path):
+        indexes = find_row_groups(found, schema, metadata.num_row_groups)
+    return File(found, schema, metadata, values, said_too, indexes)
 
 
 def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
@@ -155,7 +220,7 @@ def _check_as_said(file: File, name: str) -> None:
     except pa.ArrowException:  # the file's values are no such thing
         wanted = text
     with naming_file(file.found.path), open_file(file.found) as opened:
-        for index in range(file.metadata.num_row_groups):
+        for index in file.indexes:
             if (
                 wanted.is_valid
                 and _only_value(file.metadata.row_group(index), name) == wanted.as_py()
@@ -193,8 +258,10 @@ def open_file(
     Pages are held against their checksums, where the file has any: what is damaged would else be
     another number. It takes up to 16 % of the time of such a file, and none of that of others.
     """
+    if found.remote is not None and footer is None:
+        footer = pq.read_metadata(pa.BufferReader(found.remote.read_footer()))
     return pq.ParquetFile(
-        found.path,
+        found.path if found.staged is None and found.remote is None else found.open(),
         metadata=footer,
         read_dictionary=as_codes,
         buffer_size=BUFFER,
@@ -232,7 +299,8 @@ def naming_file(path: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         message = shorten(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
-        call = find_reader(path, quote(path)) if isinstance(error, pa.ArrowInvalid) else ""
+        is_odd = isinstance(error, pa.ArrowInvalid) and find_format(path) == PARQUET
+        call = find_reader(path, quote(path)) if is_odd else ""
         if call and not call.startswith("pd.read_parquet"):
             message += f"; pass {call}, or write it as parquet"
         raise RecframeError(f"cannot read {show_path(path)}: {message}") from error

@@ -82,7 +82,7 @@ def _naming_part(files: Files, n_rows: int) -> Iterator[None]:
         yield
     except RecframeError as error:
         is_all = n_rows == files.n_rows
-        part = "" if is_all else f"in a part of {n_rows:,} of the {files.n_rows:,} rows: "
+        part = "" if is_all else f"in a part of {n_rows:,} of the {files.rows_said} rows: "
         if isinstance(error, RepeatedPairError):
             advice = advise_on_files(files, error.user, error.item)
             raise RepeatedPairError(f"{part}{error.found}; {advice}") from error

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from recframe.files.filters import matching
 from recframe.files.footers import Files, naming_file, open_file
 from recframe.files.row_groups import RowGroup, may_have
 from recframe.frames.duplicates import advise, find_telling
@@ -48,7 +49,7 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
     with naming_file(row_group.path), open_file(row_group.found) as file:
         read = partial(file.iter_batches, AT_ONCE, row_group.indexes)
         if not stored:  # all are the pair's, by the names of folders
-            yield next(read()).to_pandas().assign(**said)
+            yield matching(next(read()), row_group).to_pandas().assign(**said)
             return
         is_own = [
             np.logical_and.reduce([batch[name].to_pandas().isin([ids[name]]) for name in stored])
@@ -58,5 +59,5 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
         n_before = 0
         for batch in read() if len(rows) else ():
             own = rows[(rows >= n_before) & (rows < n_before + batch.num_rows)] - n_before
-            yield batch.take(pa.array(own)).to_pandas().assign(**said)
+            yield matching(batch.take(pa.array(own)), row_group).to_pandas().assign(**said)
             n_before += batch.num_rows

@@ -1,13 +1,16 @@
 """Row groups: how many rows and bytes they have, and which users, as footers describe them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.files.paths import Found, PartitionValues
-from recframe.files.sizes import LONG, TEXT_COPIES, measure_texts
+from recframe.files.found import Found, PartitionValues, plain_type
+from recframe.files.pages import PAGE_HEADER, find_start
+from recframe.files.sizes import DAMAGED, LONG, TEXT_COPIES, measure_texts
+from recframe.stores.remote import Range, Remote
 
 
 class File(NamedTuple):
@@ -18,6 +21,7 @@ class File(NamedTuple):
     metadata: pq.FileMetaData
     partitions: PartitionValues  # of the columns that are not read from it
     said_too: PartitionValues  # by the names of its folders, of columns that are in it
+    indexes: Sequence[int]  # of the row groups that may have rows that match
 
 
 class RowGroup(NamedTuple):
@@ -33,6 +37,7 @@ class RowGroup(NamedTuple):
     coded: frozenset[str]  # the columns of texts that are read as codes
     low: Any  # no user is lower; None where the file does not say
     high: Any  # none is higher
+    ranges: tuple[Range, ...] = ()  # of its columns, of a file that is not on this machine
 
     @property
     def path(self) -> str:
@@ -44,9 +49,9 @@ def list_row_groups(
     file: File, names: list[str], user: str | None, memory: int, long_text: set[str]
 ) -> Iterator[RowGroup]:
     """Yield the row groups of a file, and take note of columns of long texts."""
-    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
-    texts = [name for name in used if is_text(plain_type(file.schema.field(name).type))]
-    for index in range(file.metadata.num_row_groups):
+    used = _find_used(file, names)
+    texts = [name for name in used if _has_text(file, name)]
+    for index in file.indexes:
         row_group = file.metadata.row_group(index)
         columns = {name: row_group.column(at) for name, at in used.items()}
         n_rows = row_group.num_rows
@@ -82,7 +87,10 @@ def list_row_groups(
             frozenset(coded),
             low,
             high,
+            _ranges(file.found.remote, columns.values()),
         )
+    if file.found.remote is not None:
+        file.found.remote.release_all()
 
 
 def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup]:
@@ -97,6 +105,7 @@ def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup
                 n_rows=held.n_rows + one.n_rows,
                 n_bytes=held.n_bytes + one.n_bytes,
                 n_read=held.n_read + one.n_read,
+                ranges=held.ranges + one.ranges,
                 low=None if held.low is None else min(held.low, one.low),
                 high=None if held.low is None else max(held.high, one.high),
             )
@@ -105,6 +114,44 @@ def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup
             held, n = one, n + 1
     if held is not None:
         yield held._replace(index_overall=n)
+
+
+def fetch_headers(file: File, names: list[str], n_at_once: int) -> None:
+    """Fetch what is looked at of a file in a store for each row group, many parts at a time."""
+    remote, metadata = file.found.remote, file.metadata
+    if remote is None:
+        return
+    columns = [at for name, at in _find_used(file, names).items() if _has_text(file, name)]
+    row_groups = map(metadata.row_group, file.indexes)
+    starts = [
+        start
+        for one in row_groups
+        for at in columns
+        for start, _ in _ranges(remote, [one.column(at)])
+    ]
+    remote.hold_all(((start, min(start + PAGE_HEADER, remote.size)) for start in starts), n_at_once)
+
+
+def _find_used(file: File, names: list[str]) -> dict[str, int]:
+    """Return which columns of a file have these names."""
+    return {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
+
+
+def _has_text(file: File, name: str) -> bool:
+    """Return whether a column of a file is text or bytes."""
+    return is_text(plain_type(file.schema.field(name).type))
+
+
+def _ranges(remote: Remote | None, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
+    """Return where columns of a row group are in a file in a store, but where that is damaged."""
+    found: list[Range] = []
+    for column in columns if remote is not None else ():
+        with suppress(*DAMAGED):
+            start = find_start(column)
+            stop = start + column.total_compressed_size
+            if remote is not None and 0 <= start < stop <= remote.size:
+                found.append((start, stop))
+    return tuple(found)
 
 
 def may_have(row_group: RowGroup, user: Any) -> bool:
@@ -117,7 +164,8 @@ def may_have(row_group: RowGroup, user: Any) -> bool:
 
 def _is_alike(one: RowGroup, other: RowGroup) -> bool:
     """Return whether two row groups can be read as one."""
-    return (one.low is None) == (other.low is None) and one.coded == other.coded
+    follows = one.indexes.stop == other.indexes.start
+    return follows and (one.low is None) == (other.low is None) and one.coded == other.coded
 
 
 def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
@@ -127,15 +175,6 @@ def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
     low, high = statistics.min, statistics.max
     # Writers should leave NaN out of statistics; where one did not, they say nothing.
     return (low, high) if low == low and high == high else (None, None)
-
-
-def plain_type(found: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a type, text of any kind being one."""
-    if pa.types.is_dictionary(found):
-        return plain_type(found.value_type)
-    if pa.types.is_large_string(found) or pa.types.is_string_view(found):
-        return pa.string()
-    return pa.binary() if pa.types.is_large_binary(found) else found
 
 
 def is_text(plain: pa.DataType) -> bool:

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, show_path
+from recframe.files.found import Found
 from recframe.files.pages import first_page, largest_page
-from recframe.files.paths import Found
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score

@@ -5,13 +5,13 @@ The file has no name, so nothing of it is left however the process ends.
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 
-from recframe.errors import RecframeError
 from recframe.files.batches import gather, without_unused
+from recframe.files.budget import writing_to
 from recframe.files.packing import is_wide, pack, unpack
 from recframe.files.sizes import batch_bytes
 from recframe.files.user_ids import hash_users
@@ -27,14 +27,14 @@ class Spill:
     def __init__(
         self, folder: str | None, users: list[str], n_buckets: int, level: int = 0
     ) -> None:
-        self._folder = tempfile.gettempdir() if folder is None else folder
+        self._folder = folder
         self._users = users
         self._level = level
         self._segments: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
-        with self._naming_folder():
-            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - see close
+        with writing_to(self._folder):
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - see close
 
     def close(self) -> None:
         """Give the space back; what could not be written no longer matters."""
@@ -52,7 +52,7 @@ class Spill:
         starts = np.cumsum(counts) - counts
         self.n_rows += counts
         options = pa.ipc.IpcWriteOptions(use_threads=False)
-        with self._naming_folder():
+        with writing_to(self._folder):
             for bucket in np.flatnonzero(counts).tolist():
                 own = _with_own_texts(rows.slice(starts[bucket], counts[bucket]))
                 self.n_bytes[bucket] += batch_bytes(own, 0)
@@ -73,20 +73,9 @@ class Spill:
     def _read(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket as they were written."""
         for start, size in self._segments[bucket]:
-            with self._naming_folder():
+            with writing_to(self._folder):
                 self._file.seek(start)
                 yield pa.ipc.open_stream(self._file.read(size)).read_next_batch()
-
-    @contextmanager
-    def _naming_folder(self) -> Iterator[None]:
-        """Raise what goes wrong with the file as a `RecframeError` that names its folder."""
-        try:
-            yield
-        except OSError as error:
-            raise RecframeError(
-                f"cannot write temporary files to {self._folder}: {error.strerror or error}; "
-                "pass tmp= a folder with more room"
-            ) from error
 
 
 def _with_own_texts(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.files.footers import Files, naming_file, open_file
+from recframe.files.row_groups import RowGroup
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import leave_out
 from recframe.frames.user_groups import as_users
@@ -41,9 +42,13 @@ def _read_dtype(files: Files, label: Hashable) -> Any:
     if not isinstance(dtype, pd.CategoricalDtype):
         return dtype
     found: list[pa.Array] = []
-    for path, one in {row_group.path: row_group.found for row_group in files.row_groups}.items():
-        with naming_file(path), open_file(one) as file:
-            for batch in file.iter_batches(columns=[str(label)]):
+    of_file: dict[str, list[RowGroup]] = {}
+    for row_group in files.row_groups:
+        of_file.setdefault(row_group.path, []).append(row_group)
+    for path, row_groups in of_file.items():
+        indexes = [index for row_group in row_groups for index in row_group.indexes]
+        with naming_file(path), open_file(row_groups[0].found) as file:
+            for batch in file.iter_batches(row_groups=indexes, columns=[str(label)]):
                 ids = batch[str(label)].slice(0, 0)
                 if not found or not ids.dictionary.equals(found[0].dictionary):
                     found = pa.chunked_array([*found, ids]).unify_dictionaries().chunks[:1]

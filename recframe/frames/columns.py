@@ -8,6 +8,7 @@ import pandas as pd
 
 from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.labels import (
+    as_labels,
     check_distinct,
     check_label,
     find_by_name,
@@ -29,7 +30,7 @@ from recframe.frames.roles import (
 )
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric, is_of_column, list_columns
-from recframe.options import Options, list_given
+from recframe.options import Options
 
 
 class Columns(NamedTuple):
@@ -53,7 +54,7 @@ class Columns(NamedTuple):
     @property
     def users(self) -> list[Hashable]:
         """The labels of the columns that tell users apart, none for one ranking."""
-        return list_given(self.user)
+        return as_labels(self.user)
 
     @property
     def labels(self) -> list[Hashable]:
@@ -109,7 +110,7 @@ def find_pair_columns(frame: pd.DataFrame, columns: Columns) -> Columns:
     """Return the labels of user and item in a frame of pairs: those given, or inferred."""
     named = find_named(frame)
     found: dict[str, list[Hashable]] = {}
-    for role, labels in (("user", columns.users), ("item", list_given(columns.item))):
+    for role, labels in (("user", columns.users), ("item", as_labels(columns.item))):
         missing = leave_out(labels, list_labels(frame))
         if not missing:
             found[role] = labels

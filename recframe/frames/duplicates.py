@@ -13,13 +13,12 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import check_dtype, factorize, number_text
+from recframe.frames.keys import check_dtype, factorize, find_keys, number_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import (
     UserGroups,
-    find_keys,
     find_nulls,
     has_nulls,
     null_error,

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import quote
-from recframe.frames.keys import check_dtype, factorize, read_text
+from recframe.frames.keys import check_dtype, factorize, find_keys, read_text
 from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.user_groups import as_users, find_keys, null_error
+from recframe.frames.user_groups import as_users, null_error
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 

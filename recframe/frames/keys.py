@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pandas.api.types import infer_dtype
+from pandas.api.types import infer_dtype, is_integer_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.kernel.texts import text_keys
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_slices
 
+Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
 TEXTS = ("string", "bytes")  # as pandas infers
 # What Python raises for ids that cannot be keys, or not be compared.
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
@@ -83,3 +84,30 @@ def number_text(text: pa.Array) -> Array:
     width = np.int32 if pa.types.is_string(text.type) else np.int64
     bounds = np.frombuffer(offsets, width)[text.offset : text.offset + len(text) + 1]
     return text_keys(bounds, np.frombuffer(data or b"", np.uint8))
+
+
+def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
+    """Return the keys of ids, or None where these are neither numbers nor text."""
+    dtype = user.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return user.array.codes  # `user.cat.codes` would copy them
+    if isinstance(dtype, np.dtype):
+        integer = {"b": np.uint8, "m": np.int64, "M": np.int64}.get(dtype.kind, dtype)
+        return user.to_numpy().view(integer) if dtype.kind in "iufbmM" else None
+    if is_integer_dtype(dtype):
+        return user.to_numpy(getattr(dtype, "numpy_dtype", None))
+    if isinstance(dtype, pd.StringDtype | pd.ArrowDtype):
+        text = pa.array(user.array)
+        if text.type in (pa.string(), pa.large_string()):
+            return in_one_chunk(text)
+    is_text = is_object_dtype(dtype) and len(user) > 0 and isinstance(user.array[0], str)
+    return read_text(user) if is_text else None
+
+
+def encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
+    """Return the code of each value, and the values that have them."""
+    # Slices are encoded in threads, each with codes of its own, which are then made one.
+    slices = in_slices(lambda start, stop: values[start:stop].dictionary_encode(), 0, len(values))
+    encoded = pa.chunked_array(slices or [values.dictionary_encode()]).unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
+    return codes, encoded.chunk(0).dictionary

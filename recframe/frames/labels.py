@@ -19,6 +19,11 @@ def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Has
     return leave_out(labels, taken)
 
 
+def as_labels(given: Any) -> list[Hashable]:
+    """Return one label, or a list of labels, as a list; of None none."""
+    return list(given) if isinstance(given, list) else [] if given is None else [given]
+
+
 def other_labels(frame: pd.DataFrame, taken: Iterable[Hashable]) -> list[Hashable]:
     """Return the labels that are not taken and name one column each."""
     labels = list_labels(frame, taken)

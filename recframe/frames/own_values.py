@@ -1,6 +1,9 @@
 """Own values: columns that say something of users, the same in all of a user's rows."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +12,7 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.columns import get_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_same
+from recframe.frames.user_groups import as_users
 
 
 def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Series:
@@ -56,3 +60,31 @@ def _apart(interactions: Interactions, label: Hashable) -> str:
     """Return what ranks the rows of each of a user's values by itself, as a sentence part."""
     users = interactions.columns.users
     return f", or user={quote([label, *users])} to rank each by itself" if users else ""
+
+
+def find_level(given: Any, users: pd.Index[Any]) -> Any:
+    """Return what users have in the index level of a given name; anything else as it is."""
+    if isinstance(given, pd.Series):
+        return given
+    for number, name in enumerate(users.names):
+        if name is not None and is_same(given, name):
+            return pd.Series(users.get_level_values(number), users, name=name)
+    return given
+
+
+def of_users(argument: str, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
+    """Return the values given for users, null for those it does not have.
+
+    Where several columns tell users apart they may be given by some of these, by their names.
+    """
+    names = given.index.names
+    if users.nlevels > 1 and all(name in users.names for name in names):
+        places = [list(users.names).index(name) for name in names]
+        users = as_users([users.get_level_values(place) for place in places])
+    place = given.index.get_indexer(users)
+    if len(users) and (place < 0).all():
+        raise RecframeError(
+            f"{argument}: the index of the Series must hold users, found none of {len(users)} "
+            f"(user {quote(users[[0]].tolist()[0])}, index {quote(given.index[:1].tolist())})"
+        )
+    return given.reset_index(drop=True).reindex(place)

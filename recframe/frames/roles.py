@@ -9,6 +9,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recframe.errors import MissingColumnError, RecframeError, quote
 from recframe.frames.labels import (
     are_distinct_texts,
+    as_labels,
     check_label,
     is_infer,
     is_same,
@@ -24,7 +25,7 @@ from recframe.frames.names import (
     list_examples,
     may_be_score,
 )
-from recframe.options import Options, list_given
+from recframe.options import Options
 
 N_NAMES = 5  # of those that are looked for, shown
 ALSO = {
@@ -201,7 +202,7 @@ def _read_given(frame: pd.DataFrame, role: str, given: Any) -> Role:
             "truth=, or relevant= the column of relevance"
         )
         return Role("refused", [given], error=error)
-    return _read_labels(frame, role, list_given(given), "given")
+    return _read_labels(frame, role, as_labels(given), "given")
 
 
 def _read_labels(frame: pd.DataFrame, role: str, given: list[Hashable], how: How) -> Role:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import encode
-from recframe.frames.user_groups import find_keys
+from recframe.frames.keys import find_keys
 from recframe.kernel.grouping import group_offsets
 from recframe.kernel.runs import order_runs
 from recframe.kernel.threads import Array, in_threads

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.api.types import is_integer_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.keys import NO_IDS, check_dtype, factorize, in_one_chunk, read_text
+from recframe.frames.keys import NO_IDS, Keys, check_dtype, encode_values, factorize, find_keys
 from recframe.frames.kinds import check_ids
 from recframe.kernel.grouping import (
     argsort,
@@ -25,12 +24,11 @@ from recframe.kernel.grouping import (
     sort_numbers,
     take,
 )
-from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.threads import Array
 
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
 REMOVE_ROWS = "remove those rows or pass missing='drop'"
 
-Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
 Ids: TypeAlias = "Sequence[pd.Series | pd.Index[Any]]"  # of each column that tells users apart
 
 
@@ -136,7 +134,7 @@ def _sort_ids(columns: Ids, keys: Sequence[Keys | None]) -> tuple[Array, Array, 
 def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array, bool]:
     """Return an integer for each id that is equal where ids are, and whether in their order."""
     if isinstance(keys, pa.Array):
-        return _encode(keys)[0], False
+        return encode_values(keys)[0], False
     if keys is not None and keys.dtype.kind in "iu":
         return keys, True
     return factorize(ids, "user")[0], False
@@ -147,7 +145,7 @@ def _narrow(numbers: Array) -> Array:
     near = narrow(numbers)
     if near is not None:
         return near
-    codes, distinct = _encode(pa.array(numbers))
+    codes, distinct = encode_values(pa.array(numbers))
     rank = np.empty(len(distinct), np.int64)
     rank[argsort(distinct.to_numpy())] = np.arange(len(distinct))
     return take(rank, codes)
@@ -177,38 +175,11 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
 
 
-def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
-    """Return the keys of ids, or None where these are neither numbers nor text."""
-    dtype = user.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return user.array.codes  # `user.cat.codes` would copy them
-    if isinstance(dtype, np.dtype):
-        integer = {"b": np.uint8, "m": np.int64, "M": np.int64}.get(dtype.kind, dtype)
-        return user.to_numpy().view(integer) if dtype.kind in "iufbmM" else None
-    if is_integer_dtype(dtype):
-        return user.to_numpy(getattr(dtype, "numpy_dtype", None))
-    if isinstance(dtype, pd.StringDtype | pd.ArrowDtype):
-        text = pa.array(user.array)
-        if text.type in (pa.string(), pa.large_string()):
-            return in_one_chunk(text)
-    is_text = is_object_dtype(dtype) and len(user) > 0 and isinstance(user.array[0], str)
-    return read_text(user) if is_text else None
-
-
 def _text_run_bounds(text: pa.Array) -> Array:
     """Return the positions of the texts that differ from the one before, and the end."""
     differs = np.ones(len(text) + 1, bool)
     differs[1:-1] = pc.not_equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)
     return np.flatnonzero(differs)
-
-
-def _encode(values: pa.Array) -> tuple[Array, pa.Array]:
-    """Return the code of each value, and the values that have them."""
-    # Slices are encoded in threads, each with codes of its own, which are then made one.
-    slices = in_slices(lambda start, stop: values[start:stop].dictionary_encode(), 0, len(values))
-    encoded = pa.chunked_array(slices or [values.dictionary_encode()]).unify_dictionaries()
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
-    return codes, encoded.chunk(0).dictionary
 
 
 def sort_users(groups: UserGroups) -> Array:

@@ -10,10 +10,10 @@ from pyspark.sql import types as kinds
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.labels import is_infer
+from recframe.frames.labels import as_labels, is_infer
 from recframe.frames.names import has_role_name, is_time
 from recframe.frames.values import OF_MEAN
-from recframe.options import Options, list_given
+from recframe.options import Options
 from recframe.spark.tidy import as_series
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
@@ -128,8 +128,8 @@ def check_said(truth: Any, roles: Columns, options: Options) -> None:
 
 def check_order(options: Options) -> None:
     """Raise for options that Spark cannot follow, which keeps no order of rows."""
-    if len(list_given(options.user)) > 1:
-        names = ", ".join(map(quote, list_given(options.user)))
+    if len(as_labels(options.user)) > 1:
+        names = ", ".join(map(quote, as_labels(options.user)))
         raise RecframeError(
             f"user={quote(options.user)}: Spark takes one column of users yet; make one of them, "
             f"with sdf.withColumn('ranking', F.to_json(F.struct({names}))), and in truth likewise"

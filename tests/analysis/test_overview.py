@@ -219,7 +219,9 @@ def test_rec_is_the_accessor():
     pd.testing.assert_frame_equal(
         frame.rec(ties="worst").recall(k=4), recframe.rec(frame, ties="worst").recall(k=4)
     )
-    with pytest.raises(recframe.RecframeError, match="frame must be a pandas DataFrame, found 'x'"):
+    with pytest.raises(
+        recframe.RecframeError, match="frame must be a pandas DataFrame or an Arrow"
+    ):
         recframe.rec("x")
     with pytest.raises(recframe.RecframeError, match="unknown option 'tie', did you mean 'ties'"):
         recframe.rec(frame, tie="worst")

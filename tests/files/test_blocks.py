@@ -38,7 +38,7 @@ from recframe.files.blocks import (
     iter_blocks,
 )
 from recframe.files.budget import Limits, Progress
-from recframe.files.paths import Found
+from recframe.files.found import Found
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes
 from recframe.options import Options

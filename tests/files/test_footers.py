@@ -102,7 +102,7 @@ UNREADABLE = {
     other_file: "cannot read .*x.parquet: .*not a parquet file",
     cut_file: "cannot read .*x.parquet: ",
     damaged_file: "cannot read .*x.parquet: ",
-    empty_folder: "cannot read .*x.parquet: no parquet file in that folder",
+    empty_folder: "cannot read .*x.parquet: no file in that folder",
 }
 
 

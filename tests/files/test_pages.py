@@ -11,8 +11,8 @@ import pytest
 import recframe
 from layouts import FEW, page_header, varint
 from recframe.files import sizes
+from recframe.files.found import Found
 from recframe.files.pages import Page, first_page, largest_page
-from recframe.files.paths import Found
 from recframe.files.sizes import measure_texts
 
 N = 3000

@@ -8,7 +8,7 @@ import pytest
 
 from opened import open_files
 from recframe.files import row_groups as module
-from recframe.files.paths import Found
+from recframe.files.found import Found
 from recframe.files.row_groups import RowGroup, _bounds, is_text, join, plain_type
 from recframe.files.sizes import LONG, TEXT_COPIES, Texts
 from recframe.options import Options

@@ -9,7 +9,7 @@ import pytest
 import recframe
 from layouts import page_header
 from recframe.files import sizes
-from recframe.files.paths import Found
+from recframe.files.found import Found
 from recframe.files.sizes import (
     FREE,
     LEAST,

@@ -120,3 +120,27 @@ def test_distinct_rows(high):
 
     assert len(set(rows)) == len(first)
     assert [rows.index(row) for row in rows] == first[number].tolist()
+
+
+def test_combined_integers_are_in_the_order_of_rows():
+    """The first column leads, however many values the columns have."""
+    columns = np.random.default_rng(1).choice([0, 1, 7, 1 << 40], (4, 60))
+    rows = list(zip(*columns.tolist(), strict=True))
+    codes = grouping.combine(*columns).tolist()
+
+    assert sorted(range(60), key=rows.__getitem__) == sorted(range(60), key=codes.__getitem__)
+    assert len(set(rows)) == len(set(codes))
+    assert [0, 3, 2, 5] == grouping.combine(np.array([0, 1, 0, 1]), np.array([0, 0, 2, 2])).tolist()
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "uint64"])
+def test_integers_that_are_near_each_other(kind):
+    """They are counted from the lowest one; what is spread wider than rows are many is left."""
+    for low in (np.iinfo(kind).min, np.iinfo(kind).max - 8):
+        numbers = np.array([low + 8, low, low + 5], kind)
+        assert [8, 0, 5] == grouping.narrow(numbers).tolist()
+        assert grouping.narrow(numbers[:2]).dtype == np.int64
+        assert grouping.narrow(numbers[:1]).tolist() == [0]
+    assert grouping.narrow(np.array([0, 9, 0], kind)).tolist() == [0, 9, 0]
+    assert grouping.narrow(np.array([0, 13, 0], kind)) is None
+    assert [] == grouping.narrow(np.array([], kind)).tolist()

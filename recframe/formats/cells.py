@@ -1,0 +1,71 @@
+"""Cells of text: of which type a column of them is, as pandas reads it."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recframe.formats.rows import Known
+
+# A column has the first of these types that holds all its cells, else it is text.
+TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
+# What may follow each where cells of later blocks are not of it; text may follow all.
+WIDER = {
+    pa.null(): TYPES,
+    pa.int64(): (pa.uint64(), pa.float64()),
+    pa.uint64(): (pa.float64(),),
+}
+TRUTHS = pa.array(["True", "TRUE", "true"])
+FALSEHOODS = pa.array(["False", "FALSE", "false"])
+EXACT = 2.0**53  # up to which floats hold all integers
+PADDED = r"^-?0[0-9xX]"
+DIGITS = r"^-?[0-9]+$"
+
+
+def read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
+    """Return the cells of a column in the type known; raise where they show a wider one."""
+    wanted = known.types.get(name)
+    if wanted == pa.string():
+        return cells
+    kind, found = _parse(cells, TYPES if wanted is None else (wanted,))
+    if wanted is None:
+        known.types[name] = kind
+    elif kind != wanted:
+        kind, _ = _parse(cells, TYPES)
+        raise known.widen(name, kind if kind in WIDER.get(wanted, ()) else pa.string())
+    return found
+
+
+def _parse(cells: pa.Array, kinds: tuple[pa.DataType, ...]) -> tuple[pa.DataType, pa.Array]:
+    """Return the first of these types that all cells are of, else text, and the cells so."""
+    for kind in kinds:
+        if (found := _cast(cells, kind)) is not None:
+            return kind, found
+    # Pandas reads numbers that have blanks around them, or a plus before them.
+    trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(cells), "+")
+    if not trimmed.equals(cells):
+        for kind in kinds:
+            if kind != pa.bool_() and (found := _cast(trimmed, kind)) is not None:
+                return kind, found
+    return pa.string(), cells
+
+
+def _cast(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """Return cells as values of a type, or None where some are none."""
+    if kind == pa.null():  # which pandas has as floats
+        return pa.nulls(len(cells), pa.float64()) if cells.null_count == len(cells) else None
+    if kind == pa.bool_():
+        is_true, is_false = pc.is_in(cells, TRUTHS), pc.is_in(cells, FALSEHOODS)
+        n_known = is_true.true_count + is_false.true_count + cells.null_count
+        return cells.cast(kind) if n_known == len(cells) else None
+    if pc.starts_with(cells, "+").true_count:
+        return None  # which Arrow takes in floats only
+    try:
+        found = cells.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+    if pc.match_substring_regex(cells, PADDED).true_count:
+        return None  # "007" is not 7, nor is "0x7"
+    if kind == pa.float64():  # an integer that a float rounds is none
+        large = cells.filter(pc.greater_equal(pc.abs(found), EXACT))
+        if pc.match_substring_regex(large, DIGITS).true_count:
+            return None
+    return found

@@ -1,0 +1,231 @@
+"""Rows that a filter leaves: the same as of a frame filtered before, and what is not read."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import recframe
+from layouts import FEW
+from recframe.files import footers
+
+MEMORY = 40_000  # bytes, in which there are some blocks
+DAYS = [datetime.date(2026, 11, day) for day in range(1, 7)]
+
+
+@pytest.fixture
+def rows(large):
+    """The rows of many users on several days, in the order of users and of days."""
+    rows = large.assign(item=large.groupby("user").cumcount())
+    day = pd.Series(DAYS)[np.arange(300) // 50].to_numpy()
+    at = pd.to_datetime(pd.Series(day)).to_numpy().astype("datetime64[us]")
+    parts = pd.Categorical(np.where(rows["item"] % 2, "b", "a"))
+    return rows.assign(day=day, at=at, part=parts, low=(rows["item"] % 3 / 10).astype("float32"))
+
+
+FILTERS = {
+    "days": ([("day", ">=", "2026-11-03")], lambda rows: rows["day"] >= DAYS[2]),
+    "dates": ([("day", "in", [DAYS[0], DAYS[5]])], lambda rows: rows["day"].isin(DAYS[::5])),
+    "times": ([("at", "<", "2026-11-02")], lambda rows: rows["at"] < "2026-11-02"),
+    "times of pandas": (
+        [("at", "==", pd.Timestamp("2026-11-02"))],
+        lambda rows: rows["at"] == "2026-11-02",
+    ),
+    "both": (
+        [("item", "<", 5), ("other_score", ">", 1)],
+        lambda rows: (rows["item"] < 5) & (rows["other_score"] > 1),
+    ),
+    "either": (
+        [[("item", "=", 1)], [("item", "not in", {0, 1, 2})]],
+        lambda rows: (rows["item"] == 1) | ~rows["item"].isin([0, 1, 2]),
+    ),
+    "floats": ([("item", ">", 2.5)], lambda rows: rows["item"] > 2.5),
+    "short floats": ([("low", "==", 0.1)], lambda rows: rows["low"] == np.float32(0.1)),
+    "categories": ([("part", "in", ["a"])], lambda rows: rows["part"] == "a"),
+    "users": ([("user", "!=", "user 007")], lambda rows: rows["user"] != "user 007"),
+    "relevance": ([("relevant", "==", True)], lambda rows: rows["relevant"]),
+    "expression": (pc.field("day") > DAYS[3], lambda rows: rows["day"] > DAYS[3]),
+}
+
+
+@pytest.mark.parametrize(
+    ("ending", "name"),
+    [*(("parquet", name) for name in FILTERS), *(("csv", name) for name in ("days", "either"))],
+)
+def test_filtered_files_give_what_a_filtered_frame_gives(rows, tmp_path, ending, name):
+    """Other rows are not there, for whatever is computed."""
+    filters, keep = FILTERS[name]
+    path = tmp_path / f"run.{ending}"
+    if ending == "parquet":
+        rows.to_parquet(path, row_group_size=20)
+    else:
+        rows.to_csv(path, index=False)
+    kept = rows[keep(rows)].astype({"other_score": "int64"})
+    found = recframe.scan(path, memory=MEMORY, filters=filters)(short="pad")
+
+    pd.testing.assert_frame_equal(kept.rec(short="pad").evaluate(FEW), found.evaluate(FEW))
+    shown = found.describe(2)
+    assert len(kept) == shown.loc["rows"].iloc[0]
+
+
+def test_truth_of_users_that_a_filter_leaves_out(rows, tmp_path):
+    """Users without a row that matches are absent, as where they have none."""
+    rows.to_parquet(tmp_path / "run.parquet", row_group_size=20)
+    truth, kept = rows.loc[rows["relevant"], ["user", "item"]], rows[rows["day"] == DAYS[0]]
+    options = {"truth": truth, "short": "pad"}
+
+    pd.testing.assert_frame_equal(
+        kept.rec(**options).recall(2),
+        recframe.scan(tmp_path, filters=[("day", "==", "2026-11-01")])(**options).recall(2),
+    )
+
+
+def read_parts(monkeypatch):
+    """Return the list in which is noted what is read: of each file the numbers of row groups."""
+    noted = []
+
+    class Noting(pq.ParquetFile):
+        def iter_batches(self, size=65536, row_groups=None, *args, **options):
+            noted.append((self.metadata.num_row_groups, list(row_groups)))
+            return super().iter_batches(size, row_groups, *args, **options)
+
+    monkeypatch.setattr(footers.pq, "ParquetFile", Noting)
+    return noted
+
+
+@pytest.mark.parametrize("users", ["text", "categories"])
+def test_row_groups_that_cannot_match_are_not_read(rows, tmp_path, monkeypatch, users):
+    """Statistics tell which they are; that users are categories reads no more."""
+    rows = rows.astype({"user": "category"}) if users == "categories" else rows
+    rows.to_parquet(tmp_path / "run.parquet", row_group_size=50)
+    noted = read_parts(monkeypatch)
+    recframe.scan(tmp_path, filters=[("day", ">", "2026-11-04")])(short="pad").recall(2)
+
+    assert {4, 5} == {number for _, numbers in noted for number in numbers}
+
+
+def test_files_that_cannot_match_are_not_opened(frame, tmp_path):
+    """Names of folders tell which they are: what is in others does not matter."""
+    for day in (1, 2, 3):
+        folder = tmp_path / f"day={day}" / "country=NL"
+        folder.mkdir(parents=True)
+        frame.assign(score=frame["score"] * day).to_parquet(folder / "run.parquet")
+    (tmp_path / "day=3" / "country=NL" / "run.parquet").write_bytes(b"damaged")
+    runs = recframe.scan(tmp_path, filters=[("day", "<", 3), ("day", "!=", 1)])
+
+    assert "8 rows in 1 file" in repr(runs)
+    pd.testing.assert_frame_equal(frame.rec.recall(1), runs.recall(1))
+    of_both = recframe.scan(tmp_path, filters=[("day", "==", 2), ("item", "<", 3)])
+    assert "up to 8 rows in 1 file" in repr(of_both)
+    pd.testing.assert_frame_equal(frame[frame["item"] < 3].rec.recall(1), of_both.recall(1))
+
+
+def test_a_filter_that_nothing_matches(frame, tmp_path):
+    """It leaves a table without users, as a frame without rows does."""
+    frame.to_parquet(tmp_path / "run.parquet")
+
+    for name in ("item", "score"):
+        runs = recframe.scan(tmp_path, filters=[(name, ">", 99)])
+        pd.testing.assert_frame_equal(frame[:0].rec.recall(1), runs.recall(1))
+
+
+def test_nulls_do_not_match(frame, tmp_path):
+    """Rows with a null in a column that is compared are left out."""
+    noted = frame.assign(note=["x", None] * 4)
+    noted.to_parquet(tmp_path / "run.parquet")
+    runs = recframe.scan(tmp_path, filters=[("note", "!=", "y")])
+
+    pd.testing.assert_frame_equal(frame[::2].rec.recall(1), runs.recall(1))
+
+
+def test_repeated_rows_that_are_left_out_give_no_advice(frame, tmp_path):
+    """Of two days one is evaluated; what would tell both apart is not named then."""
+    days = pd.concat([frame.assign(day=day, n=range(8)) for day in (1, 2)])
+    days = pd.concat([days, days[:1].assign(n=9)])
+    days.to_parquet(tmp_path / "run.parquet")
+
+    runs = recframe.scan(tmp_path, filters=[("day", "==", 1)])
+    with pytest.raises(recframe.RepeatedPairError, match="found 1 of 9 rows") as caught:
+        runs.recall(1)
+    assert "'day'" not in str(caught.value)
+    runs = recframe.scan(tmp_path, filters=[("day", "==", 2)])
+    pd.testing.assert_frame_equal(frame.rec.recall(1), runs.recall(1))
+
+
+def test_progress_ends_at_all_rows(rows, tmp_path):
+    """Rows that do not match count as read and done."""
+    rows.to_parquet(tmp_path / "run.parquet")
+    told = []
+    filters = [("item", "<", 3)]
+    progress = {"progress": lambda *done: told.append(done)}
+    recframe.scan(tmp_path, filters=filters, **progress)(short="pad").recall(2)
+
+    assert (300, 300) == told[-1]
+
+
+def test_rows_that_match_keep_their_order(tmp_path):
+    """Of however many rows in one piece, which decides where ties go by it."""
+    n_rows = 200_000
+    frame = pd.DataFrame({"user": 1, "n": np.arange(n_rows), "score": 1.0, "relevant": False})
+    frame.loc[[9, n_rows - 9], "relevant"] = True
+    frame.to_parquet(tmp_path / "run.parquet")
+    options = {"ties": "first", "user": "user"}
+    runs = recframe.scan(tmp_path, filters=[("n", "!=", 5)])(**options)
+
+    pd.testing.assert_frame_equal(
+        frame.drop(5).rec(**options).reciprocal_rank(), runs.reciprocal_rank()
+    )
+    assert 1 / 9 == runs.reciprocal_rank().iloc[0, 0]
+    assert n_rows - 1 == runs.describe(5).loc["rows"].iloc[0]
+
+
+REFUSED = [
+    ([("dya", "==", 1)], "'dya': no such column; the files have .*; did you mean 'day'?"),
+    ([("day", "==", "x")], r"'day' is of type date32\[day\], which 'x' is not"),
+    ([("item", "in", ["x"])], "'item' is of type int64, which 'x' is not"),
+    ([("item", "==", "x")], r"\(item == \"x\"\) cannot be evaluated: .*\(int64, string\)"),
+    ([("item", "~", 1)], "the operator of 'item' must be one of ==, =, .* in, not in, found '~'"),
+    ([("item", "in", 5)], "'item' in takes a list of values, found 5"),
+    ([("item", "==", [5])], r"'item' == takes one value, found \[5\]"),
+    ([("item", "==", None)], "'item' == takes one value, found None"),
+    (("item", "==", 1), r"must be a list of \(column, operator, value\).*, found 'item'"),
+    ([], r"must be a list of .*, found \[\]"),
+    ([[]], "found an empty list"),
+    ("item > 1", "must be a list of .*, found 'item > 1'"),
+    (pc.field("item"), "item cannot be evaluated: .*bool"),
+    (pc.field("nope") > 1, r"\(nope > 1\) cannot be evaluated: No match for FieldRef.Name\(nope"),
+]
+
+
+@pytest.mark.parametrize(("filters", "match"), REFUSED)
+def test_refusals(rows, tmp_path, filters, match):
+    """What is no filter of these columns is refused before anything is read."""
+    rows.to_parquet(tmp_path / "run.parquet")
+
+    with pytest.raises(recframe.RecframeError, match=f"^filters.*{match}"):
+        recframe.scan(tmp_path, filters=filters)
+
+
+def test_a_file_that_lacks_a_column_of_the_filter(frame, tmp_path):
+    """It is named with what it has."""
+    frame.assign(day=1).to_parquet(tmp_path / "a.parquet")
+    frame.to_parquet(tmp_path / "b.parquet")
+
+    with pytest.raises(recframe.MissingColumnError, match=r"'day': no such column in .*b.parquet"):
+        recframe.scan(tmp_path, filters=[("day", "==", 1)]).recall(1)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Amsterdam"])
+def test_times_of_a_zone(frame, tmp_path, zone):
+    """A text without a zone is in that of its column, as in pandas."""
+    at = pd.date_range("2026-11-01", periods=8, freq="6h", tz=zone)
+    pq.write_table(pa.Table.from_pandas(frame.assign(at=at)), tmp_path / "run.parquet")
+    of_utc = at[4].tz_convert("UTC").isoformat()
+
+    for text in ("2026-11-02", of_utc):
+        runs = recframe.scan(tmp_path, filters=[("at", ">=", text)])
+        pd.testing.assert_frame_equal(frame[4:].rec.recall(1), runs.recall(1))

@@ -1,0 +1,176 @@
+"""Objects that stand for rows of files: datasets and readers of Arrow, tables of deltalake."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from pyarrow.fs import LocalFileSystem
+
+import recframe
+from layouts import FEW
+
+
+@pytest.fixture
+def rows(large):
+    """The rows of many users, with items and a part for each third of them."""
+    items = large.groupby("user").cumcount()
+    return large.assign(item=items, part=np.arange(300) // 100)
+
+
+@pytest.fixture
+def folder(rows, tmp_path):
+    """The same as parquet files in folders of parts."""
+    for part, own in rows.groupby("part"):
+        path = tmp_path / "parts" / f"part={part}" / "x.parquet"
+        path.parent.mkdir(parents=True)
+        own.drop(columns="part").to_parquet(path, row_group_size=20, index=False)
+    return tmp_path / "parts"
+
+
+def of_files(rows, folder):
+    """Return a dataset of parquet files in folders of parts."""
+    return ds.dataset(folder, partitioning="hive")
+
+
+def of_coded(rows, folder):
+    """Return the same with folders and texts as categories."""
+    partitioning = ds.HivePartitioning.discover(infer_dictionary=True)
+    coded = ds.ParquetFileFormat(dictionary_columns=["user"])
+    return ds.dataset(folder, format=coded, partitioning=partitioning)
+
+
+def of_csv(rows, folder):
+    """Return a dataset of csv."""
+    rows.to_csv(folder.parent / "x.csv", index=False)
+    return ds.dataset(folder.parent / "x.csv", format="csv")
+
+
+def of_memory(rows, folder):
+    """Return a dataset of a table."""
+    return ds.dataset(pa.Table.from_pandas(rows))
+
+
+def of_several(rows, folder):
+    """Return a dataset of datasets."""
+    halves = [ds.dataset(pa.Table.from_pandas(half)) for half in (rows[:150], rows[150:])]
+    return ds.dataset(halves)
+
+
+def of_batches(rows, folder):
+    """Return a reader of small batches."""
+    return pa.Table.from_pandas(rows).to_reader(7)
+
+
+def of_views(rows, folder):
+    """Return a reader of texts as Polars and DuckDB hand them on."""
+    table = pa.Table.from_pandas(rows)
+    at = table.schema.get_field_index("user")
+    return table.set_column(at, "user", table["user"].cast(pa.string_view())).to_reader()
+
+
+def of_delta(rows, folder):
+    """Return a table of deltalake with a version after the one that is meant."""
+    deltalake = pytest.importorskip("deltalake")
+    root = str(folder.parent / "a table")
+    deltalake.write_deltalake(root, pa.Table.from_pandas(rows), partition_by=["part"])
+    deltalake.write_deltalake(root, pa.Table.from_pandas(rows[:9]), mode="overwrite")
+    return deltalake.DeltaTable(root, version=0)
+
+
+MAKERS = [of_files, of_coded, of_csv, of_memory, of_several, of_batches, of_views, of_delta]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_source_gives_what_its_frame_gives(rows, folder, make):
+    """By every door, in little memory, whatever users are told by."""
+    expected = rows.rec(short="pad").evaluate(FEW)
+    options = {"short": "pad", "memory": 40_000}
+
+    pd.testing.assert_frame_equal(
+        expected, recframe.evaluate(make(rows, folder), FEW, **options), check_index_type=False
+    )
+    tables = recframe.iter_evaluate(of_batches(rows, folder), FEW, **options)
+    pd.testing.assert_frame_equal(expected, pd.concat(tables).sort_index())
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_filters_of_a_source(rows, folder, make):
+    """They leave the same rows as of files."""
+    kept = rows[(rows["part"] > 0) & (rows["item"] < 4)]
+    filters = [("part", "in", [1, 2]), ("item", "<", 4)]
+    source = make(rows, folder)
+    if make is of_coded:
+        source = of_files(rows, folder)
+    runs = recframe.scan(source, filters=filters)(short="pad")
+
+    pd.testing.assert_frame_equal(kept.rec(short="pad").recall(2), runs.recall(2))
+
+
+def test_the_filter_of_a_dataset_is_respected(rows, folder):
+    """What a dataset leaves out is not there."""
+    dataset = of_files(rows, folder).filter(ds.field("item") < 4)
+    expected = rows[rows["item"] < 4].rec(short="pad").recall(2)
+
+    pd.testing.assert_frame_equal(expected, recframe.scan(dataset)(short="pad").recall(2))
+
+
+def test_row_groups_of_a_fragment_are_respected(rows, tmp_path):
+    """Of a file that is there in parts, the others are not read."""
+    rows.to_parquet(tmp_path / "x.parquet", row_group_size=100, index=False)
+    file, here = ds.ParquetFileFormat(), LocalFileSystem()
+    part = file.make_fragment(str(tmp_path / "x.parquet"), here, row_groups=[0, 2])
+    dataset = ds.FileSystemDataset([part], pq.read_schema(tmp_path / "x.parquet"), file, here)
+    expected = rows[rows["part"] != 1].rec(short="pad").recall(2)
+
+    pd.testing.assert_frame_equal(expected, recframe.scan(dataset)(short="pad").recall(2))
+    filters = [("part", ">=", 1)]
+    last = recframe.scan(dataset, filters=filters)(short="pad").recall(2)
+    pd.testing.assert_frame_equal(rows[rows["part"] == 2].rec(short="pad").recall(2), last)
+
+
+def test_a_column_that_files_got_later(frame, tmp_path):
+    """It is null in those before, as the dataset has it."""
+    frame[:6].drop(columns="relevant").to_parquet(tmp_path / "a.parquet", index=False)
+    frame[6:].to_parquet(tmp_path / "b.parquet", index=False)
+    schema = pa.Schema.from_pandas(frame, preserve_index=False)
+    dataset = ds.dataset(tmp_path, schema=schema)
+
+    with pytest.raises(recframe.RecframeError, match="6 null"):
+        recframe.evaluate(dataset, ["recall@1"])
+
+
+def test_a_reader_is_read_once(rows, folder):
+    """A second call is refused; what is shown and completed reads nothing."""
+    runs = recframe.scan(of_batches(rows, folder))(short="pad")
+    assert "without footers" in repr(runs)
+    pd.testing.assert_frame_equal(rows.rec(short="pad").recall(2), runs.recall(2))
+
+    with pytest.raises(recframe.RecframeError, match="RecordBatchReader: it gives its rows once"):
+        runs.recall(2)
+
+
+def test_methods_that_read_a_reader(rows, folder):
+    """Each method reads its rows once only."""
+    calls = {
+        "describe": (2,),
+        "catalogue": (2,),
+        "summary": (FEW,),
+        "curve": ("recall", [1, 2]),
+        "compare": (FEW, "knn_score"),
+        "mean": (FEW,),
+    }
+    for name, arguments in calls.items():
+        runs = recframe.scan(of_batches(rows, folder))(short="pad")
+        expected = getattr(rows.rec(short="pad"), name)(*arguments)
+        found = getattr(runs, name)(*arguments)
+        pd.testing.assert_frame_equal(pd.DataFrame(expected), pd.DataFrame(found))
+
+
+def test_refusals_name_the_source(frame):
+    """A null user is one of the reader."""
+    reader = pa.Table.from_pandas(frame.assign(user=[None, *"aaaaaaa"])).to_reader()
+
+    with pytest.raises(recframe.RecframeError, match="1 null of 8 rows read from the RecordBatch"):
+        recframe.evaluate(reader, ["recall@1"])

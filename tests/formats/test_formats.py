@@ -1,0 +1,147 @@
+"""Files of each format: their columns, types of all rows, and what is damaged."""
+
+import bz2
+import gzip
+import io
+
+import pyarrow as pa
+import pytest
+
+from recframe.formats.endings import find_format, open_rows
+from recframe.formats.rows import Known, read_whole
+
+
+def read(name, data, known=None):
+    """Return what a file of this name and content holds."""
+    return read_whole(open_rows(name, lambda: io.BytesIO(data)), known).to_pydict()
+
+
+def as_stream(table):
+    """Return a table as a stream of Arrow."""
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+READ = {
+    ("x.csv", b"user,item\n1,a\n2,\n"): {"user": [1, 2], "item": ["a", None]},
+    ("x.CSV", b"user,item\r\n1,NA\r\n\r\n2,null\r\n"): {"user": [1, 2], "item": [None, None]},
+    ("x.csv", b"\xef\xbb\xbfuser,item\n1,\xc3\xa9\n"): {"user": [1], "item": ["é"]},
+    ("x.csv", b'user,item\n"a\nb","x,""y"\n'): {"user": ["a\nb"], "item": ['x,"y']},
+    ("x.csv", b"user,item\n"): {"user": [], "item": []},
+    ("x.csv", b",user\n0,ann\n"): {"": [0], "user": ["ann"]},
+    ("x.tsv", b"user\titem\n1\ta,b\n"): {"user": [1], "item": ["a,b"]},
+    ("x.csv.gz", gzip.compress(b"user\n1\n") + gzip.compress(b"2\n")): {"user": [1, 2]},
+    ("x.tsv.bz2", bz2.compress(b"user\n1\n")): {"user": [1]},
+    ("x.jsonl", b'{"user": 1}\n\n{"user": 0.5, "item": "a"}'): {
+        "user": [1, 0.5],
+        "item": [None, "a"],
+    },
+    ("x.ndjson", b'{"user": "2026-11-22"}\n{"user": "007"}\n'): {"user": ["2026-11-22", "007"]},
+    ("x.jsonl", b'\xef\xbb\xbf{"user": "2026-11-22"}\n'): {"user": ["2026-11-22"]},
+    ("x.jsonl.gz", gzip.compress(b'{"user": null, "x": {"y": [1]}}\n')): {
+        "user": [None],
+        "x": [{"y": [1]}],
+    },
+    ("x.arrow", as_stream(pa.table({"user": [1, 2]}))): {"user": [1, 2]},
+}
+
+
+@pytest.mark.parametrize(("name", "data"), READ)
+def test_what_files_hold(name, data):
+    """Columns are named by the header, empty cells are null, quotes hold what stands in them."""
+    assert READ[name, data] == read(name, data)
+
+
+DAMAGED = {
+    ("x.csv", b""): "Empty CSV file",
+    ("x.csv", b"a,b\n1,2\n\n3\n"): "Row #3: Expected 2 columns, got 1: 3",
+    ("x.csv", b"a,b\n1,2\n3,4,5\n"): "Row #3: Expected 2 columns, got 3: 3,4,5",
+    ("x.csv", b"a,b\n1,\xff\n"): "Row #2: .*invalid UTF8 data",
+    ("x.csv", b"a,\xff\n1,2\n"): "its first row is not UTF-8 text",
+    ("x.csv", "a,b\n1,2\n".encode("utf-16")): "it is UTF-16 text; convert it to UTF-8",
+    ("x.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9]): "Truncated compressed stream",
+    ("x.jsonl", b" \n"): "it is empty",
+    ("x.jsonl", b'{"a": 1}\n{"a": \n'): "JSON parse error: .*, in line 2",
+    ("x.jsonl", b'{"a": "\xff"}'): "no UTF-8 text in a line from 1 on",
+    (
+        "x.jsonl",
+        b'{"a": 1}\n{"a": "x"}\n',
+    ): r"\(/a\) changed from number to string, in line 2",
+    ("x.jsonl", b"[1]\n"): "changed from object to array, in line 1",
+    ("x.feather", b"FEA1 of old"): "metadata",
+}
+
+
+@pytest.mark.parametrize(("name", "data"), DAMAGED)
+def test_what_is_damaged_is_refused(name, data):
+    """Arrow's message says what is wrong, and in which row or line."""
+    with pytest.raises((pa.ArrowInvalid, OSError), match=DAMAGED[name, data]):
+        read(name, data)
+
+
+BLOCKS = {
+    ("x.csv", b"id,n\n" + b"1,0\n" * 99 + b"a,0\n"): ["1", "a"],
+    ("x.csv", b"id,n\n" + b"1,0\n" * 99 + b"007,0\n"): ["1", "007"],
+    ("x.csv", b"id,n\n" + b"1,0\n" * 99 + b"0.5,0\n"): [1.0, 0.5],
+    ("x.csv", b"id,n\n" + b"1,0\n" * 99 + b"x" * 999 + b",0\n"): ["1", "x" * 999],
+    ("x.jsonl", b'{"id": 1}\n' * 99 + b'{"id": 0.5}\n'): [1.0, 0.5],
+    ("x.jsonl", b'{"id": null}\n' * 99 + b'{"id": "a"}\n'): [None, "a"],
+    ("x.jsonl", b'{"id": null}\n' * 99 + b'{"id": true}\n'): [None, True],
+    ("x.jsonl", b'{"id": "a"}\n' * 99 + b'{"id": "2026-11-22"}\n'): ["a", "2026-11-22"],
+    ("x.jsonl", b'{"id": "a"}\n' * 99 + b'{"id": "' + b"x" * 999 + b'"}\n'): ["a", "x" * 999],
+}
+
+
+@pytest.mark.parametrize(("name", "data"), BLOCKS)
+def test_all_rows_decide_the_type(name, data):
+    """However small the blocks are that are read, types are those of the whole column."""
+    ids = read(name, data, Known(n_bytes=64, most=1 << 12))["id"]
+
+    assert BLOCKS[name, data] == [ids[0], ids[-1]]
+    assert 100 == len(ids)
+
+
+def test_mixed_values_of_json_in_two_blocks(monkeypatch):
+    """Numbers and texts in one column are refused in whatever lines they are."""
+    monkeypatch.setattr("recframe.formats.rows.BLOCK", 60)
+    with pytest.raises(pa.ArrowInvalid, match=r"'id' is int64 .*and string .*from line 97 on"):
+        read("x.jsonl", b'{"id": 1}\n' * 96 + b'{"id": "a"}\n', Known(n_bytes=60))
+
+
+def test_members_that_come_late(monkeypatch):
+    """A column that the first block does not have is refused, not passed over."""
+    monkeypatch.setattr("recframe.formats.rows.BLOCK", 64)
+    with pytest.raises(pa.ArrowInvalid, match=r"'id' is in a line from [0-9]+ on, but in none of"):
+        read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Known(n_bytes=64))
+
+
+@pytest.mark.parametrize("data", [b"id,n\n1," + b"x" * 999, b'id,n\n1,"' + b"2\n" * 999])
+def test_a_row_that_is_longer_than_memory(data):
+    """A row that would take more memory than there is is refused, as is a quote never closed."""
+    with pytest.raises(pa.ArrowInvalid, match="a row has more than 256 bytes, or a quote is never"):
+        read("x.csv", data, Known(n_bytes=64, most=256))
+
+
+def test_a_line_of_json_that_is_longer_than_memory():
+    """It is refused as a row is."""
+    with pytest.raises(pa.ArrowInvalid, match="a row has more than 256 bytes"):
+        read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', Known(n_bytes=64, most=256))
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("a/b.csv", "csv"),
+        ("s3://bucket/b.JSONL.gz", "jsonl"),
+        ("b.parquet", "parquet"),
+        ("part-0", "parquet"),
+        ("csv", "parquet"),
+        ("b.csv.xz", "parquet"),
+        ("b.feather.gz", "parquet"),
+    ],
+)
+def test_formats_by_ending(path, found):
+    """What has no known ending is read as parquet."""
+    assert found == find_format(path)
