@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, hide
 
 REFUSED = 1
 MAX_LINE = 2000  # characters of an error; the end, which says what to do, is kept
@@ -84,7 +84,7 @@ def tell(message: str) -> None:
 
 def one_line(message: str) -> str:
     """Return a message as one line of bounded length."""
-    line = escape(message)
+    line = escape(hide(message))
     half = MAX_LINE // 2
     return line if len(line) <= MAX_LINE else f"{line[:half]} ... {line[-half:]}"
 

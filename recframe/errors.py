@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import reprlib
 import sys
 from collections.abc import Iterable
@@ -9,6 +10,11 @@ from types import TracebackType
 from typing import Any
 
 MAX_QUOTED = 300  # characters of one value
+# What stands before the host of a URI, where a secret may have a slash, and what follows the path.
+USER = re.compile(r"([\w+.-]+)://([^\s'\"/@:\[]*(?::(?!\d+/)[^\s'\"@]*)?)@")
+QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # else a question mark is one of a pattern
+_QUERY = re.compile(rf"(://.*?){QUERY.pattern}[^\s'\"]*")
+_WEB_QUERY = re.compile(r"(https?://[^'\"?]*\?)[^\s'\"]+")
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
 _REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 12
@@ -21,6 +27,19 @@ def quote(value: object) -> str:
     except Exception:  # an integer of more digits than Python prints, an object of someone's
         text = f"<{type(value).__name__} that cannot be shown>"
     return shorten(text)
+
+
+def hide(text: str) -> str:
+    """Return a text without what may be secret in its URIs: users, passwords and queries."""
+    if "://" not in text:
+        return text
+    return _WEB_QUERY.sub(r"\1…", _QUERY.sub(r"\1?…", USER.sub(_hide_user, text)))
+
+
+def _hide_user(found: re.Match[str]) -> str:
+    """Return the beginning of a URI without its user; of abfs it is a container."""
+    scheme, user = found.groups()
+    return found[0] if scheme in ("abfs", "abfss") and ":" not in user else f"{scheme}://"
 
 
 def find_near(name: object, names: Iterable[object]) -> list[str]:
@@ -41,14 +60,14 @@ def as_text(value: object) -> str:
 
 def show_path(path: object) -> str:
     """Return a path as a message has it: on one line, the middle of a long one left out."""
-    text = _on_one_line(as_text(path))
+    text = hide(_on_one_line(as_text(path)))
     half = MAX_QUOTED // 2
     return text if len(text) <= MAX_QUOTED else f"{text[: half - 1]}…{text[-half:]}"
 
 
 def shorten(text: str) -> str:
     """Return a text on one line, the beginning of one that is longer than what is quoted."""
-    text = _on_one_line(text)
+    text = hide(_on_one_line(text))
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 

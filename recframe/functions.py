@@ -1,7 +1,7 @@
 """The functions: evaluate, where every option is spelled out, and those of values of users."""
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -52,6 +52,7 @@ from recframe.options import (
 )
 from recframe.scanned import ScannedRecAccessor, scan_files
 from recframe.spelling import spell_options
+from recframe.stores.access import check_access
 
 
 @public
@@ -339,6 +340,8 @@ def scan(
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
     filters: Filters | None = None,
 ) -> ScannedRecAccessor:
     """
@@ -355,7 +358,9 @@ def scan(
         left out. The format goes by the ending: .csv, .tsv, .jsonl and .ndjson (also .gz, .bz2,
         .zst), .feather and .arrow, else parquet. Or a dataset or reader of pyarrow, or a table of
         deltalake at its version; a reader gives its rows to one call. What there is is looked up
-        once, here.
+        once, here. A path may be a URI, as ``s3://bucket/runs``: s3, gs, abfs and hdfs are
+        opened by pyarrow, with the credentials that the environment has, https and others by
+        fsspec (``pip install 'recframe[cloud]'``).
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; see `evaluate`.
     tmp : path, default None
@@ -363,6 +368,11 @@ def scan(
         `memory` nor come in order of users. None: the system's.
     progress : bool or callable, default False
         True shows a bar; a function is called with (done, total) in rows.
+    storage_options : dict, default None
+        What fsspec opens URIs with, as pandas has it: ``{"key": …, "secret": …}`` of s3. URIs of
+        `truth` and `exclude` are opened with it too. No message shows it.
+    filesystem : filesystem of pyarrow or fsspec, default None
+        What all paths are in, those of `truth` and `exclude` too. Not beside `storage_options`.
     filters : list of tuple, list of lists of tuple, or Expression, default None
         Which rows are there, as in ``pd.read_parquet``: (column, operator, value) with the
         operators ==, !=, <, <=, >, >=, in and not in, of which all must hold, or lists of which one
@@ -419,10 +429,11 @@ def scan(
     """
     _check_paths("source", "the path of files", source)
     limits = check_limits(memory, tmp, progress)
-    found = find_source(source, "source")
+    access = check_access(storage_options, filesystem)
+    found = find_source(source, "source", access)
     if filters is not None:
         found = filter_files(found, filters, read_schema(found[0], limits.memory))
-    return scan_files(found, Options(), limits, "recframe.scan(path)")
+    return scan_files(found, Options(), limits, "recframe.scan(path)", access)
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

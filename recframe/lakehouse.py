@@ -74,15 +74,21 @@ def find_delta(folder: Path, known: dict[Path, Table | None]) -> Path | None:
 
 def raise_part(path: str | Path, table: Table) -> NoReturn:
     """Refuse a path that is a table whose live files are not known, or a part of a table."""
-    part = "" if table.root.samefile(path) else "part of "
+    refuse_part(path, table.kind, table.root, is_whole=table.root.samefile(path))
+
+
+def refuse_part(
+    path: str | Path, kind: str, root: str | Path, *, is_whole: bool = False
+) -> NoReturn:
+    """Refuse a path that is a table of this kind, or a part of one."""
     raise RecframeError(
-        f"cannot read {show_path(path)}: it is {part}the {table.kind} table "
-        f"{show_path(table.root)}, where files of earlier versions lie beside the live ones; "
-        + REMEDIES[table.kind].format(root=table.root)
+        f"cannot read {show_path(path)}: it is {'' if is_whole else 'part of '}the {kind} table "
+        f"{show_path(root)}, where files of earlier versions lie beside the live ones; "
+        + REMEDIES[kind].format(root=show_path(root))
     )
 
 
-def open_delta(root: Path) -> Any:
+def open_delta(root: Path | str) -> Any:
     """Return a Delta table as a dataset of its live files."""
     try:
         deltalake = importlib.import_module("deltalake")

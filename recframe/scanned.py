@@ -1,7 +1,8 @@
 """ScannedRecAccessor: the engine over files, which it reads block by block."""
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
@@ -31,6 +32,7 @@ from recframe.methods import Join, Make, MakeTable, RankingMethods, in_cells, me
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import Options
+from recframe.stores.access import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
 
@@ -44,6 +46,7 @@ class Source(NamedTuple):
     found: list[Found]
     limits: Limits
     call: str = ""
+    access: Access = ENVIRONMENT  # of the stores that they and other paths are in
 
     @property
     def has_no_footers(self) -> bool:
@@ -155,6 +158,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             )
         return super().__getattr__(name)  # type: ignore[misc]  # hidden from editors
 
+    def _bind(self, options: Options) -> Self:
+        place = self._source.access.place
+        placed = replace(options, truth=place(options.truth), exclude=place(options.exclude))
+        return super()._bind(placed)
+
     @property
     def _source(self) -> Source:
         source: Source = self._frame
@@ -189,7 +197,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
-        found, limits, _ = self._source
+        found, limits = self._source.found, self._source.limits
         return open_files(stage(found, columns, limits), columns, self._options, limits.memory)
 
     def _parts(
@@ -262,7 +270,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
 
 def scan_files(
-    found: list[Found], options: Options, limits: Limits, call: str = ""
+    found: list[Found],
+    options: Options,
+    limits: Limits,
+    call: str = "",
+    access: Access = ENVIRONMENT,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options."""
-    return ScannedRecAccessor(Source(found, limits, call))._bind(options)
+    return ScannedRecAccessor(Source(found, limits, call, access))._bind(options)

@@ -24,6 +24,7 @@ ALLOWED = {
     "metrics": {"calls", "errors", "kernel"},
     "options": {"arrow_tables", "errors", "foreign", "kernel"},
     "spelling": {"options"},
+    "stores": {"errors", "lakehouse"},
     "lakehouse": {"errors"},
     "formats": set(),
     "frames": {
@@ -37,11 +38,12 @@ ALLOWED = {
         "lakehouse",
         "metrics",
         "options",
+        "stores",
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
         *("arrow_tables", "calls", "disk", "errors", "foreign", "formats", "frames", "kernel"),
-        *("lakehouse", "metrics", "options"),
+        *("lakehouse", "metrics", "options", "stores"),
     },
     "functions": {
         "analysis",
@@ -54,6 +56,7 @@ ALLOWED = {
         "options",
         "scanned",
         "spelling",
+        "stores",
     },
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
@@ -63,7 +66,7 @@ ALLOWED = {
     "recipes": set(),
     "uncertainty": set(),
     "conventions": set(),
-    "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options"},
+    "scanned": {"analysis", "calls", "files", "frames", "methods", "metrics", "options", "stores"},
     "dask": {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
@@ -83,7 +86,19 @@ ALLOWED = {
     "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},
 }
 OPTIONAL = (
-    *("dask", "deltalake", "duckdb", "jinja2", "matplotlib", "polars", "pyspark", "scipy", "torch"),
+    *(
+        "aiohttp",
+        "dask",
+        "deltalake",
+        "duckdb",
+        "fsspec",
+        "jinja2",
+        "matplotlib",
+        "polars",
+        "pyspark",
+        "scipy",
+        "torch",
+    ),
     "tqdm",
 )
 PACKAGE = Path(str(files(recframe)))

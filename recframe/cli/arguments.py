@@ -29,7 +29,7 @@ from recframe.cli.values import (
 )
 from recframe.cli.views import add_per_query, add_views
 from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, quote, show_path
 from recframe.files.budget import MEMORY
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics
@@ -58,7 +58,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         parser.error(str(error))
     first = next(iter(words), "-")
     if first[:1] != "-" and (Path(first).suffix or "/" in first):  # as no command has
-        parser.error(f"{quote(first)} is no command; did you mean recframe evaluate {first}?")
+        parser.error(
+            f"{quote(first)} is no command; did you mean recframe evaluate {show_path(first)}?"
+        )
     arguments = parser.parse_args(words)
     try:
         if "check" in arguments:
@@ -179,7 +181,9 @@ def _add_k(command: argparse.ArgumentParser, what: str) -> None:
 
 def _add_paths(command: argparse.ArgumentParser) -> None:
     """Add the files that are read."""
-    help_text = "a file, a folder of them or a pattern: parquet, csv, tsv, jsonl, feather"
+    help_text = (
+        "a file, a folder of them or a pattern, also as s3://: parquet, csv, tsv, jsonl, feather"
+    )
     command.add_argument("paths", nargs="+", metavar="PATH", help=help_text)
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import IO, Any
 
 from recframe.analysis.catalogue import catalogue_columns
@@ -25,12 +24,13 @@ from recframe.cli.results import (
 from recframe.cli.segments import read_grouping, view_each
 from recframe.cli.views import find_baseline, view
 from recframe.console import check_shown, show, tell
-from recframe.errors import RecframeError, shorten
+from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import Limits, check_limits
 from recframe.files.footers import Files, open_files, read_sample
 from recframe.files.output import (
     Means,
+    Target,
     check_apart,
     list_files,
     whole_file,
@@ -48,6 +48,7 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import MEANINGS, Options
 from recframe.scanned import scan_files
+from recframe.stores.access import Address, show_uri
 
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 
@@ -157,7 +158,7 @@ def _read_limits(arguments: argparse.Namespace) -> Limits:
 def outputs(
     arguments: argparse.Namespace,
     read: list[str],
-    per_user: Path | None = None,
+    per_user: Target | None = None,
     beside: Sequence[str] = (),
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Give the files that are written to, in place once the results have been shown too.
@@ -171,10 +172,15 @@ def outputs(
     with ExitStack() as stack:
         for path in filter(None, paths):
             check_apart(path, read, [*arguments.paths, *beside])
-        if all(paths) and len({os.path.realpath(path) for path in paths if path}) == 1:
-            raise RecframeError(f"cannot write {per_user}: --output writes to it too")
+        if all(paths) and len({_identity(path) for path in paths if path}) == 1:
+            raise RecframeError(f"cannot write {show_path(per_user)}: --output writes to it too")
         files = [path and stack.enter_context(whole_file(path)) for path in paths]
         yield files[0], files[1]
+
+
+def _identity(path: Target) -> str:
+    """Return what an output is, whatever it is called."""
+    return show_uri(path) if isinstance(path, Address) else os.path.realpath(path)
 
 
 def _show(arguments: argparse.Namespace, result: Result, output: IO[bytes] | None) -> None:

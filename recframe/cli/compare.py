@@ -21,6 +21,7 @@ from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.output import mean_of_tables
 from recframe.files.saved import read_saved
+from recframe.stores.access import is_uri, show_uri, without_file
 
 DESCRIPTION = """Print what every score of NEW changes against that of the same name in OLD, of
 the users and metrics that both have: the table of recframe.compare. Both are
@@ -90,18 +91,19 @@ def check_gate(arguments: argparse.Namespace) -> None:
 
 def run_compare(arguments: argparse.Namespace) -> int:
     """Print the differences, and write them if asked; return the exit status."""
-    started, names = time.perf_counter(), [arguments.old, arguments.new]
+    started = time.perf_counter()
+    names = [without_file(arguments.old), without_file(arguments.new)]
     how = read_how(arguments)
     check_shown()
     for role, name in zip(("OLD", "NEW"), names, strict=True):
         check_named(role, name)
-    if identify(names[0]) == identify(names[1]):
+    if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
     with outputs(arguments, names[:]) as (output, _):
         matched = match_tables(read_saved(names), names, arguments.metrics)
         gate = _read_gate(arguments, matched)
         table = compare_matched(matched, how)
-        table.columns.name = f"baseline: {names[0]}"
+        table.columns.name = f"baseline: {show_uri(names[0])}"
         failed = [] if gate is None else find_failed(table, gate, how.resampling.confidence)
         about = {
             "recframe": __version__,

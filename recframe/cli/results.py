@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from textwrap import fill
 from typing import IO, Any, NamedTuple, cast
 
@@ -19,8 +18,9 @@ from recframe import __version__
 from recframe.analysis.description import Description
 from recframe.cli.values import as_usage, read_path
 from recframe.console import escape
+from recframe.errors import hide
 from recframe.files.footers import Files
-from recframe.files.output import FILE_ENDINGS, Means
+from recframe.files.output import FILE_ENDINGS, Means, Target
 from recframe.options import Options
 
 QUIET = ("-q", "--quiet", "--no-progress")
@@ -160,7 +160,7 @@ def as_text(result: Result, text_format: str) -> str:
     return "\n".join(lines)
 
 
-def write_result(result: Result, file: IO[bytes], path: Path) -> None:
+def write_result(result: Result, file: IO[bytes], path: Target) -> None:
     """Write a result to a file, in the format that its ending names."""
     table = result.by_score
     if path.suffix == ".json":
@@ -186,9 +186,9 @@ def _plain(value: object) -> Any:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if value is None or value is pd.NA or isinstance(value, bool | str):
+    if isinstance(value, str | os.PathLike):
+        return hide(os.fspath(value))
+    if value is None or value is pd.NA or isinstance(value, bool):
         return value if value is not pd.NA else None
     if isinstance(value, int | np.integer):
         return int(value)

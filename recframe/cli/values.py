@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.files.budget import check_memory
 from recframe.metrics.names import check_k
 from recframe.options import CHOICES, SEVERAL, make_options
+from recframe.stores.access import Address, is_uri, without_file
 
 FILES = ("truth", "exclude")
 
@@ -58,11 +59,12 @@ def read_memory(text: str) -> int:
     return check_memory(int(text) if is_bytes else text[:100])  # nor is any amount that long
 
 
-def read_path(text: str, endings: Sequence[str]) -> Path:
+def read_path(text: str, endings: Sequence[str]) -> Path | Address:
     """Return the path of a table to write, or raise where its ending names no format."""
-    path = Path(text)
+    local = without_file(text)
+    path = Address(local) if is_uri(local) else Path(local)
     if path.suffix not in endings:
-        raise RecframeError(f"must end in {' or '.join(endings)}, found {text!r}")
+        raise RecframeError(f"must end in {' or '.join(endings)}, found {quote(text)}")
     return path
 
 

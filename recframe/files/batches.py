@@ -1,6 +1,6 @@
 """Rows of parquet files, read in batches that are conformed to one schema."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import pyarrow as pa
@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.files.ahead import read_ahead
 from recframe.files.budget import Progress
 from recframe.files.filters import matching
 from recframe.files.footers import Files, naming_file, open_file
@@ -17,14 +18,14 @@ from recframe.files.sizes import ROW_BYTES, batch_bytes
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 FOLD_BYTES = 8 << 20  # of rows whose texts are not yet made one
 OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
-
+AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
 Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are of
 
 
 def read_batches(
-    files: Files, row_groups: Iterable[RowGroup], n_bytes: int, progress: Progress, *, encode: bool
+    files: Files, row_groups: Sequence[RowGroup], n_bytes: int, progress: Progress, *, encode: bool
 ) -> Iterator[Read]:
     """Yield row groups in batches of some `n_bytes`, the columns as `Files.types` says.
 
@@ -39,7 +40,7 @@ def read_batches(
     def opened(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
-    for row_group in row_groups:
+    for row_group in read_ahead(row_groups, AHEAD * n_bytes, with_footers=not files.footers):
         names = dict.fromkeys([*files.types, *row_group.found.looked_at])
         stored = [name for name in names if name not in row_group.partitions]
         # Of texts that are not codes in the file, Arrow would keep all it has met.

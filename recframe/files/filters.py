@@ -124,7 +124,7 @@ def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
         return meant
     import pyarrow.dataset as ds
 
-    with found.open() as file:
+    with found.open_footer() as file:
         fragment = ds.ParquetFileFormat().make_fragment(
             file, partition_expression=_guarantee(found.partitions)
         )

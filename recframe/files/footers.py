@@ -1,7 +1,7 @@
 """Parquet files: what their footers say of columns, users and rows."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,13 +13,21 @@ import pyarrow.parquet as pq
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
 from recframe.files.found import Found, PartitionValues, plain_type
-from recframe.files.row_groups import File, RowGroup, is_text, join, list_row_groups
+from recframe.files.row_groups import (
+    File,
+    RowGroup,
+    fetch_headers,
+    is_text,
+    join,
+    list_row_groups,
+)
 from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.foreign import find_reader
 from recframe.formats.endings import PARQUET, find_format
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.labels import shown
 from recframe.options import Options
+from recframe.stores.remote import REQUESTS, read_each
 
 JOINED = 32  # what part of the memory row groups of all files may have that are read as one
 BUFFER = 1 << 20  # bytes; without a buffer, reading any part of a row group holds all of it
@@ -71,16 +79,17 @@ def read_sample(found: list[Found], memory: int) -> pd.DataFrame:
 
 def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
     """Return files with these columns, as their footers describe them; no data is read."""
-    first = _read_footer(found[0], memory)
-    schema = first.schema
     names = [str(label) for label in columns.labels]
+    opened = _read_footers(found, names, memory)
+    first = next(opened)
+    schema = first.schema
     users = [str(label) for label in columns.users]
     user = next(iter(users), None)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
     long_text: set[str] = set()
     footer_bytes = 0
-    for file in chain([first], (_read_footer(one, memory) for one in found[1:])):
+    for file in chain([first], opened):
         footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
         for name in names:
             if name not in file.schema.names:
@@ -123,6 +132,21 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     )
 
 
+def _read_footers(found: list[Found], names: list[str], memory: int) -> Iterator[File]:
+    """Yield files that were found; of those in stores many are asked at a time."""
+    n_at_once = max(1, REQUESTS // len(found))
+
+    def read(one: Found) -> File:
+        file = _read_footer(one, memory)
+        with naming_file(one.path):
+            fetch_headers(file, [*names, *one.looked_at], n_at_once)
+        return file
+
+    if all(one.remote is None for one in found):
+        return map(read, found)
+    return read_each(read, found)
+
+
 def missing_column(name: str, schema: pa.Schema, path: str) -> MissingColumnError:
     """Return the refusal of a file that has not all columns."""
     return MissingColumnError(
@@ -150,10 +174,11 @@ def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
 def _read_footer(found: Found, memory: int) -> File:
     """Return a file that was found."""
     path, values, table_schema = found.path, found.partitions, found.table_schema
-    with naming_file(path):
+    holding = nullcontext() if found.remote is None else found.remote.holding_footer()
+    with naming_file(path), holding:
         check_footer(found, memory)
-    with naming_file(path), open_file(found) as opened:
-        schema, metadata = opened.schema_arrow, opened.metadata
+        with open_file(found) as opened:
+            schema, metadata = opened.schema_arrow, opened.metadata
     if found.staged is not None:
         schema = found.staged.schema
     if table_schema is not None:
@@ -233,8 +258,10 @@ def open_file(
     Pages are held against their checksums, where the file has any: what is damaged would else be
     another number. It takes up to 16 % of the time of such a file, and none of that of others.
     """
+    if found.remote is not None and footer is None:
+        footer = pq.read_metadata(pa.BufferReader(found.remote.read_footer()))
     return pq.ParquetFile(
-        found.open() if found.staged else found.path,
+        found.path if found.staged is None and found.remote is None else found.open(),
         metadata=footer,
         read_dictionary=as_codes,
         buffer_size=BUFFER,

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from recframe.formats.endings import open_rows
 from recframe.formats.rows import Rows
+from recframe.stores.remote import Remote
 
 PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
 
@@ -28,7 +29,7 @@ class Condition(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A file, and what is known of its columns beside it; ."""
+    """A file, and what is known of its columns beside it."""
 
     path: str
     partitions: PartitionValues  # what its folders say, or the log of its table
@@ -37,6 +38,7 @@ class Found(NamedTuple):
     staged: Staged | None = None
     only: tuple[int, ...] | None = None  # its row groups, where not all are meant
     condition: Condition | None = None
+    remote: Remote | None = None  # where it is, if not on this machine
 
     def __fspath__(self) -> str:
         """Return its path."""
@@ -62,12 +64,17 @@ class Found(NamedTuple):
             return self.given
         return open_rows(self.path, self.open)
 
-    def open(self) -> BinaryIO:
+    def open(self) -> Any:
         """Return it opened to be read."""
         if self.staged is not None:
-            opened: BinaryIO = self.staged.open()
-            return opened
-        return Path(self.path).open("rb")
+            return self.staged.open()
+        return Path(self.path).open("rb") if self.remote is None else self.remote.open()
+
+    def open_footer(self) -> Any:
+        """Return it opened to be read for what its footer says alone."""
+        if self.staged is not None or self.remote is None:
+            return self.open()
+        return pa.BufferReader(self.remote.read_footer())
 
 
 def list_files(dataset: Any, root: Path | None = None) -> list[Found]:

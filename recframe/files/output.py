@@ -4,7 +4,8 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from glob import has_magic
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -16,7 +17,11 @@ from recframe.disk import check_kind, identify, identity
 from recframe.errors import RecframeError, show_path
 from recframe.files.paths import walk, would_find
 from recframe.frames.tables import add_up, mean_of_sums, sum_and_count, tidy_table
+from recframe.stores.access import Address, is_uri, show_uri, without_file
+from recframe.stores.listings import do_match
+from recframe.stores.uploads import uploaded
 
+Target = Path | Address  # what is written to, on this machine or in a store
 FILE_ENDINGS = (".parquet", ".csv")
 
 
@@ -43,9 +48,14 @@ def write_each(
     file.flush()  # what has no room is known before the means are shown
 
 
-def check_apart(path: Path, read: Iterable[str], given: Iterable[str]) -> None:
+def check_apart(path: Target, read: Iterable[str], given: Iterable[str]) -> None:
     """Raise where an output is a file that is read, or would lie where the paths given find it."""
+    if isinstance(path, Address):
+        _check_stored_apart(path, read, given)
+        return
     where = os.fspath(path)
+    read = [other for other in map(without_file, read) if not is_uri(other)]
+    given = [folder for folder in map(without_file, given) if not is_uri(folder)]
     if os.path.isfile(where):  # noqa: PTH113 - it raises nothing
         own = identity(where, path.stat())
         for other in read:
@@ -62,6 +72,21 @@ def check_apart(path: Path, read: Iterable[str], given: Iterable[str]) -> None:
             )
 
 
+def _check_stored_apart(path: Address, read: Iterable[str], given: Iterable[str]) -> None:
+    """Raise as `check_apart` does for an output in a store."""
+    if show_uri(path) in set(map(show_uri, read)):
+        raise RecframeError(f"cannot write {show_path(path)}: it is read; write to another file")
+    names = show_uri(path).split("/")
+    for folder in filter(is_uri, given):
+        steps = show_uri(folder).rstrip("/").split("/")
+        n_plain = next((n for n, step in enumerate(steps) if n > 2 and has_magic(step)), len(steps))
+        if names[:n_plain] == steps[:n_plain] and do_match(names[n_plain:], steps[n_plain:]):
+            raise RecframeError(
+                f"cannot write {show_path(path)}: it would be read the next time, as "
+                f"{show_path(folder)} names it too; write it elsewhere"
+            )
+
+
 def list_files(path: str) -> list[str]:
     """Return a file, or the files in a folder that are read as one table."""
     if not os.path.isdir(path):  # noqa: PTH112 - it raises nothing
@@ -69,8 +94,13 @@ def list_files(path: str) -> list[str]:
     return [entry.path for entry in walk(path) if not entry.is_dir()]
 
 
+def whole_file(target: Target) -> AbstractContextManager[IO[bytes]]:
+    """Give an open file, which is in its place once it is whole."""
+    return uploaded(target) if isinstance(target, Address) else _whole_file(target)
+
+
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def _whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Give an open file beside `path`, which is renamed to it once it is whole.
 
     Its name is its own, so that no other run, nor what one left behind, is in its way. A link

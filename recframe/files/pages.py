@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 STOP, TRUE, FALSE, BYTE, DOUBLE, BINARY, STRUCT = 0, 1, 2, 3, 7, 8, 12
 NUMBERS = (4, 5, 6)
 MAX_SHIFT = 63
+PAGE_HEADER = 512  # bytes; more than one has, unless the texts in its statistics are long
 
 
 class Page(NamedTuple):
@@ -21,12 +22,12 @@ class Page(NamedTuple):
 
 def first_page(file: BinaryIO, column: pq.ColumnChunkMetaData) -> Page:
     """Return the first page of a column of a row group."""
-    return _read_page(file, _find_start(column))
+    return _read_page(file, find_start(column))
 
 
 def largest_page(file: BinaryIO, column: pq.ColumnChunkMetaData) -> int:
     """Return the bytes of the largest page of a column of a row group."""
-    largest, at = 0, _find_start(column)
+    largest, at = 0, find_start(column)
     end = at + column.total_compressed_size
     while at < end:
         page = _read_page(file, at)
@@ -34,7 +35,7 @@ def largest_page(file: BinaryIO, column: pq.ColumnChunkMetaData) -> int:
     return largest
 
 
-def _find_start(column: pq.ColumnChunkMetaData) -> int:
+def find_start(column: pq.ColumnChunkMetaData) -> int:
     """Return where a column of a row group begins."""
     offsets = (column.dictionary_page_offset, column.data_page_offset)
     return min(int(offset) for offset in offsets if offset)

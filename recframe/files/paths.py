@@ -15,26 +15,32 @@ from recframe.errors import RecframeError, show_path
 from recframe.files.found import Found, list_files
 from recframe.formats.endings import PARQUET, find_format
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
+from recframe.stores.access import ENVIRONMENT, Access, without_file
+from recframe.stores.listings import Listings, do_match
+from recframe.stores.remote import KEPT, Remote
+from recframe.stores.store import Place
 
 PathLike = str | os.PathLike[str]
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
 
 
-def find_files(paths: PathLike | Sequence[PathLike], argument: str = "") -> list[Found]:
+def find_files(
+    paths: PathLike | Sequence[PathLike], argument: str = "", access: Access = ENVIRONMENT
+) -> list[Found]:
     """Return the files that paths name, in order, each with what is known of its columns.
 
     What is refused is so by the name of the argument, if there is one.
     """
     try:
-        return _find(paths)
+        return _find(paths, access)
     except RecframeError as error:
         if argument:
             error.args = (f"{argument}: {error}",)
         raise
 
 
-def _find(paths: PathLike | Sequence[PathLike]) -> list[Found]:
+def _find(paths: PathLike | Sequence[PathLike], access: Access) -> list[Found]:
     """Return the files that paths name."""
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
     known = [path for path in listed if isinstance(path, Found)]
@@ -43,15 +49,38 @@ def _find(paths: PathLike | Sequence[PathLike]) -> list[Found]:
     given = [os.fspath(path) for path in listed]
     for path in given:
         check_named("path", path)
+    access.check_used(given)
     tables: dict[Path, Table | None] = {}
-    found = [file for path in given for file in _expand(path, tables)]
+    listings = Listings(access)
+    found: list[Found] = []
+    for path in given:
+        is_away = access.leads_away(path)
+        found += _find_stored(path, listings) if is_away else _expand(without_file(path), tables)
     if not found:
         raise RecframeError("no file named, found an empty list")
-    _check_named_once([file.path for file in found])
-    of_no_log = [file.path for file in found if file.table_schema is None]
-    _check_no_part(of_no_log, set(given), tables)
+    here = [file for file in found if file.remote is None]
+    _check_named_once([file.path for file in here])
+    of_no_log = [file.path for file in here if file.table_schema is None]
+    _check_no_part(of_no_log, set(map(without_file, given)), tables)
+    listings.check()
+    for file in found if len(found) <= KEPT else ():
+        if file.remote is not None:
+            file.remote.keeps_footer = True
     _check_one_format(found)
     return _typed(found)
+
+
+def _find_stored(path: str, listings: Listings) -> list[Found]:
+    """Return the files that one path in a store names."""
+    named = listings.find(path)
+    if not isinstance(named, Place):
+        return [Found(file.path, {}, remote=file.remote) for file in named]
+    store, root = named
+    found = []
+    for file in _read_log(listings.of_delta(path)):
+        key = f"{root.rstrip('/')}/{file.path}"
+        found.append(file._replace(path=store.show(key), remote=Remote(store, key)))
+    return found
 
 
 def _expand(path: str, tables: dict[Path, Table | None]) -> list[Found]:
@@ -99,19 +128,7 @@ def would_find(given: str, path: str) -> bool:
         n_plain = next(number for number, step in enumerate(steps) if has_magic(step))
     root, target = (Path(os.path.realpath(end)) for end in (Path(*steps[:n_plain]), path))
     below = target.parts[len(root.parts) :]
-    return target.is_relative_to(root) and _do_match(below, steps[n_plain:])
-
-
-def _do_match(names: Sequence[str], steps: Sequence[str]) -> bool:
-    """Return whether names below a folder, or the first of them, match the steps of a pattern."""
-    if not steps:
-        return not any(name[0] in "_." for name in names)
-    step, *rest = steps
-    if step == "**" and rest:
-        n_open = next((n for n, name in enumerate(names) if name[0] in "_."), len(names))
-        return any(_do_match(names[n:], rest) for n in range(n_open + 1))
-    is_open = bool(names) and (names[0][0] not in "_." or step[0] in "_.")
-    return is_open and fnmatch(names[0], step) and _do_match(names[1:], rest)
+    return target.is_relative_to(root) and do_match(below, steps[n_plain:])
 
 
 def _match(folder: str, steps: Sequence[str]) -> Iterator[str]:
@@ -202,9 +219,9 @@ def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table |
             raise_part(path, table)
 
 
-def _read_log(root: Path) -> list[Found]:
+def _read_log(root: Path | str) -> list[Found]:
     """Return the live files of a Delta table, with the values of what it is partitioned by."""
-    found = list_files(open_delta(root), root)
+    found = list_files(open_delta(root), root if isinstance(root, Path) else None)
     if not found:
         raise RecframeError(f"cannot read {show_path(root)}: the Delta table has no file")
     return found

@@ -1,13 +1,16 @@
 """Row groups: how many rows and bytes they have, and which users, as footers describe them."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.files.found import Found, PartitionValues, plain_type
-from recframe.files.sizes import LONG, TEXT_COPIES, measure_texts
+from recframe.files.pages import PAGE_HEADER, find_start
+from recframe.files.sizes import DAMAGED, LONG, TEXT_COPIES, measure_texts
+from recframe.stores.remote import Range, Remote
 
 
 class File(NamedTuple):
@@ -34,6 +37,7 @@ class RowGroup(NamedTuple):
     coded: frozenset[str]  # the columns of texts that are read as codes
     low: Any  # no user is lower; None where the file does not say
     high: Any  # none is higher
+    ranges: tuple[Range, ...] = ()  # of its columns, of a file that is not on this machine
 
     @property
     def path(self) -> str:
@@ -45,8 +49,8 @@ def list_row_groups(
     file: File, names: list[str], user: str | None, memory: int, long_text: set[str]
 ) -> Iterator[RowGroup]:
     """Yield the row groups of a file, and take note of columns of long texts."""
-    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
-    texts = [name for name in used if is_text(plain_type(file.schema.field(name).type))]
+    used = _find_used(file, names)
+    texts = [name for name in used if _has_text(file, name)]
     for index in file.indexes:
         row_group = file.metadata.row_group(index)
         columns = {name: row_group.column(at) for name, at in used.items()}
@@ -83,7 +87,10 @@ def list_row_groups(
             frozenset(coded),
             low,
             high,
+            _ranges(file.found.remote, columns.values()),
         )
+    if file.found.remote is not None:
+        file.found.remote.release_all()
 
 
 def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup]:
@@ -98,6 +105,7 @@ def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup
                 n_rows=held.n_rows + one.n_rows,
                 n_bytes=held.n_bytes + one.n_bytes,
                 n_read=held.n_read + one.n_read,
+                ranges=held.ranges + one.ranges,
                 low=None if held.low is None else min(held.low, one.low),
                 high=None if held.low is None else max(held.high, one.high),
             )
@@ -106,6 +114,44 @@ def join(row_groups: Iterable[RowGroup], n: int, most: int) -> Iterator[RowGroup
             held, n = one, n + 1
     if held is not None:
         yield held._replace(index_overall=n)
+
+
+def fetch_headers(file: File, names: list[str], n_at_once: int) -> None:
+    """Fetch what is looked at of a file in a store for each row group, many parts at a time."""
+    remote, metadata = file.found.remote, file.metadata
+    if remote is None:
+        return
+    columns = [at for name, at in _find_used(file, names).items() if _has_text(file, name)]
+    row_groups = map(metadata.row_group, file.indexes)
+    starts = [
+        start
+        for one in row_groups
+        for at in columns
+        for start, _ in _ranges(remote, [one.column(at)])
+    ]
+    remote.hold_all(((start, min(start + PAGE_HEADER, remote.size)) for start in starts), n_at_once)
+
+
+def _find_used(file: File, names: list[str]) -> dict[str, int]:
+    """Return which columns of a file have these names."""
+    return {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
+
+
+def _has_text(file: File, name: str) -> bool:
+    """Return whether a column of a file is text or bytes."""
+    return is_text(plain_type(file.schema.field(name).type))
+
+
+def _ranges(remote: Remote | None, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
+    """Return where columns of a row group are in a file in a store, but where that is damaged."""
+    found: list[Range] = []
+    for column in columns if remote is not None else ():
+        with suppress(*DAMAGED):
+            start = find_start(column)
+            stop = start + column.total_compressed_size
+            if remote is not None and 0 <= start < stop <= remote.size:
+                found.append((start, stop))
+    return tuple(found)
 
 
 def may_have(row_group: RowGroup, user: Any) -> bool:

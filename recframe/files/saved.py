@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from recframe.frames.given_values import LEVELS
 from recframe.frames.tables import sort_table
 from recframe.frames.user_groups import as_users
 from recframe.options import is_path
+from recframe.stores.access import ENVIRONMENT, is_uri, show_uri, without_file
+from recframe.stores.opening import find_place
+from recframe.stores.remote import Remote
 
 PathLike = str | os.PathLike[str]
 
@@ -34,9 +38,9 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     Parameters
     ----------
     path : path, or list of paths
-        A file, .parquet or .csv, with the column or columns of users (named as they may be), behind
-        them ``score`` and one for each metric. Of csv, ids that are all whole numbers are read as
-        such, unless those of another file are text; others as text.
+        A file or URI, .parquet or .csv, with the column or columns of users (named as they may be),
+        behind them ``score`` and one for each metric. Of csv, ids that are all whole numbers are
+        read as such, unless those of another file are text; others as text.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     given: Sequence[Any] = path if isinstance(path, list | tuple) else [path]
     if not given or not all(map(is_path, given)):
         raise frame_error("path", "that of a file of --per-user, or a list of them", path)
-    paths = [os.fspath(one) for one in given]
+    paths = [without_file(os.fspath(one)) for one in given]
     with naming("path"):
         tables = read_saved(paths)
     if len(tables) > 1:
@@ -98,7 +102,7 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
         are_text = [_kinds(table)[number] == "text" for table in tables]
         for table, path, is_text in zip(tables, paths, are_text, strict=True):
             # Numbers of csv are written as they were, so that as text they are what text was.
-            if any(are_text) and not is_text and Path(path).suffix == ".csv":
+            if any(are_text) and not is_text and Path(show_uri(path)).suffix == ".csv":
                 levels = _levels(table)
                 levels[number] = levels[number].astype(str)
                 table.index = as_users(levels)
@@ -162,16 +166,19 @@ def _read_table(path: str) -> pd.DataFrame:
 
 def _read_rows(path: str) -> pd.DataFrame:
     """Return the rows of a file as they are."""
-    ending = Path(path).suffix
+    ending = Path(show_uri(path)).suffix
+    source = _fetch(path) if is_uri(path) else path
     if ending not in FILE_ENDINGS:
         raise RecframeError(f"{show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
     try:
         if ending == ".parquet":
-            return pd.read_parquet(path)
-        users = _find_users(pd.read_csv(path, nrows=0).columns.tolist())
+            return pd.read_parquet(source)
+        users = _find_users(pd.read_csv(source, nrows=0).columns.tolist())
+        if isinstance(source, BytesIO):
+            source.seek(0)
         ids = dict.fromkeys((*users, "score"), pa.string())
         options = csv.ConvertOptions(column_types=ids, null_values=[""])
-        table = csv.read_csv(path, convert_options=options)
+        table = csv.read_csv(source, convert_options=options)
         # Of a metric that no user has a value of nothing tells the type.
         empty = [field.with_type(pa.float64()) for field in table.schema if field.type == pa.null()]
         for field in empty:
@@ -188,13 +195,20 @@ def _read_rows(path: str) -> pd.DataFrame:
     return rows
 
 
+def _fetch(uri: str) -> BytesIO:
+    """Return a file of a store, which is read whole."""
+    store, key = find_place(uri, ENVIRONMENT, {})
+    with store.reaching(key):
+        return BytesIO(Remote(store, key).open().read())
+
+
 def _name_apart(tables: list[pd.DataFrame], paths: list[str]) -> list[pd.DataFrame]:
     """Return tables in which every score has a name of its own."""
     own = [list(table.columns.unique("score")) for table in tables]
     n_files = Counter(score for scores in own for score in scores)
-    names = [Path(path).stem for path in paths]
+    names = [Path(show_uri(path)).stem for path in paths]
     if len(set(names)) < len(names):
-        names = [str(Path(path).with_suffix("")) for path in paths]
+        names = [show_uri(path).removesuffix(Path(show_uri(path)).suffix) for path in paths]
     if len(set(names)) < len(names):
         raise RecframeError(f"path must name each file once, found {quote(paths)}")
     named = []

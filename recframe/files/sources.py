@@ -13,6 +13,7 @@ from recframe.files.found import Found, list_files
 from recframe.files.paths import PathLike, find_files
 from recframe.formats.streams import DatasetRows, ReaderRows
 from recframe.lakehouse import as_dataset
+from recframe.stores.access import ENVIRONMENT, Access
 
 # Or a pyarrow.dataset.Dataset, or a deltalake.DeltaTable, whose types nothing here imports.
 Source: TypeAlias = PathLike | Sequence[PathLike] | pa.RecordBatchReader
@@ -31,10 +32,10 @@ def _is_of(value: object, module: str, name: str) -> bool:
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
-def find_source(source: Any, argument: str) -> list[Found]:
+def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> list[Found]:
     """Return the files that are read of a source; what is refused is so by the argument's name."""
     if not is_source(source):
-        return find_files(source, argument)
+        return find_files(source, argument, access)
     if isinstance(source, pa.RecordBatchReader):
         return [Found("the RecordBatchReader", {}, given=ReaderRows(source))]
     if not _is_of(source, "deltalake", "DeltaTable"):

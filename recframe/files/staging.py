@@ -63,7 +63,7 @@ def _stage(found: Found, rows: Rows, names: list[str], known: Known, pieces: "Pi
         own, piece = pieces.write(batches, own, known.n_bytes)
     for field in own:  # in the types of all rows
         schema = schema.set(schema.get_field_index(field.name), field)
-    return found._replace(given=None, staged=Staged(piece.open, schema))
+    return found._replace(given=None, remote=None, staged=Staged(piece.open, schema))
 
 
 class Pieces:

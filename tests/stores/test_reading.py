@@ -1,0 +1,175 @@
+"""Files in stores are read as those of this machine are, bit for bit."""
+
+import logging
+import subprocess
+import sys
+
+import pandas as pd
+import pyarrow.fs
+import pytest
+
+import recframe
+from recframe.files.paths import find_files
+
+from .conftest import SECRET
+
+METRICS = ["recall@3", "ndcg@3", "r_precision"]
+
+
+def measure(source, **options):
+    """Return a table of files; all of `options` but the truth are those of scan."""
+    given = {name: options.pop(name) for name in ("truth", "exclude") if name in options}
+    return recframe.scan(source, memory="64MiB", **options)(**given).evaluate(METRICS)
+
+
+@pytest.fixture
+def local(folder):
+    """The table of the local files."""
+    return measure(folder / "bucket" / "runs")
+
+
+NAMED = ["runs", "runs/", "runs/*", "runs/**/*.parquet", "runs/day=[12]/? *.parquet", "r*"]
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_folders_and_patterns(named, uri, kept, folder, local):
+    """A folder and a pattern name the same files in a store."""
+    here = [file.path for file in find_files(folder / "bucket" / named)]
+    for place in (uri(named), f"memory://bucket/{named}"):
+        pd.testing.assert_frame_equal(local, measure(place))
+        there = [file.path for file in find_files(place)]
+
+        assert [path.partition("/bucket/")[2] for path in here] == [
+            path.partition("bucket/")[2] for path in there
+        ]
+
+
+def test_days_are_columns(uri, rows):
+    """Hive's folders are columns in a store too."""
+    table = recframe.scan(uri("runs"))(user="day", duplicates="keep").recall(k=3)
+
+    assert [1, 2] == table.index.tolist()
+
+
+def test_lists_of_files(uri, kept, folder, local):
+    """Files of several stores and of this machine are read as one."""
+    given = [uri("runs/day=1"), "memory://bucket/runs/day=2/1 é.parquet"]
+    given.append((folder / "bucket" / "runs" / "day=2" / "3 é.parquet").as_uri())
+
+    pd.testing.assert_frame_equal(local, measure(given))
+
+
+def test_truth_and_exclude(uri, server, kept, folder, rows):
+    """Both come from stores, whatever reads the rows."""
+    bucket = folder / "bucket"
+    here = measure(bucket / "runs", truth=bucket / "truth.parquet", exclude=bucket / "seen.parquet")
+    for place in (uri, lambda key: f"memory://bucket/{key}"):
+        beside = {"truth": place("truth.parquet"), "exclude": place("seen.parquet")}
+        pd.testing.assert_frame_equal(here, measure(place("runs"), **beside))
+        pd.testing.assert_frame_equal(
+            here, rows.drop(columns="day").rec(**beside).evaluate(METRICS)
+        )
+
+
+def test_storage_options(kept, folder, local):
+    """Options of fsspec open the URIs of a call, plain paths are of this machine."""
+    beside = {"truth": "memory://bucket/truth.parquet", "exclude": folder / "bucket/seen.parquet"}
+    here = measure(
+        folder / "bucket/runs", truth=folder / "bucket/truth.parquet", exclude=beside["exclude"]
+    )
+
+    options = {"storage_options": {"skip_instance_cache": True}}
+    pd.testing.assert_frame_equal(local, measure("memory://bucket/runs", **options))
+    pd.testing.assert_frame_equal(here, measure("memory://bucket/runs", **options, **beside))
+
+
+def test_a_filesystem_has_all_paths(server, kept, folder):
+    """With an object of either library every path of the call is in it."""
+    bucket = folder / "bucket"
+    here = measure(bucket / "runs", truth=bucket / "truth.parquet", exclude=bucket / "seen.parquet")
+    s3 = pyarrow.fs.S3FileSystem(
+        access_key="key",
+        secret_key=SECRET,
+        endpoint_override=f"127.0.0.1:{server.port}",
+        scheme="http",
+        region="us-east-1",
+    )
+    below = pyarrow.fs.SubTreeFileSystem(str(folder), pyarrow.fs.LocalFileSystem())
+    for filesystem in (s3, kept, below):
+        beside = {"truth": "bucket/truth.parquet", "exclude": "bucket/seen.parquet"}
+        if filesystem is kept:
+            beside = {name: f"/{path}" for name, path in beside.items()}
+        there = measure("bucket/runs/**/*.parquet", filesystem=filesystem, **beside)
+
+        pd.testing.assert_frame_equal(here, there)
+
+
+@pytest.mark.parametrize("has_ranges", [True, False])
+def test_the_web(has_ranges, server, folder):
+    """A web server has files, and folders whose names end in a slash; parts of files or not."""
+    pytest.importorskip("aiohttp")
+    server.has_ranges = has_ranges
+    bucket = folder / "bucket"
+    web = f"http://127.0.0.1:{server.port}/bucket"
+    here = measure(bucket / "runs/day=1", truth=bucket / "truth.parquet")
+    for place in (
+        f"{web}/runs/day=1/",
+        [f"{web}/runs/day=1/{n} é.parquet?sig={n}" for n in (0, 2)],
+    ):
+        pd.testing.assert_frame_equal(here, measure(place, truth=f"{web}/truth.parquet"))
+
+
+def test_pythons_own_web_server(folder):
+    """`python -m http.server` sends whole files only."""
+    pytest.importorskip("aiohttp")
+    command = [sys.executable, "-u", "-m", "http.server", "0", "-b", "127.0.0.1"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen([*command, "-d", str(folder)], **pipes) as process:
+        try:
+            port = process.stdout.readline().split("port ")[1].split()[0]
+            table = measure(f"http://127.0.0.1:{port}/bucket/runs/day=2/")
+        finally:
+            process.kill()
+
+    pd.testing.assert_frame_equal(measure(folder / "bucket/runs/day=2"), table)
+
+
+@pytest.fixture(scope="module")
+def s3(folder):
+    """A real S3, as moto plays it, with the bucket uploaded; the query of its URIs."""
+    server = pytest.importorskip("moto.server")
+    boto3 = pytest.importorskip("boto3")
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    running = server.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    keys = {"aws_access_key_id": "key", "aws_secret_access_key": SECRET}
+    client = boto3.client(
+        "s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1", **keys
+    )
+    client.create_bucket(Bucket="bucket")
+    for path in (folder / "bucket").rglob("*"):
+        if path.is_file():
+            client.upload_file(str(path), "bucket", path.relative_to(folder / "bucket").as_posix())
+    yield f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
+    client.close()
+    running.stop()
+
+
+def test_s3(s3, folder):
+    """What is uploaded to S3 is read from it, and what is written there is read again."""
+    bucket, there = folder / "bucket", f"s3://key:{SECRET}@bucket"
+    names = {"truth": "truth.parquet", "exclude": "seen.parquet"}
+    here = measure(bucket / "runs", **{name: bucket / path for name, path in names.items()})
+    beside = {name: f"{there}/{path}?{s3}" for name, path in names.items()}
+
+    pd.testing.assert_frame_equal(here, measure(f"{there}/runs?{s3}", **beside))
+    pd.testing.assert_frame_equal(here, measure(f"{there}/**/[0-3] *.parquet?{s3}", **beside))
+    each = f"{there}/out/each.parquet?{s3}"
+    arguments = [f"{there}/runs?{s3}", "--metric", *METRICS, "--per-user", each, "-q"]
+    for name, path in beside.items():
+        arguments += [f"--{name}", path]
+    from recframe.cli import main
+
+    assert 0 == main(["evaluate", *arguments])
+    pd.testing.assert_frame_equal(here, recframe.read_per_user(each), check_names=False)
