@@ -1,5 +1,7 @@
 """Rows sorted, blocks of users of like size at a time."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -74,7 +76,7 @@ def test_short_keys_with_room_for_the_order_of_rows(name, scores):
     for users, keys, _ in sorted_blocks(rankings, TIE_RULES[name]):
         found |= dict(zip(users.tolist(), (keys & 1).astype(bool), strict=True))
 
-    for user, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for user, (start, stop) in enumerate(pairwise(offsets.tolist())):
         rows = np.arange(start, stop)[:: -1 if name == "last" else 1]
         in_order = rows[np.argsort(-scores[rows], kind="stable")]
         assert relevant[in_order].tolist() == found[user][: stop - start].tolist()
