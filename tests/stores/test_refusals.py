@@ -94,7 +94,8 @@ def test_a_web_server_that_dies(server):
     server.shutdown()
     server.server_close()
     refusal(
-        lambda: recframe.evaluate(f"{web}/0.parquet?sig={SECRET}"), "cannot read http://.*(503|onnect)"
+        lambda: recframe.evaluate(f"{web}/0.parquet?sig={SECRET}"),
+        "cannot read http://.*(503|onnect)",
     )
 
 
