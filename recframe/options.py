@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, get_args
 import pandas as pd
 
 from recframe.arrow_tables import read_frame
-from recframe.errors import RecframeError, find_near, quote
+from recframe.errors import RecframeError, find_near, hide, quote
 from recframe.foreign import TABLE_OR, ArrowStream, load_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
 
@@ -157,6 +157,11 @@ class Options:
                 "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
                 "pass truth="
             )
+
+    def __repr__(self) -> str:
+        """Return the options as they were given, without what is secret in paths."""
+        given = (f"{option.name}={getattr(self, option.name)!r}" for option in fields(self))
+        return hide(f"Options({', '.join(given)})")
 
     @property
     def has_truth(self) -> bool:

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
@@ -45,6 +44,7 @@ class Remote:
         self._store, self._key, self._size = store, key, size
         self._held: dict[int, Held] = {}  # by where they begin
         self._starts: list[int] = []  # of the same, in order
+        self._opened: Any = None
         self._lock = Lock()
         self.footer_bytes = 0  # as far as it is known
         self.keeps_footer = False  # as it is read again and again
@@ -79,29 +79,25 @@ class Remote:
             self._footer = found
         return found
 
-    @cached_property
+    @property
     def size(self) -> int:
         """Its bytes."""
         if self._size is None:
             with self._store.guarded():
-                self._size = int(self._opened.size())
+                self._size = int(self._open().size())
         return self._size
 
-    @cached_property
-    def _opened(self) -> Any:
-        """The file as its library opens it, with `size` and `read_at`."""
-        if self._store.is_web:
-            return OfWeb(self._store.of_fsspec, self._key)
-        if self._store.of_fsspec is not None:
-            return OfFsspec(self._store.of_fsspec, self._key)
-        return self._store.filesystem.open_input_file(self._key)
+    def _open(self) -> Any:
+        """Return the file as its library opens it, with `size` and `read_at`."""
+        with self._lock:  # cached_property has one for all files
+            if self._opened is None:
+                self._opened = _open(self._store, self._key)
+            return self._opened
 
     def fetch(self, start: int, stop: int) -> bytes:
         """Return bytes of it, by one request."""
         with self._store.guarded():
-            with self._lock:
-                opened = self._opened
-            read = bytes(opened.read_at(stop - start, start))
+            read = bytes(self._open().read_at(stop - start, start))
             if len(read) != stop - start:
                 raise OSError(f"of {stop - start:,} bytes at {start:,} there came {len(read):,}")
         return read
@@ -223,6 +219,13 @@ class Reader(io.RawIOBase):
                 self._block_at, self._block = at, self._remote.fetch(at, self._fetched_to)
         skipped = at - self._block_at
         return memoryview(self._block)[skipped : skipped + size]
+
+
+def _open(store: Store, key: str) -> Any:
+    """Return a file as its library opens it."""
+    if store.of_fsspec is None:
+        return store.filesystem.open_input_file(key)
+    return OfWeb(store.of_fsspec, key) if store.is_web else OfFsspec(store.of_fsspec, key)
 
 
 def _done(found: bytes) -> Future[bytes]:

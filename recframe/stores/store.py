@@ -50,8 +50,7 @@ class Store:
             with self.guarded():
                 yield
         except OSError as error:
-            gone = isinstance(error, FileNotFoundError)
-            message = "no such file" if gone else shorten(first_line(error))
+            message = shorten(first_line(error))
             raise RecframeError(f"cannot {act} {show_path(self.show(key))}: {message}") from error
 
     @contextmanager
@@ -62,10 +61,15 @@ class Store:
         except RecframeError:
             raise
         except Exception as error:  # of any library, of the network, of someone's filesystem
-            text = self.without_secrets(first_line(error))
-            kind = FileNotFoundError if isinstance(error, FileNotFoundError) else OSError
+            cause = error.__cause__ if isinstance(error, FileNotFoundError) else None
+            found = error if cause is None or _is_missing(cause) else cause
+            is_gone = isinstance(found, FileNotFoundError)
+            text = "no such file" if is_gone else self.without_secrets(first_line(found))
             chain = "".join(traceback.format_exception(error))
-            raise kind(text) from (error if self.without_secrets(chain) == chain else None)
+            is_clean = self.without_secrets(chain) == chain
+            raise (FileNotFoundError if is_gone else OSError)(text) from (
+                error if is_clean else None
+            )
 
     def without_secrets(self, text: str) -> str:
         """Return a text without what opens the store."""
@@ -85,6 +89,12 @@ def _protocols(filesystem: Any) -> set[str]:
     """Return the schemes of a filesystem of fsspec."""
     found = getattr(filesystem, "protocol", ())
     return {found} if isinstance(found, str) else set(found)
+
+
+def _is_missing(cause: BaseException) -> bool:
+    """Return whether fsspec has found no file for this cause, and not no server."""
+    is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
+    return not is_other and getattr(cause, "status", 404) == 404
 
 
 def first_line(error: BaseException) -> str:

@@ -215,7 +215,7 @@ def pre_buffered(uri, memory):
 
     def open_file(found, as_codes=(), footer=None):
         return pq.ParquetFile(
-            found.remote._opened, metadata=footer, read_dictionary=as_codes, pre_buffer=True
+            found.remote._open(), metadata=footer, read_dictionary=as_codes, pre_buffer=True
         )
 
     with reading(lambda row_groups, *_, **__: row_groups, open_file):

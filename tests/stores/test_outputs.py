@@ -1,0 +1,116 @@
+"""What is written to stores is there whole or not at all, and read again from there."""
+
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.cli import main
+from recframe.stores import uploads
+
+METRICS = ["--metric", "recall@3", "ndcg@3", "-q"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_results_go_to_stores_and_back(ending, kept, folder, tmp_path, capsys):
+    """The values of users and the means are those that are written on this machine."""
+    out = "memory://bucket/out"
+    for place in (out, str(tmp_path)):
+        paths = ["--per-user", f"{place}/each.{ending}", "--output", f"{place}/means.{ending}"]
+        assert 0 == main(["evaluate", str(folder / "bucket/runs"), *METRICS, *paths])
+    for name in ("each", "means"):
+        assert (
+            kept.cat(f"/bucket/out/{name}.{ending}") == (tmp_path / f"{name}.{ending}").read_bytes()
+        )
+
+    table = recframe.read_per_user(tmp_path / f"each.{ending}")
+    pd.testing.assert_frame_equal(table, recframe.read_per_user(f"{out}/each.{ending}"))
+    kept.copy(f"/bucket/out/each.{ending}", f"/bucket/out/new.{ending}")
+    capsys.readouterr()
+    compared = ["compare", f"{out}/each.{ending}", f"{out}/new.{ending}", "-o", f"{out}/c.json"]
+
+    assert 0 == main(compared)
+    assert f"baseline: {out}/each.{ending}" in capsys.readouterr().out
+    assert b'"paths"' in kept.cat("/bucket/out/c.json")
+
+
+def test_results_go_to_file_uris(folder, tmp_path):
+    """They are paths of this machine."""
+    path = tmp_path / "a b.csv"
+
+    assert 0 == main(["evaluate", (folder / "bucket/runs").as_uri(), *METRICS, "-o", path.as_uri()])
+    assert path.is_file()
+
+
+REFUSED = {
+    "memory://bucket/runs/each.csv": "would be read the next time, as memory://bucket/runs names",
+    "memory://bucket/runs/day=1/0 é.parquet": "it is read; write to another file",
+    "memory://bucket/runs": None,
+    "http://127.0.0.1:9/x.csv": "a web server takes no files",
+    "nope://x/y.csv": "cannot write nope://x: neither pyarrow nor fsspec",
+}
+
+
+@pytest.mark.parametrize("output", REFUSED)
+def test_outputs_that_are_refused(output, kept, capsys):
+    """Before the work: what is read, what would be, and what cannot be written."""
+    if output.startswith("http"):
+        pytest.importorskip("aiohttp")
+    status = None
+    try:
+        status = main(["evaluate", "memory://bucket/runs", *METRICS, "--output", output])
+    except SystemExit as ended:
+        status = ended.code
+
+    assert (2 if REFUSED[output] is None else 1) == status
+    assert (REFUSED[output] or "must end in") in capsys.readouterr().err
+
+
+def test_an_output_of_a_folder(kept, capsys):
+    """A folder stays."""
+    kept.pipe_file("/bucket/out.csv/x", b"")
+
+    assert 1 == main(
+        ["evaluate", "memory://bucket/runs", *METRICS, "-o", "memory://bucket/out.csv"]
+    )
+    assert "cannot write memory://bucket/out.csv: it is a folder" in capsys.readouterr().err
+
+
+def test_nothing_is_left_of_a_run_that_fails(kept, folder, capsys):
+    """Neither a file nor a part of one, and the old one stays."""
+    kept.pipe_file("/bucket/old.csv", b"old")
+    for given in ("bucket/none.parquet", "bucket/truth.parquet"):
+        paths = ["--per-user", "memory://bucket/new.csv", "-o", "memory://bucket/old.csv"]
+
+        assert 1 == main(["evaluate", str(folder / given), *METRICS, *paths])
+    assert b"old" == kept.cat("/bucket/old.csv")
+    assert not kept.exists("/bucket/new.csv")
+    assert not kept.glob("/bucket/.recframe*")
+
+
+def test_an_upload_that_fails(kept, monkeypatch, folder, capsys):
+    """Where a store shows parts, what is sent lies beside its place until it is whole."""
+    monkeypatch.setattr(uploads.Store, "is_whole", False)
+    arguments = ["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", "memory://bucket/new.csv"]
+
+    assert 0 == main(arguments)
+    written = kept.cat("/bucket/new.csv")
+
+    def fail(*_, **__):
+        raise OSError("the store is full")
+
+    monkeypatch.setattr(type(kept), "mv", fail)
+
+    assert 1 == main(arguments)
+    assert "cannot write memory://bucket/new.csv: the store is full" in capsys.readouterr().err
+    assert written == kept.cat("/bucket/new.csv")
+    assert not kept.glob("/bucket/.recframe*")
+
+
+def test_a_bucket_to_write_to_that_is_not_there(uri, folder, capsys):
+    """It is told before the work."""
+    output = uri("out.csv").replace("@bucket", "@nowhere")
+
+    assert 1 == main(["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", output])
+    assert (
+        "cannot write s3://nowhere/out.csv: there is no bucket nowhere" in capsys.readouterr().err
+    )

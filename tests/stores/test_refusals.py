@@ -1,0 +1,260 @@
+"""What goes wrong in a store is one clear line, which never has what opens the store."""
+
+import sys
+import traceback
+
+import pandas as pd
+import pyarrow.fs
+import pytest
+
+import recframe
+from recframe.cli import main
+from recframe.errors import hide
+from recframe.stores.access import Access, is_uri, show_uri, without_file
+
+from .conftest import SECRET
+
+
+def refusal(call, match):
+    """Return the whole text of a refusal, with all that led to it, which is one line."""
+    with pytest.raises(recframe.RecframeError, match=match) as caught:
+        call()
+    error = caught.value
+    whole = "".join(traceback.format_exception(error))
+
+    assert "\n" not in str(error)
+    assert SECRET not in f"{error}{error!r}{whole}"
+    return whole
+
+
+REFUSED = {
+    "runs/none.parquet": "cannot read s3://bucket/runs/none.parquet: no such file",
+    "none": "cannot read s3://bucket/none: no such file",
+    "runs/*.csv": "cannot read s3://bucket/runs/.*csv: no such file",
+    "runs/day=1/.note": "cannot read s3://bucket/runs/day=1/.note: Parquet file size is 0 bytes",
+}
+
+
+@pytest.mark.parametrize("key", REFUSED)
+def test_what_is_not_there(key, uri, frame):
+    """A missing file, folder or match is named by its URI, whoever names it."""
+    refusal(lambda: recframe.evaluate(uri(key)), REFUSED[key])
+    if "*" not in key:
+        for name in ("truth", "exclude"):
+            refusal(lambda name=name: frame.rec(**{name: uri(key)}).recall(k=1), f"{name}: .*s3://")
+
+
+def test_a_bucket_that_is_not_there(uri):
+    """It is told as a file is."""
+    gone = uri("runs").replace("@bucket", "@nowhere")
+
+    refusal(lambda: recframe.evaluate(gone), "cannot read s3://nowhere/runs: no such file")
+
+
+def test_wrong_credentials(uri, server):
+    """A store that lets nobody in is told by its own words."""
+    server.status = 403
+
+    refusal(lambda: recframe.evaluate(uri("runs")), "cannot read s3://bucket/runs: .*ACCESS_DENIED")
+
+
+@pytest.fixture
+def s3(server):
+    """The same store, asked once and not ten times."""
+    return pyarrow.fs.S3FileSystem(
+        access_key="key",
+        secret_key=SECRET,
+        endpoint_override=f"127.0.0.1:{server.port}",
+        scheme="http",
+        region="us-east-1",
+        retry_strategy=pyarrow.fs.AwsStandardS3RetryStrategy(max_attempts=1),
+    )
+
+
+def test_a_server_that_dies(server, s3, tmp_path):
+    """What was begun is let go, and the file that was read is named."""
+    runs = recframe.scan("bucket/runs", memory=1, tmp=tmp_path, filesystem=s3)
+    server.n_left = 40_000
+    refusal(lambda: runs.evaluate("recall@3"), "cannot read bucket/runs/day=.*parquet: .*")
+
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_web_server_that_dies(server):
+    """The same of the web, where the address may have a secret."""
+    pytest.importorskip("aiohttp")
+    web = f"http://127.0.0.1:{server.port}/bucket"
+    sure = recframe.scan(f"{web}/truth.parquet?sig={SECRET}")
+    server.n_left = 0
+    for call in (
+        lambda: sure(score="item", relevant="item").recall(k=1),
+        lambda: recframe.scan(f"{web}/runs/"),
+    ):
+        refusal(call, "cannot read http://127.0.0.1:[0-9]*/bucket")
+    server.shutdown()
+    server.server_close()
+    refusal(
+        lambda: recframe.evaluate(f"{web}/0.parquet?sig={SECRET}"),
+        "cannot read http://.*(503|onnect)",
+    )
+
+
+def test_an_address_of_a_web_page():
+    """A slash before the @ would make a part of the secret one of the path."""
+    given = f"s3://key:abc/{SECRET}@bucket/x.parquet"
+
+    refusal(lambda: recframe.evaluate(given), "a slash in what stands before the @ is written %2F")
+
+
+def test_unknown_schemes(monkeypatch):
+    """They are known to neither library, or not without it."""
+    match = "cannot read nope://x: neither pyarrow nor fsspec .the extra cloud. knows the scheme"
+    refusal(lambda: recframe.evaluate(f"nope://{SECRET}@x/y"), match)
+    refusal(lambda: recframe.evaluate(f"s3://bucket/x?nope={SECRET}"), "s3://bucket: Unexpected qu")
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    match = r"memory:// is opened by fsspec, which could not be .*pip install 'recframe\[cloud\]'"
+    refusal(lambda: recframe.evaluate(f"memory://{SECRET}@x/y"), match)
+
+
+def test_a_library_that_is_missing(monkeypatch):
+    """What fsspec says is needed is said, with the extra."""
+    pytest.importorskip("fsspec")
+    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    options = {"storage_options": {"secret": SECRET}}
+
+    refusal(
+        lambda: recframe.scan("s3://b/x", **options), r"s3fs.*; install it with pip install 're"
+    )
+
+
+def test_storage_options_are_never_shown(kept):
+    """Not where they are refused, nor by what displays them."""
+    options = {"key": SECRET, "more": [{"secret": SECRET}]}
+    refusal(lambda: recframe.scan("x.parquet", storage_options=options), "storage_options are of")
+    refusal(
+        lambda: recframe.scan("memory://none", storage_options=options), "memory://none: no such"
+    )
+    refusal(
+        lambda: recframe.scan("s3://b", storage_options=options, filesystem=kept),
+        "both given",
+    )
+    refusal(lambda: recframe.scan("s3://b", storage_options=SECRET), "must be a dict .*type str")
+    refusal(lambda: recframe.scan("s3://b", filesystem=SECRET), "a filesystem of pyarrow or fsspec")
+    runs = recframe.scan("memory://bucket/runs", storage_options=options)(truth="memory://x")
+
+    assert SECRET not in f"{runs!r}{runs._frame!r}{runs._options!r}{Access(options)!r}"
+
+
+def test_a_filesystem_and_a_uri(s3):
+    """In a filesystem of pyarrow paths have no scheme."""
+    match = "with a filesystem of pyarrow a path is one in it, without scheme"
+    refusal(lambda: recframe.scan("s3://bucket/runs", filesystem=s3), match)
+
+
+def test_a_library_that_says_a_secret(kept, monkeypatch):
+    """What a library says of credentials is cut out, and what led to it left out."""
+
+    def fail(*_, **__):
+        raise PermissionError(f"no entry with {SECRET} to memory://user:{SECRET}@x/y?key={SECRET}")
+
+    options = {"storage_options": {"token": SECRET}}
+    with monkeypatch.context() as context:
+        context.setattr(type(kept), "find", fail)
+        refusal(
+            lambda: recframe.scan("memory://bucket/*", **options), "no entry with … to memory:/"
+        )
+
+
+@pytest.mark.parametrize("given", [["runs/day=1/0 é.parquet"] * 2, ["runs", "runs/day=2/*"]])
+def test_files_named_twice(given, uri, kept):
+    """They would count twice."""
+    for place in (uri, lambda key: f"memory://bucket/{key}"):
+        with pytest.raises(recframe.RecframeError, match="is named twice; its rows would count tw"):
+            recframe.evaluate([place(key) for key in given])
+
+
+TABLES = {"Delta": "_delta_log/0.json", "Hudi": ".hoodie/x", "Iceberg": "metadata/1.metadata.json"}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_parts_of_tables(kind, kept, rows):
+    """Files of earlier versions are never read beside live ones, however they are named."""
+    frame = rows.drop(columns="day")
+    for path in ("a/day=1/0.parquet", "a/day=1/1.parquet"):
+        with kept.open(f"/bucket/tables/{path}", "wb") as file:
+            frame.to_parquet(file)
+    kept.pipe_file(f"/bucket/tables/a/{TABLES[kind]}", b"{}")
+    root = "memory://bucket/tables"
+    named = [f"{root}/a/day=1", f"{root}/a/*/*.parquet", f"{root}/*", root]
+    named.append([f"{root}/a/day=1/{n}.parquet" for n in (0, 1)])
+    if kind != "Delta":
+        named.append(f"{root}/a")
+    for given in named:
+        with pytest.raises(recframe.RecframeError, match=rf"it is (part of )?the {kind} table mem"):
+            recframe.evaluate(given)
+
+    assert 40 == len(recframe.evaluate(f"{root}/a/day=1/1.parquet", short="pad"))
+
+
+def test_a_delta_table(kept):
+    """Its log is read by a library with credentials of its own."""
+    kept.pipe_file("/bucket/delta/_delta_log/0.json", b"{}")
+    match = "storage_options=…"
+    options = {"storage_options": {"key": SECRET}}
+    refusal(lambda: recframe.scan("memory://bucket/delta", **options), match)
+    with pytest.raises(recframe.RecframeError, match=r"memory://bucket/delta: |recframe.de"):
+        recframe.scan("memory://bucket/delta")
+
+
+def test_what_is_a_uri():
+    """A drive is none, nor is a name with a colon; of a URI no secret is shown."""
+    assert [False] * 3 == [is_uri(path) for path in ("C:\\x", "c:/x", "day:1/x.parquet")]
+    assert "/a b/c" == without_file("file:///a%20b/c")
+    with pytest.raises(recframe.RecframeError, match="the path begins with a slash"):
+        without_file("file://folder/x")
+
+    hidden = {
+        f"s3://k:{SECRET}@b/x.csv?region=r&k={SECRET}": "s3://b/x.csv",
+        f"https://{SECRET}@h/x.csv?{SECRET}": "https://h/x.csv",
+        f"s3://k:a/{SECRET}@b/x y": "s3://b/x y",
+        "s3://b/day?/x*.parquet": "s3://b/day?/x*.parquet",
+        "abfs://container@account/x": "abfs://container@account/x",
+        f"abfs://container:{SECRET}@account/x": "abfs://account/x",
+        "http://[::1]:80/a@b": "http://[::1]:80/a@b",
+    }
+    assert list(hidden.values()) == [show_uri(uri) for uri in hidden]
+    assert f"say 's3://b/x?…' and {SECRET}" == hide(f"say 's3://b/x?k={SECRET}' and {SECRET}")
+
+
+def test_the_command_line_shows_no_secret(uri, server, capsys):
+    """Neither where something is refused, nor in what it prints and writes."""
+    commands = (
+        ["evaluate", uri("none")],
+        ["evaluate", uri("runs"), "--truth", uri("none"), "--format", "json"],
+        ["evaluate", uri("runs"), "--truth", uri("truth.parquet"), "--format", "json", "-v"],
+        ["evaluate", uri("runs"), "--nope", uri("runs")],
+        ["evaluate", uri("runs"), "--per-user", uri("x.nope")],
+        ["compare", uri("none.csv"), uri("gone.csv")],
+        [uri("runs")],
+    )
+    statuses = []
+    for command in commands:
+        try:
+            statuses.append(main(command))
+        except SystemExit as ended:
+            statuses.append(ended.code)
+        shown = capsys.readouterr()
+
+        assert SECRET not in shown.out + shown.err
+        assert "bucket" in shown.out + shown.err
+
+    assert [1, 1, 0, 2, 2, 1, 2] == statuses
+
+
+def test_frames_show_no_secret(frame, uri):
+    """What displays options hides it too."""
+    bound = frame.rec(truth=uri("truth.parquet"))
+
+    assert SECRET not in f"{bound!r}{bound._options!r}"
+    assert isinstance(frame, pd.DataFrame)
