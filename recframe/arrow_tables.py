@@ -47,10 +47,12 @@ def read_frame(
     numbers = range(len(names)) if labels is None else [names.index(one) for one in labels]
     columns = {}
     for number in numbers:
-        column, runs = table.column(number), None
+        column, made = table.column(number), None
         if names[number] == in_runs and _is_view(column.type):
-            runs = _read_runs(column)
-        columns[number] = read_column(column) if runs is None else runs
+            made = _read_runs(column)
+        if _has_no_order(table.schema.field(number)):
+            made = _read_categories(column, in_text_order=True)
+        columns[number] = read_column(column) if made is None else made
     frame = pd.DataFrame(columns, index=pd.RangeIndex(len(table)), copy=False)
     frame.columns = pd.Index([names[number] for number in numbers])  # set_axis may copy
     return frame
@@ -92,7 +94,12 @@ def _is_view(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string_view(kind))
 
 
-def _read_categories(column: pa.ChunkedArray) -> pd.Categorical:
+def _has_no_order(field: pa.Field) -> bool:
+    """Return whether a dictionary has its values as rows happen to have them, as that of Polars."""
+    return any(key.startswith(b"_PL_CATEGORICAL") for key in field.metadata or {})
+
+
+def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) -> pd.Categorical:
     """Return a dictionary as categories, those that no row has too."""
     if column.num_chunks == 0:
         column = pa.chunked_array([pa.array([], column.type)])
@@ -103,6 +110,9 @@ def _read_categories(column: pa.ChunkedArray) -> pd.Categorical:
     if values.null_count or len(values.unique()) < len(values):
         encoded = values.take(codes).dictionary_encode()
         values, codes = encoded.dictionary, encoded.indices
+    if in_text_order:
+        order = pc.sort_indices(values)
+        values, codes = values.take(order), pc.sort_indices(order).cast(pa.int32()).take(codes)
     if codes.null_count:
         codes = codes.cast(pa.int64()).fill_null(-1)
     numbers = codes.to_numpy()

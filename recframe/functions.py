@@ -94,9 +94,8 @@ def evaluate(
     ----------
     frame : DataFrame, Arrow table, path, or list of paths
         One row for each user and item, in a DataFrame or another table that Arrow's protocol reads
-        (of Polars, PyArrow, DuckDB, Ibis), which counts as pandas would read it; or parquet files
-        of any size that hold such rows: a file, a folder, a glob pattern, or a list of them; or the
-        folder of a Delta table. Names that begin with _ or . are left out. It is not modified.
+        (of Polars, PyArrow, DuckDB, Ibis), which counts as pandas would read it; or files of any
+        size that hold such rows, or what stands for them, as in `scan`. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
         mean of the column price over the first 10 rows (see Notes).
@@ -160,7 +159,7 @@ def evaluate(
         Rows below it are not recommended: not ranked, their relevance counts in R. Not with
         `ascending` True.
     truth : DataFrame, Arrow table or path, default None
-        The relevant items of every user, each pair of user and item once; or a parquet file of
+        The relevant items of every user, each pair of user and item once; or a file of
         them, read whole. A row is relevant where its pair is in truth, and R counts the items of
         truth whether the frame lists them or not. Its relevance column is read as `relevant` and
         `min_relevance` say, without one every pair is relevant; the frame's own is ignored. A
@@ -177,7 +176,7 @@ def evaluate(
         "drop": without a row left out, without a score NaN.
     exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, as those seen in training, or a query's own
-        document; or a parquet file of them, read whole. Their rows leave the frame before anything
+        document; or a file of them, read whole. Their rows leave the frame before anything
         is ranked or counted, also those of every pair that is there repeatedly; `truth` stays as it
         is, so that R counts its items, excluded or not. The columns of ids are those named as the
         frame's, else found by the names above (not of several user columns, which it must have);
@@ -253,7 +252,7 @@ def evaluate(
     """
     given = locals()  # the options are spelled out in the signature, and nowhere else
     options = Options(**{name: given[name] for name in DEFAULTS})
-    required = f"{TABLE_OR}the path of parquet files"
+    required = f"{TABLE_OR}the path of files"
     is_frame = isinstance(frame, pd.DataFrame)
     if is_frame or (is_table("frame", frame) and not is_source(frame)):
         is_given = tmp is not None or progress is not False
@@ -282,14 +281,14 @@ def iter_evaluate(
     **options: Unpack[OptionArguments],
 ) -> Iterator[pd.DataFrame]:
     """
-    Return an iterator over the metrics of every user of parquet files, block by block.
+    Return an iterator over the metrics of every user of files, block by block.
 
     For results that do not fit in memory: `evaluate` gives these tables joined and sorted.
 
     Parameters
     ----------
     path : path, or list of paths
-        Parquet files, as in `evaluate`.
+        Files, as in `evaluate`.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision".
     memory : int or str, default "1GiB"
@@ -329,7 +328,7 @@ def iter_evaluate(
     0           0.000000   0.307692
     1           0.190476   0.095238
     """
-    _check_paths("path", "that of parquet files", path)
+    _check_paths("path", "that of files", path)
     limits = check_limits(memory, tmp, progress)
     checked = make_options(options)
     return scan_files(find_source(path, "path"), checked, limits).iter_evaluate(metrics)
@@ -353,12 +352,15 @@ def scan(
 
     Parameters
     ----------
-    source : path, or list of paths
-        Parquet files that have one row for each user and item: a file, a folder, a glob pattern,
-        or a list of them; or the folder of a Delta table. Names that begin with _ or . are left
-        out. What there is is looked up once, here. Each may be a URI, as ``s3://bucket/runs``:
-        s3, gs, abfs and hdfs are opened by pyarrow, with the credentials that the environment has,
-        https and others by fsspec (``pip install 'recframe[cloud]'``).
+    source : path, list of paths, Dataset, RecordBatchReader, or DeltaTable
+        Files of one format that have one row for each user and item: a file, a folder, a glob
+        pattern, or a list of them; or the folder of a Delta table. Names that begin with _ or . are
+        left out. The format goes by the ending: .csv, .tsv, .jsonl and .ndjson (also .gz, .bz2,
+        .zst), .feather and .arrow, else parquet. Or a dataset or reader of pyarrow, or a table of
+        deltalake at its version; a reader gives its rows to one call. What there is is looked up
+        once, here. A path may be a URI, as ``s3://bucket/runs``: s3, gs, abfs and hdfs are
+        opened by pyarrow, with the credentials that the environment has, https and others by
+        fsspec (``pip install 'recframe[cloud]'``).
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; see `evaluate`.
     tmp : path, default None
@@ -393,6 +395,14 @@ def scan(
     --------
     evaluate : One call for one table, with all options explained.
 
+    Notes
+    -----
+    Columns of csv are read as ``pd.read_csv`` does, by all rows of all files: as whole numbers,
+    floats, booleans, else text, an empty cell as null. But digits that a number would lose stay
+    text, as ids with leading zeros ("007") or more digits than 64 bits hold. In lines of JSON a
+    column has values of one type. What has no footer is written into a temporary file (in `tmp`)
+    first, as parquet of the columns that a call needs.
+
     Examples
     --------
     >>> import recframe
@@ -410,8 +420,14 @@ def scan(
     score
     Random scores  0.117027     0.496026
     KNN scores     0.226328     0.758140
+    >>> recframe.scan("examples/example.parquet", filters=[("object", "<", 3)]).recall(k=4)
+    recall@4  Random scores  KNN scores
+    object
+    0              0.000000    0.307692
+    1              0.190476    0.095238
+    2              0.062500    0.250000
     """
-    _check_paths("source", "the path of parquet files", source)
+    _check_paths("source", "the path of files", source)
     limits = check_limits(memory, tmp, progress)
     access = check_access(storage_options, filesystem)
     found = find_source(source, "source", access)

@@ -149,7 +149,7 @@ class Options:
             given = getattr(self, name)
             if given is None or isinstance(given, pd.DataFrame) or is_path(given):
                 continue
-            required = f"{TABLE_OR}the path of a parquet file"
+            required = f"{TABLE_OR}the path of a file"
             # Read once: what runs a query, or has its rows once, is a frame from here on.
             object.__setattr__(self, name, read_frame(load_table(name, required, given)))
         if self.unjudged == "drop" and self.truth is None:

@@ -80,7 +80,7 @@ ALLOWED = {
     },
     "cli": {
         *("analysis", "console", "disk", "errors", "files", "frames", "methods", "metrics"),
-        *("options", "scanned", "startup"),
+        *("options", "scanned", "startup", "stores"),
     },
     "__main__": {"cli", "startup"},
     "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},

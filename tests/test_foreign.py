@@ -81,7 +81,8 @@ def test_tables_that_are_refused(kind):
     """What Arrow's protocol does not read is named, with the call that makes a DataFrame."""
     make, name, call = REFUSED[kind]
     table = make()
-    for door in DOORS.values():
+    doors = [door for door in DOORS if (kind, door) != ("dataset", "evaluate")]
+    for door in map(DOORS.get, doors):
         assert f"found {name}; pass frame{call}" in refusal(lambda door=door: door(table))
     told = refusal(lambda: ROWS.rec(truth=table))
 
@@ -228,7 +229,7 @@ def test_values_that_could_be_a_frame(value, of_frame, of_truth):
         assert of_frame in told
     told = refusal(lambda: ROWS.rec(truth=value))
     assert told.startswith("truth must be a pandas DataFrame, an Arrow table (as of Polars or Duck")
-    assert "or the path of a parquet file, found" in told
+    assert "or the path of a file, found" in told
     assert of_truth in told
 
 

@@ -300,3 +300,67 @@ def test_wrong_usage(words, message, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "old.parquet", "new.parquet", *words])
     assert message in capsys.readouterr().err
+
+
+@pytest.fixture
+def segmented(tmp_path, monkeypatch):
+    """Values of users of two countries and of none, and those of the night after, lower in one."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    user, country = np.arange(60), np.where(np.arange(60) % 3 == 0, "NL", "FR").astype(object)
+    country[57:] = None
+    frame = pd.DataFrame(
+        {
+            "user": user.repeat(4),
+            "country": country.repeat(4),
+            "score": np.tile([4, 3, 2, 1], 60),
+            "relevant": rng.random(240) < 0.4,
+        }
+    )
+    frame.to_parquet("run.parquet")
+    words = ["evaluate", "run.parquet", "--metric", "precision@2", "--by", "country", "-q"]
+    assert 0 == main([*words, "--per-user", "old.parquet"])
+    old = pd.read_parquet("old.parquet")
+    assert ["user", "country", "score", "precision@2"] == list(old)
+    new = old.assign(**{"precision@2": old["precision@2"].where(old["country"] != "NL", 0.1)})
+    new.to_parquet("new.parquet")
+    return old, new
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_gate_for_each_segment(segmented, ending, capsys):
+    """Each segment is compared by itself, and says by itself that it fails."""
+    for name, rows in zip(("old", "new"), segmented, strict=True):
+        rows.to_csv(f"{name}.csv", index=False)
+    words = ["compare", f"old.{ending}", f"new.{ending}", "--by", "country", "--max-drop", "0.01"]
+    capsys.readouterr()
+    assert 3 == main(words)
+    printed = capsys.readouterr()
+    (line,) = [line for line in printed.err.splitlines() if "failed" in line]
+    assert line.startswith("recframe: failed: precision@2 of 'score' where country is 'NL' fell by")
+    assert ["country", "FR", "NL", "nan"] == [
+        line.split()[0] for line in printed.out.splitlines()[1:]
+    ]
+
+    assert 3 == main([*words, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert ["FR", "NL", None] == [one["segment"]["country"] for one in document["segments"]]
+    assert [38, 19, 3] == [one["users"] for one in document["segments"]]
+    assert [False, True, False] == [bool(one["gate"]["failed"]) for one in document["segments"]]
+
+
+def test_segments_of_saved_tables(segmented):
+    """What is saved beside users is a level of their index, by which tables are parted."""
+    per_user = recframe.read_per_user(["old.parquet", "new.parquet"])
+    table = recframe.compare(per_user, by="country")
+
+    assert ["user", "country"] == per_user.index.names
+    assert ["country", "score", "metric"] == table.index.names
+    assert [38, 19, 3] == table["n_users"].tolist()
+
+
+def test_what_is_no_segment_of_saved_tables(segmented, capsys):
+    """A column that the files do not have beside users is refused, with those they have."""
+    assert 1 == main(["compare", "old.parquet", "new.parquet", "--by", "nix"])
+    said = "by must be a Series indexed by user or a level of its index, ['user', 'country'], found"
+    assert said in capsys.readouterr().err

@@ -42,6 +42,8 @@ def make(users="String", **columns):
     frame = pl.DataFrame({"user": USERS[users].gather(OF), **ROWS, "part": SEGMENTS, **columns})
     frame = frame.with_columns(pl.col("part").cast(pl.Categorical))
     own = frame.drop("tags").to_pandas().astype({"b_score": "Int64"})
+    if users == "Categorical":  # whose order is that of texts, however the rows come
+        own["user"] = own["user"].cat.reorder_categories(sorted(TEXTS))
     if users == "Date":  # as Arrow has it
         own["user"] = pd.Series(frame["user"].to_list(), dtype=object)
     return frame, own
@@ -81,6 +83,18 @@ def test_metrics_of_users(users, lazy):
     assert rows_of_users(expected) == rows_of(given)
     assert frame.schema["user"] == given.schema["user"]
     assert [pl.String, *[pl.Float64] * len(METRICS)] == given.dtypes[1:]
+
+
+@pytest.mark.parametrize("users", ["String", "Categorical", "Enum"])
+def test_order_of_rows(users):
+    """Tables do not depend on the order of rows, nor does that of their users."""
+    frame, _ = make(users)
+    order = [6, 0, 3, 2, 1, 5, 4]
+    expected = frame.rec(**OPTIONS).evaluate(METRICS)
+
+    assert expected.equals(frame[order].rec(**OPTIONS).evaluate(METRICS))
+    ids = expected["user"].cast(pl.String).to_list()[::2]
+    assert ids == (TEXTS if users == "Enum" else sorted(TEXTS))
 
 
 @pytest.mark.parametrize(

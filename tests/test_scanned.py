@@ -256,5 +256,5 @@ def test_messages_spell_the_call(frame, tmp_path):
         recframe.evaluate(tmp_path)
     with pytest.raises(recframe.RecframeError, match=r"^source: cannot read .*none: no such file"):
         recframe.scan(tmp_path / "none")
-    with pytest.raises(recframe.RecframeError, match="source must be the path of parquet files"):
+    with pytest.raises(recframe.RecframeError, match="source must be the path of files"):
         recframe.scan(frame)

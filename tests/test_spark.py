@@ -538,6 +538,9 @@ def test_what_is_refused_at_once(spark):
         "frame must be a Spark DataFrame, .* pass spark.createDataFrame": lambda: rec(frame),
         "partitioned must be True or False": lambda: rec(sdf, partitioned=1),
         "ties='first' reads the order of rows, which Spark": lambda: rec(sdf, ties="first"),
+        r"user=\['doc', 'qid'\]: Spark takes one column of users yet; make one": lambda: rec(
+            sdf, user=["doc", "qid"]
+        ),
         "duplicates='first' reads the order": lambda: rec(sdf)(duplicates="first"),
         "unknown option 'tie'": lambda: rec(sdf, tie="best"),
         "recframe.spark.rec.sdf.": lambda: rec(sdf.select("doc", "relevant")).top(),

@@ -18,23 +18,23 @@ from recframe.frames.tables import tidy_table
 BOTH = ["date", "user"]
 METRICS = ["recall@2", "ndcg@2", "auc"]
 PADDED = {"short": "pad", "user": BOTH}
-SMALL = 64 << 10  # bytes; a day of the files below takes less, all take more
+SMALL = 32 << 10  # bytes; a day of the files below takes less, all take more
 DAYS = pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-04"])
 
 
 @pytest.fixture
 def frame():
-    """600 rows of 4 users on 3 days in random order, with ties; clicks are of a user's day."""
+    """300 rows of 4 users on 3 days in random order, with ties; clicks are of a user's day."""
     rng = np.random.default_rng(3)
-    day, user = rng.integers(0, 3, 600), rng.integers(0, 4, 600)
+    day, user = rng.integers(0, 3, 300), rng.integers(0, 4, 300)
     return pd.DataFrame(
         {
             "date": DAYS[day],
             "user": np.array(["ann", "bob", "cat", "dan"])[user],
-            "item": np.arange(600) % 97,
-            "a_score": rng.random(600).round(2),
-            "b_score": rng.integers(0, 9, 600),
-            "relevant": rng.random(600) < 0.3,
+            "item": np.arange(300) % 97,
+            "a_score": rng.random(300).round(2),
+            "b_score": rng.integers(0, 9, 300),
+            "relevant": rng.random(300) < 0.3,
             "clicks": day + 2 * user,
         }
     ).drop_duplicates([*BOTH, "item"], ignore_index=True)
@@ -71,8 +71,8 @@ def assert_same(expected, actual):
 def other_doors(path, frame, **options):
     """Yield what every door makes of a frame, lazily where it is."""
     in_order, mixed = path / "in_order.parquet", path / "mixed.parquet"
-    frame.sort_values("date", kind="stable").to_parquet(in_order, row_group_size=40)
-    frame.to_parquet(mixed, row_group_size=40)
+    frame.sort_values("date", kind="stable").to_parquet(in_order, row_group_size=25)
+    frame.to_parquet(mixed, row_group_size=25)
     yield recframe.scan(in_order, memory=SMALL)(**options)
     yield recframe.scan(mixed, memory=SMALL)(**options)
     with dask.config.set({"dataframe.convert-string": False}):
@@ -197,7 +197,7 @@ def test_folders_of_days(frame, tmp_path):
         rows.drop(columns="date").to_parquet(folder / "run.parquet", index=False)
     expected = frame.assign(date=frame["date"].dt.strftime("%Y-%m-%d")).rec(**PADDED)
 
-    for memory in (SMALL, 8 << 10):
+    for memory in (SMALL, 4 << 10):
         files = recframe.scan(tmp_path, memory=memory)(**PADDED)
         pd.testing.assert_frame_equal(expected.evaluate(METRICS), files.evaluate(METRICS))
         pd.testing.assert_frame_equal(expected.mean(by="date"), files.mean(by="date"))
@@ -257,7 +257,7 @@ def test_ids_that_are_far_apart():
     assert [1.0] * 50 == table["score"].tolist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_values_are_those_of_the_reference(data):
     """Bit for bit, nulls in either column included, or both refuse."""
@@ -459,3 +459,20 @@ def test_saved_tables(frame, tmp_path, ending):
 
     assert [*users, "score", "recall@2"] == list(rows)
     pd.testing.assert_frame_equal(per_user, recframe.read_per_user(path))
+
+
+def test_saved_tables_are_joined(tmp_path):
+    """By all columns, numbers of csv as text where those of another file are; or refused."""
+    rows = pd.DataFrame({"date": [1, 2], "user": ["7", "8"], "score": "knn", "auc": [0.5, 1.0]})
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    rows.assign(score="als").to_parquet(tmp_path / "b.parquet")
+    rows.drop(columns="date").to_csv(tmp_path / "c.csv", index=False)
+    joined = recframe.read_per_user([tmp_path / "a.csv", tmp_path / "b.parquet"])
+
+    assert [(1, "7"), (2, "8")] == joined.index.tolist()
+    assert ["date", "user"] == joined.index.names
+    assert [0.5, 1.0] == joined["als", "auc"].tolist() == joined["knn", "auc"].tolist()
+    assert [0.5, 1.0] == recframe.summary(joined, by="date")["mean"].xs("knn", level=1).tolist()
+    match = r"c.csv must have as many columns of users as .*a.csv, found \['user'\] and \['date'"
+    with pytest.raises(RecframeError, match=match):
+        recframe.read_per_user([tmp_path / "a.csv", tmp_path / "c.csv"])

@@ -9,6 +9,7 @@ from recframe.analysis.pairs import Pairs
 from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.beside import naming
 from recframe.frames.given_values import LEVELS, read_given
+from recframe.kernel.threads import Array
 
 
 class Only(NamedTuple):
@@ -34,6 +35,10 @@ class Matched(NamedTuple):
     old: pd.DataFrame
     new: pd.DataFrame
     only: tuple[Only, Only]
+
+    def of_users(self, rows: Array) -> "Matched":
+        """Return the same of some of the users, by position."""
+        return self._replace(old=self.old.iloc[rows], new=self.new.iloc[rows])
 
     def scores(self) -> list[tuple[str, str]]:
         """Return the scores that are compared, the old one of each first."""

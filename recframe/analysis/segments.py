@@ -112,9 +112,20 @@ def measure_with_own(
     return pd.DataFrame({"cell": pd.Series([parted], dtype=object)})
 
 
-def tidy_part(part: pd.DataFrame) -> pd.DataFrame:
-    """Return the per-user table of such a cell as plain columns."""
-    return tidy_table(part["cell"].iloc[0][0])
+def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
+    """Return the per-user table of such a cell as plain columns, the segments' behind the users'.
+
+    Columns that tell users apart are there already.
+    """
+    per_user, own = part["cell"].iloc[0]
+    users = per_user.index
+    levels = [users.get_level_values(number) for number in range(users.nlevels)]
+    for one, values in zip(grouping.all, own, strict=True):
+        if one in grouping.by and one.label not in users.names:
+            levels.append(pd.Index(values.array, name=one.label))
+    if len(levels) > users.nlevels:
+        per_user = per_user.set_axis(pd.MultiIndex.from_arrays(levels))
+    return tidy_table(per_user)
 
 
 class Parted(NamedTuple):
@@ -160,23 +171,30 @@ def table_of_given(
     per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, by values given for users."""
+    grouping, parted = part_given(per_user, by, weights)
+    return _make_each(parted, grouping, make_table)
+
+
+def part_given(per_user: pd.DataFrame, by: Any, weights: Any) -> tuple[Grouping, Parted]:
+    """Return users in segments, by values given for users or by levels of their index."""
     several = [find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
         if not isinstance(given, pd.Series | None):
+            names = [name for name in per_user.index.names if name is not None]
+            levels = f" or a level of its index, {quote(names)}" if argument == "by" else ""
             raise RecframeError(
-                f"{argument} must be a Series indexed by user, found {quote(given)}; a table of "
-                "users' values has no other columns"
+                f"{argument} must be a Series indexed by user{levels}, found {quote(given)}; a "
+                "table of users' values has no other columns"
             )
     by = several if isinstance(by, list) else several[0]
     grouping = find_grouping(per_user, by, weights)
-    if grouping is None:
-        return make_table(per_user)
+    grouping = Grouping((), None) if grouping is None else grouping
     values = [
         of_users(one.argument, one.given, per_user.index)
         for one in grouping.all
         if one.given is not None
     ]
-    return _make_each(_part(per_user, values, grouping), grouping, make_table)
+    return grouping, _part(per_user, values, grouping)
 
 
 def _part(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -> Parted:

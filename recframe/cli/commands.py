@@ -78,7 +78,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
         with closing(iter_parts(files, make, options, limits)) as parts:
             writing = parts
             if each is not None:
-                tidy = tidy_table if grouping is None else tidy_part
+                tidy = tidy_table if grouping is None else partial(tidy_part, grouping=grouping)
                 writing = write_each(parts, each, arguments.per_user.suffix, tidy)
             with closing(writing) as tables:
                 if grouping is None:

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from recframe import __version__
+from recframe.analysis.compare import Comparison
 from recframe.analysis.gate import Failed, Gate, check_limit, find_failed, find_low
 from recframe.analysis.intervals import OfDifferences
 from recframe.analysis.matched import Matched, compare_matched, match_tables
+from recframe.analysis.segments import part_given
 from recframe.cli.commands import count_of, outputs
 from recframe.cli.intervals import add_how, check_how, read_how
-from recframe.cli.results import as_text, result_of_pairs, write_result
+from recframe.cli.results import Result, as_text, result_of_pairs, write_result
+from recframe.cli.segments import join_results, list_segments
 from recframe.cli.statuses import DONE, FAILED
 from recframe.cli.values import as_usage, read_number
 from recframe.console import check_shown, show, tell
@@ -49,6 +52,13 @@ def add_compared(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_compare, check=check_gate, paths=(), truth=None, exclude=None)
     command.add_argument("old", metavar="OLD", help="the baseline: .parquet or .csv")
     command.add_argument("new", metavar="NEW", help="the file that is compared")
+    command.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a table, and the gate, for each segment of users: a column before the score in both "
+        "files, as evaluate --by --per-user writes them; for several repeat it",
+    )
 
 
 def add_gate(command: argparse.ArgumentParser) -> None:
@@ -102,28 +112,47 @@ def run_compare(arguments: argparse.Namespace) -> int:
     with outputs(arguments, names[:]) as (output, _):
         matched = match_tables(read_saved(names), names, arguments.metrics)
         gate = _read_gate(arguments, matched)
-        table = compare_matched(matched, how)
-        table.columns.name = f"baseline: {show_uri(names[0])}"
-        failed = [] if gate is None else find_failed(table, gate, how.resampling.confidence)
+        grouping, parted = part_given(matched.new, arguments.by, None)
         about = {
             "recframe": __version__,
             "command": "compare",
-            "paths": names,
+            "paths": [show_uri(name) if is_uri(name) else name for name in names],
             "options": {"test": how.test, "correction": how.correction} | how.resampling._asdict(),
             "only": {side: only._asdict() for side, only in zip(SIDES, matched.only, strict=True)},
-            "gate": None if gate is None else _describe_gate(gate, failed),
         }
-        result = result_of_pairs(table, mean_of_tables([matched.new]), about)
+        made = [
+            _compare(matched.of_users(rows), how, gate, names[0], {} if grouping.by else about)
+            for rows in parted.segments
+        ]
+        results, failures = map(list, zip(*made, strict=True))
+        result = results[0]
+        if grouping.by:
+            result = join_results(results, parted, grouping, {**about, "users": len(matched.new)})
         if output is not None:
             write_result(result, output, arguments.output)
         show(as_text(result, arguments.format))
     if not arguments.quiet:
         _tell_matched(matched, names)
-    for score, metric, reason in failed:
-        tell(f"failed: {shorten(metric)} of {quote(score)} {reason}")
+    for segment, failed in zip(list_segments(parted, grouping), failures, strict=True):
+        said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
+        where = f" where {' and '.join(said)}" if said else ""
+        for score, metric, reason in failed:
+            tell(f"failed: {shorten(metric)} of {quote(score)}{where} {reason}")
     if arguments.verbose:
         tell(f"{len(matched.new):,} users in {time.perf_counter() - started:.2f} s")
-    return FAILED if failed else DONE
+    return FAILED if any(failures) else DONE
+
+
+def _compare(
+    matched: Matched, how: Comparison, gate: Gate | None, old: str, about: dict[str, Any]
+) -> tuple[Result, list[Failed]]:
+    """Return what has changed of some users, and which metrics fail."""
+    table = compare_matched(matched, how)
+    table.columns.name = f"baseline: {show_uri(old)}"
+    failed = [] if gate is None else find_failed(table, gate, how.resampling.confidence)
+    described = None if gate is None else _describe_gate(gate, failed)
+    means = mean_of_tables([matched.new])
+    return result_of_pairs(table, means, {**about, "gate": described}), failed
 
 
 def _find_rule(arguments: argparse.Namespace) -> Any:

@@ -11,7 +11,7 @@ from recframe.files.footers import read_schema
 from recframe.files.found import Found
 from recframe.metrics.column_names import QUOTED
 
-VALUE = rf"""(?:{QUOTED}|[^\s()"',]+)"""
+VALUE = rf"""(?:{QUOTED}|[^\s()"',=!<>][^\s()"',]*)"""
 TERM = re.compile(
     rf"""({QUOTED}|[^\s()"'=!<>]+)\s*(==|=|!=|<=|<|>=|>|\bnot\s+in\b|\bin\b)\s*"""
     rf"""({VALUE}|\(\s*{VALUE}(?:\s*,\s*{VALUE})*\s*\))"""

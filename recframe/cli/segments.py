@@ -6,7 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.segments import Grouping, find_grouping, join_segments, part_users
+from recframe.analysis.segments import (
+    Grouping,
+    Parted,
+    find_grouping,
+    join_segments,
+    part_users,
+)
 from recframe.cli.results import Result
 from recframe.cli.views import view
 from recframe.files.output import Means
@@ -47,7 +53,7 @@ def view_each(
 ) -> tuple[Result, Means]:
     """Return what is asked for of the users of each segment, and the means of all."""
     parted = part_users(pd.concat(parts, ignore_index=True), grouping, columns.scores, metrics)
-    per_user, weights, keys, segments = parted
+    per_user, weights, _, segments = parted
     _, means = view([per_user], arguments, None, {}, weights)
     if not grouping.by:
         return view([per_user], arguments, baseline, about, weights)
@@ -55,14 +61,30 @@ def view_each(
         view([per_user.iloc[rows]], arguments, baseline, {}, _take(weights, rows))[0]
         for rows in segments
     ]
+    return join_results(results, parted, grouping, {**about, "users": means.n_all}), means
+
+
+def join_results(
+    results: list[Result], parted: Parted, grouping: Grouping, about: Mapping[str, Any]
+) -> Result:
+    """Return the results of segments as one."""
     shown = join_segments([result.shown for result in results], parted, grouping)
-    names = [str(one.label) for one in grouping.by]
     found = [
-        {"segment": dict(zip(names, keys.iloc[rows[0]].tolist(), strict=True)), **result.document}
-        for rows, result in zip(segments, results, strict=True)
+        {"segment": segment, **result.document}
+        for segment, result in zip(list_segments(parted, grouping), results, strict=True)
     ]
-    document = {**about, "users": means.n_all, "segments": found}
-    return Result(shown, shown, document, corner=results[0].corner), means
+    return Result(shown, shown, {**about, "segments": found}, corner=results[0].corner)
+
+
+def list_segments(parted: Parted, grouping: Grouping) -> list[dict[str, Any]]:
+    """Return what each segment is: its values by the names of columns."""
+    names = [str(one.label) for one in grouping.by]
+    if not names:
+        return [{}]
+    return [
+        dict(zip(names, parted.keys.iloc[rows[0]].tolist(), strict=True))
+        for rows in parted.segments
+    ]
 
 
 def _take(weights: pd.Series | None, rows: Any) -> pd.Series | None:

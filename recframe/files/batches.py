@@ -11,7 +11,8 @@ from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.ahead import read_ahead
 from recframe.files.budget import Progress
 from recframe.files.filters import matching
-from recframe.files.footers import Files, naming_file, open_file
+from recframe.files.footers import Files
+from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import ROW_BYTES, batch_bytes
 

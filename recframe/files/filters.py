@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -95,12 +96,11 @@ def _say_all(file: Found, condition: Condition, schema: pa.Schema) -> bool:
 
 def _pick(found: list[Found], condition: Condition) -> list[Found]:
     """Return the files whose rows all match, by the names of their folders."""
-    said = {name: [file.partitions[name].as_py() for file in found] for name in condition.names}
-    types = {name: found[0].partitions[name].type for name in condition.names}
-    table = pa.table({name: pa.array(said[name], types[name]) for name in said})
-    numbers = table.append_column("number of the file", pa.array(range(len(found))))
-    left = numbers.filter(condition.expression)["number of the file"]
-    return [found[number] for number in left.to_pylist()]
+    columns = {}
+    for name in condition.names:
+        said = [file.partitions[name] for file in found]
+        columns[name] = pa.array([value.as_py() for value in said], said[0].type)
+    return [found[number] for number in _find_rows(columns, len(found), condition).tolist()]
 
 
 def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema) -> list[Found]:
@@ -146,11 +146,20 @@ def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
     condition = row_group.found.condition
     if condition is None:
         return batch
-    for name in condition.names:
-        if name not in batch.schema.names:
-            said = pa.repeat(row_group.partitions[name], batch.num_rows)
-            batch = batch.append_column(name, said)
-    return batch.filter(condition.expression)
+    said, n_rows = row_group.partitions, batch.num_rows
+    columns = {
+        name: pa.repeat(said[name], n_rows) if name in said else batch[name]
+        for name in condition.names
+    }
+    left = _find_rows(columns, n_rows, condition)
+    return batch if len(left) == n_rows else batch.take(pa.array(left))
+
+
+def _find_rows(columns: dict[str, pa.Array], n_rows: int, condition: Condition) -> Any:
+    """Return the numbers of the rows that match, in order: Arrow may not keep it."""
+    number = "#".join(["", *columns])  # as no column is named
+    table = pa.table({**columns, number: np.arange(n_rows)})
+    return np.sort(table.filter(condition.expression)[number].to_numpy())
 
 
 def _join(lists: list[list[Term]], schema: pa.Schema) -> pc.Expression:

@@ -1,18 +1,19 @@
 """Parquet files: what their footers say of columns, users and rows."""
 
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Hashable, Iterator
+from contextlib import nullcontext
 from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
+from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.files.agreement import check_as_said, common_type
 from recframe.files.filters import find_row_groups
 from recframe.files.found import Found, PartitionValues, plain_type
+from recframe.files.opening import missing_column, naming_file, open_file
 from recframe.files.row_groups import (
     File,
     RowGroup,
@@ -22,15 +23,11 @@ from recframe.files.row_groups import (
     list_row_groups,
 )
 from recframe.files.sizes import FOOTER_COPIES, check_footer
-from recframe.foreign import find_reader
-from recframe.formats.endings import PARQUET, find_format
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.labels import shown
 from recframe.options import Options
 from recframe.stores.remote import REQUESTS, read_each
 
 JOINED = 32  # what part of the memory row groups of all files may have that are read as one
-BUFFER = 1 << 20  # bytes; without a buffer, reading any part of a row group holds all of it
 
 
 class Files(NamedTuple):
@@ -96,14 +93,14 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
                 raise missing_column(name, file.schema, file.found.path)
             types[name][file.found.path] = file.schema.field(name).type
             if name in file.said_too:
-                _check_as_said(file, name)
+                check_as_said(file, name)
         with naming_file(file.found.path):
             wanted = [*names, *file.found.looked_at]
             own = list_row_groups(file, wanted, user, memory, long_text)
             # What is read as one: all files together have room for it.
             row_groups += join(own, len(row_groups), memory // (JOINED * len(found)))
     for name in names:
-        field = pa.field(name, _common_type(name, types[name]))
+        field = pa.field(name, common_type(name, types[name]))
         schema = schema.set(schema.get_field_index(name), field)
     sample = _read_sample(schema, found[0].path)
     plain = {name: plain_type(schema.field(name).type) for name in names}
@@ -145,13 +142,6 @@ def _read_footers(found: list[Found], names: list[str], memory: int) -> Iterator
     if all(one.remote is None for one in found):
         return map(read, found)
     return read_each(read, found)
-
-
-def missing_column(name: str, schema: pa.Schema, path: str) -> MissingColumnError:
-    """Return the refusal of a file that has not all columns."""
-    return MissingColumnError(
-        f"{quote(name)}: no such column in {show_path(path)}; it has {shown(schema.names)}"
-    )
 
 
 def read_schema(found: Found, memory: int) -> pa.Schema:
@@ -209,98 +199,3 @@ def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
             f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
             "index and dtypes of pandas, for example with pyarrow"
         ) from error
-
-
-def _check_as_said(file: File, name: str) -> None:
-    """Raise where a column of a file has a value other than the one that its folder says."""
-    said = file.said_too[name]
-    text = pa.scalar(str(said) if said.is_valid else None, pa.string())
-    try:
-        wanted = text.cast(plain_type(file.schema.field(name).type))
-    except pa.ArrowException:  # the file's values are no such thing
-        wanted = text
-    with naming_file(file.found.path), open_file(file.found) as opened:
-        for index in file.indexes:
-            if (
-                wanted.is_valid
-                and _only_value(file.metadata.row_group(index), name) == wanted.as_py()
-            ):
-                continue
-            for batch in opened.iter_batches(row_groups=[index], columns=[name]):
-                values = batch[name].cast(wanted.type)
-                if wanted.is_valid:
-                    others = pc.fill_null(pc.not_equal(values, wanted), True)
-                else:
-                    others = pc.is_valid(values)
-                if others.true_count:
-                    other = values.filter(others)[0].as_py()
-                    raise RecframeError(
-                        f"{quote(name)} is {quote(other)} in {show_path(file.found.path)}, but "
-                        f"{quote(said.as_py())} by the name of its folder; rename the one that is "
-                        "not meant"
-                    )
-
-
-def _only_value(row_group: pq.RowGroupMetaData, name: str) -> Any:
-    """Return the one value of a column; None where statistics do not say that there is one."""
-    columns = map(row_group.column, range(row_group.num_columns))
-    found = next((column.statistics for column in columns if column.path_in_schema == name), None)
-    if found is None or not found.has_min_max or not found.has_null_count or found.null_count:
-        return None
-    return found.min if found.min == found.max else None
-
-
-def open_file(
-    found: Found, as_codes: Sequence[str] = (), footer: pq.FileMetaData | None = None
-) -> pq.ParquetFile:
-    """Return a file opened such that reading a part of it holds that part only.
-
-    Pages are held against their checksums, where the file has any: what is damaged would else be
-    another number. It takes up to 16 % of the time of such a file, and none of that of others.
-    """
-    if found.remote is not None and footer is None:
-        footer = pq.read_metadata(pa.BufferReader(found.remote.read_footer()))
-    return pq.ParquetFile(
-        found.path if found.staged is None and found.remote is None else found.open(),
-        metadata=footer,
-        read_dictionary=as_codes,
-        buffer_size=BUFFER,
-        pre_buffer=False,
-        page_checksum_verification=True,
-    )
-
-
-def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
-    """Return the one type that holds a column of all files, or raise where there is none."""
-    first, common = next(iter(types.items()))
-    for path, own in types.items():
-        if own == common:
-            continue
-        own, common = plain_type(own), plain_type(common)
-        try:
-            for is_kind in (pa.types.is_binary, pa.types.is_decimal):
-                if is_kind(own) != is_kind(common):
-                    # Text and bytes are not the same ids; no type holds all decimals and integers.
-                    raise pa.ArrowTypeError
-            fields = [pa.schema([pa.field(name, found)]) for found in (own, common)]
-            common = pa.unify_schemas(fields, promote_options="permissive").field(0).type
-        except pa.ArrowTypeError as error:
-            raise RecframeError(
-                f"{quote(name)} has type {shorten(str(types[path]))} in {show_path(path)} but "
-                f"{shorten(str(types[first]))} in {show_path(first)}; write the files with one type"
-            ) from error
-    return common
-
-
-@contextmanager
-def naming_file(path: str) -> Iterator[None]:
-    """Raise what goes wrong in reading a file as a `RecframeError` that names the file."""
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        message = shorten(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
-        is_odd = isinstance(error, pa.ArrowInvalid) and find_format(path) == PARQUET
-        call = find_reader(path, quote(path)) if is_odd else ""
-        if call and not call.startswith("pd.read_parquet"):
-            message += f"; pass {call}, or write it as parquet"
-        raise RecframeError(f"cannot read {show_path(path)}: {message}") from error

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from recframe.formats.endings import open_rows
+from recframe.errors import RecframeError, show_path
+from recframe.formats.endings import PARQUET, find_format, open_rows
 from recframe.formats.rows import Rows
-from recframe.stores.remote import Remote
+from recframe.stores.remote import KEPT, Remote
 
 PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
 
@@ -78,7 +79,7 @@ class Found(NamedTuple):
 
 
 def list_files(dataset: Any, root: Path | None = None) -> list[Found]:
-    """Return the files of a dataset of parquet files on this machine; their paths are below a root.
+    """Return the files of a dataset of parquet files; on this machine paths are below a root.
 
     What its fragments say is what the log of a Delta table does.
     """
@@ -101,6 +102,26 @@ def list_files(dataset: Any, root: Path | None = None) -> list[Found]:
         *_, only = fragment.__reduce__()[1]
         found.append(Found(path, said, schema, only=None if only is None else tuple(only)))
     return found
+
+
+def check_one_format(found: list[Found]) -> None:
+    """Raise where files are of several formats, as in a folder with a table and notes on it."""
+    first: dict[str, str] = {}
+    for file in found:
+        first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
+    if len(first) > 1:
+        (one, path), (other, also), *_ = first.items()
+        raise RecframeError(
+            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
+            f"name the files of one format, for example by a pattern as '*.{one}'"
+        )
+
+
+def keep_footers(found: list[Found]) -> None:
+    """Have the footers of files in stores kept once they are read, where there are few."""
+    for file in found if len(found) <= KEPT else ():
+        if file.remote is not None:
+            file.remote.keeps_footer = True
 
 
 def plain_type(found: pa.DataType) -> pa.DataType:

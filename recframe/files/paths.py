@@ -12,12 +12,11 @@ import pyarrow as pa
 
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, show_path
-from recframe.files.found import Found, list_files
-from recframe.formats.endings import PARQUET, find_format
+from recframe.files.found import Found, check_one_format, keep_footers, list_files
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 from recframe.stores.access import ENVIRONMENT, Access, without_file
 from recframe.stores.listings import Listings, do_match
-from recframe.stores.remote import KEPT, Remote
+from recframe.stores.remote import Remote
 from recframe.stores.store import Place
 
 PathLike = str | os.PathLike[str]
@@ -63,10 +62,8 @@ def _find(paths: PathLike | Sequence[PathLike], access: Access) -> list[Found]:
     of_no_log = [file.path for file in here if file.table_schema is None]
     _check_no_part(of_no_log, set(map(without_file, given)), tables)
     listings.check()
-    for file in found if len(found) <= KEPT else ():
-        if file.remote is not None:
-            file.remote.keeps_footer = True
-    _check_one_format(found)
+    keep_footers(found)
+    check_one_format(found)
     return _typed(found)
 
 
@@ -188,19 +185,6 @@ def _check_named_once(paths: list[str]) -> None:
                 f"path: {show_path(path)} is named twice{also}; its rows would count twice"
             )
         seen[identity] = path
-
-
-def _check_one_format(found: list[Found]) -> None:
-    """Raise where files are of several formats, as in a folder with a table and notes on it."""
-    first: dict[str, str] = {}
-    for file in found:
-        first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
-    if len(first) > 1:
-        (one, path), (other, also), *_ = first.items()
-        raise RecframeError(
-            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
-            f"name the files of one format, for example by a pattern as '*.{one}'"
-        )
 
 
 def _check_no_part(paths: list[str], given: set[str], tables: dict[Path, Table | None]) -> None:

@@ -9,7 +9,8 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.files.filters import matching
-from recframe.files.footers import Files, naming_file, open_file
+from recframe.files.footers import Files
+from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup, may_have
 from recframe.frames.duplicates import advise, find_telling
 

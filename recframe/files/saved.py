@@ -151,10 +151,10 @@ def _read_table(path: str) -> pd.DataFrame:
             raise RecframeError(
                 f"{show_path(path)} must hold numbers in {quote(label)}, found {rows[label].dtype}"
             )
-    ids = [*users, "score"]
+    ids, given = [*users, "score"], [users[0], "score"]  # others may be null, as segments are
     repeated = rows.duplicated(ids)
-    if repeated.any() or rows[ids].isna().any(axis=None):
-        row = rows[repeated | rows[ids].isna().any(axis=1)].iloc[0]
+    if repeated.any() or rows[given].isna().any(axis=None):
+        row = rows[repeated | rows[given].isna().any(axis=1)].iloc[0]
         raise RecframeError(
             f"{show_path(path)} must have each user and score once, and none null; found "
             f"{', '.join(quote(row[label]) for label in ids)}"
@@ -189,8 +189,10 @@ def _read_rows(path: str) -> pd.DataFrame:
         raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
     except (pa.ArrowException, ValueError) as error:
         raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
+    for user in users[1:]:  # an empty cell of a segment is that of users who have none
+        rows[user] = rows[user].mask(rows[user] == "")
     for user in users:
-        if rows[user].str.fullmatch("0|-?[1-9][0-9]{0,17}").all():
+        if rows[user].str.fullmatch("0|-?[1-9][0-9]{0,17}", na=False).all():
             rows[user] = rows[user].astype("int64")
     return rows
 

@@ -9,11 +9,14 @@ from urllib.request import url2pathname
 
 import pyarrow as pa
 
-from recframe.files.found import Found, list_files
+from recframe.errors import RecframeError
+from recframe.files.found import Found, keep_footers, list_files
 from recframe.files.paths import PathLike, find_files
 from recframe.formats.streams import DatasetRows, ReaderRows
 from recframe.lakehouse import as_dataset
 from recframe.stores.access import ENVIRONMENT, Access
+from recframe.stores.remote import Remote
+from recframe.stores.store import Store
 
 # Or a pyarrow.dataset.Dataset, or a deltalake.DeltaTable, whose types nothing here imports.
 Source: TypeAlias = PathLike | Sequence[PathLike] | pa.RecordBatchReader
@@ -29,33 +32,51 @@ def is_source(value: object) -> bool:
 
 def _is_of(value: object, module: str, name: str) -> bool:
     """Return whether an object is of a class, whose module it has then imported."""
-    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+    known = sys.modules.get(module)
+    return known is not None and isinstance(value, getattr(known, name))
 
 
 def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> list[Found]:
     """Return the files that are read of a source; what is refused is so by the argument's name."""
     if not is_source(source):
         return find_files(source, argument, access)
+    if access != ENVIRONMENT:
+        raise RecframeError(
+            f"storage_options and filesystem are for paths, found {argument} of type "
+            f"{type(source).__name__}, which has its own"
+        )
     if isinstance(source, pa.RecordBatchReader):
         return [Found("the RecordBatchReader", {}, given=ReaderRows(source))]
     if not _is_of(source, "deltalake", "DeltaTable"):
-        return _find_here(source, None) or [Found("the dataset", {}, given=DatasetRows(source))]
+        return _find_parquet(source) or [Found("the dataset", {}, given=DatasetRows(source))]
     dataset, uri = as_dataset(source), urlsplit(source.table_uri)
-    root = Path(url2pathname(uri.path)) if uri.scheme in ("", "file") else None
-    found = [] if root is None else _find_here(dataset, root)
+    if uri.scheme in ("", "file"):
+        found = list_files(dataset, Path(url2pathname(uri.path)))
+    else:
+        found = _find_stored(dataset, f"{source.table_uri.rstrip('/')}/")
     return found or [Found(source.table_uri, {}, given=DatasetRows(dataset))]
 
 
-def _find_here(dataset: Any, root: Path | None) -> list[Found]:
-    """Return the files of a dataset if they are whole parquet files on this machine."""
+def _find_parquet(dataset: Any) -> list[Found]:
+    """Return the files of a dataset if they are parquet files, of which all rows are meant."""
     import pyarrow.dataset as ds  # only datasets need it
 
     is_of_files = isinstance(dataset, ds.FileSystemDataset)
     if not is_of_files or not isinstance(dataset.format, ds.ParquetFileFormat):
         return []
-    if root is None and dataset.filesystem.type_name != "local":
-        return []
     try:
-        return list_files(dataset, root)
+        is_here = dataset.filesystem.type_name == "local"
+        return list_files(dataset) if is_here else _find_stored(dataset, "")
     except ValueError:  # it is filtered, which only its own reader respects
         return []
+
+
+def _find_stored(dataset: Any, shown: str) -> list[Found]:
+    """Return the files of a dataset in a store, whose paths are shown below an address."""
+    store = Store(dataset.filesystem, "", shown)
+    found = []
+    for file in list_files(dataset):
+        remote = Remote(store, file.path)
+        found.append(file._replace(path=store.show(file.path), remote=remote))
+    keep_footers(found)
+    return found

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 
 from recframe.files.batches import gather
 from recframe.files.budget import Limits, writing_to
-from recframe.files.footers import missing_column, naming_file
 from recframe.files.found import Found, Staged, plain_type
+from recframe.files.opening import missing_column, naming_file
 from recframe.files.row_groups import is_text
 from recframe.formats.rows import AgainError, Known, Rows
 from recframe.frames.columns import Columns

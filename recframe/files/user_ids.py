@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.files.footers import Files, naming_file, open_file
+from recframe.files.footers import Files
+from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import leave_out

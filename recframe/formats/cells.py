@@ -1,5 +1,6 @@
 """Cells of text: of which type a column of them is, as pandas reads it."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,8 +16,8 @@ WIDER = {
 }
 TRUTHS = pa.array(["True", "TRUE", "true"])
 FALSEHOODS = pa.array(["False", "FALSE", "false"])
+FEW = 64
 EXACT = 2.0**53  # up to which floats hold all integers
-PADDED = r"^-?0[0-9xX]"
 DIGITS = r"^-?[0-9]+$"
 
 
@@ -50,6 +51,9 @@ def _parse(cells: pa.Array, kinds: tuple[pa.DataType, ...]) -> tuple[pa.DataType
 
 def _cast(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Return cells as values of a type, or None where some are none."""
+    # Arrow parses all cells even where the first is none, and is slow to find so of each.
+    if len(cells) > FEW and _cast(cells[:FEW], kind) is None:
+        return None
     if kind == pa.null():  # which pandas has as floats
         return pa.nulls(len(cells), pa.float64()) if cells.null_count == len(cells) else None
     if kind == pa.bool_():
@@ -62,10 +66,25 @@ def _cast(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
         found = cells.cast(kind)
     except pa.ArrowInvalid:
         return None
-    if pc.match_substring_regex(cells, PADDED).true_count:
+    if _are_padded(cells):
         return None  # "007" is not 7, nor is "0x7"
     if kind == pa.float64():  # an integer that a float rounds is none
         large = cells.filter(pc.greater_equal(pc.abs(found), EXACT))
         if pc.match_substring_regex(large, DIGITS).true_count:
             return None
     return found
+
+
+def _are_padded(cells: pa.Array) -> bool:
+    """Return whether some numbers begin with a zero that a digit or an x follows."""
+    _, bounds, text = cells.buffers()
+    if text is None or text.size == 0:
+        return False
+    offsets = np.frombuffer(bounds, np.int32)[cells.offset : cells.offset + len(cells) + 1]
+    signs = np.frombuffer(text, np.uint8)
+    is_negative = signs[np.minimum(offsets[:-1], len(signs) - 1)] == ord("-")
+    starts, n_signs = offsets[:-1] + is_negative, np.diff(offsets) - is_negative
+    starts = starts[n_signs > 1]
+    first, second = signs[starts], signs[starts + 1]
+    is_digit = (second >= ord("0")) & (second <= ord("9"))
+    return bool(((first == ord("0")) & (is_digit | (second | 32 == ord("x")))).any())

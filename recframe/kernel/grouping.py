@@ -143,7 +143,8 @@ def combine(*columns: Array) -> Array:
         n_values = int(column.max(initial=0)) + 1
         if int(codes.max(initial=0)) >= (1 << 62) // n_values:
             codes = _number(codes)[1]
-        codes = codes * n_values + column
+        codes *= n_values
+        codes += column
     return codes
 
 

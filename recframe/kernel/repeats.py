@@ -12,9 +12,9 @@ from recframe.kernel.sorting import pad_runs, pick_runs
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads, user_bounds
 
 WIDEST = 1 << 13  # rows of a user that are sorted as one row of a matrix
-CELLS = 1 << 17  # of the matrix, which must stay in the cache
+CELLS = 1 << 16  # of the matrix, which must stay in the cache; the more, the more of them are pads
 BATCH = 1 << 17  # rows that one step after the other leaves in the cache
-SAMPLE = 1 << 12  # keys that show whether the low bits tell keys apart
+SAMPLE = 1 << 10  # keys that show whether the low bits tell keys apart
 PAD = (1 << 32) - 1
 # The golden ratio's bits, odd: a product with it differs wherever integers do.
 ODD = np.uint64(0x9E3779B97F4A7C15)

@@ -11,7 +11,7 @@ import pytest
 
 import recframe
 from layouts import FEW
-from recframe.files import footers
+from recframe.files import opening
 
 MEMORY = 40_000  # bytes, in which there are some blocks
 DAYS = [datetime.date(2026, 11, day) for day in range(1, 7)]
@@ -93,7 +93,7 @@ def read_parts(monkeypatch):
             noted.append((self.metadata.num_row_groups, list(row_groups)))
             return super().iter_batches(size, row_groups, *args, **options)
 
-    monkeypatch.setattr(footers.pq, "ParquetFile", Noting)
+    monkeypatch.setattr(opening.pq, "ParquetFile", Noting)
     return noted
 
 
@@ -165,6 +165,22 @@ def test_progress_ends_at_all_rows(rows, tmp_path):
     recframe.scan(tmp_path, filters=filters, **progress)(short="pad").recall(2)
 
     assert (300, 300) == told[-1]
+
+
+def test_rows_that_match_keep_their_order(tmp_path):
+    """Of however many rows in one piece, which decides where ties go by it."""
+    n_rows = 200_000
+    frame = pd.DataFrame({"user": 1, "n": np.arange(n_rows), "score": 1.0, "relevant": False})
+    frame.loc[[9, n_rows - 9], "relevant"] = True
+    frame.to_parquet(tmp_path / "run.parquet")
+    options = {"ties": "first", "user": "user"}
+    runs = recframe.scan(tmp_path, filters=[("n", "!=", 5)])(**options)
+
+    pd.testing.assert_frame_equal(
+        frame.drop(5).rec(**options).reciprocal_rank(), runs.reciprocal_rank()
+    )
+    assert 1 / 9 == runs.reciprocal_rank().iloc[0, 0]
+    assert n_rows - 1 == runs.describe(5).loc["rows"].iloc[0]
 
 
 REFUSED = [

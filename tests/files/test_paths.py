@@ -263,7 +263,7 @@ def test_keys_of_folders_in_a_list(tmp_path):
 @pytest.mark.parametrize("path", [3, None, pd.DataFrame()])
 def test_what_is_no_path(path):
     """Frames are not iterated over, nor anything else that is not a path."""
-    with pytest.raises(recframe.RecframeError, match="path must be that of parquet files, found"):
+    with pytest.raises(recframe.RecframeError, match="path must be that of files, found"):
         recframe.iter_evaluate(path)
 
 

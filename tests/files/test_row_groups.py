@@ -48,15 +48,19 @@ def test_row_groups_are_joined_up_to_a_size():
 
 
 def test_row_groups_that_are_not_alike_are_not_joined():
-    """Neither are bounds lost, nor are texts read as codes where they are none."""
-    known, unknown = row_group(0), row_group(1, low=None, high=None)
-    codes = row_group(1, coded=["user"])
+    """Bounds are not lost, nor texts read as codes where they are none, nor what is between."""
+    known, unknown = {}, {"low": None, "high": None}
+    codes = {"coded": ["user"]}
 
-    assert 2 == len(list(join([known, unknown], 0, 1000)))
-    assert 2 == len(list(join([unknown, known], 0, 1000)))
-    assert 2 == len(list(join([known, codes], 0, 1000)))
-    assert 1 == len(list(join([codes, codes], 0, 1000)))
-    (joined,) = join([unknown, unknown], 0, 1000)
+    def join_two(one, other, second=1):
+        return list(join([row_group(0, **one), row_group(second, **other)], 0, 1000))
+
+    assert 2 == len(join_two(known, unknown))
+    assert 2 == len(join_two(unknown, known))
+    assert 2 == len(join_two(known, codes))
+    assert 1 == len(join_two(codes, codes))
+    assert 2 == len(join_two(codes, codes, second=2))
+    (joined,) = join_two(unknown, unknown)
     assert (None, None) == (joined.low, joined.high)
 
 

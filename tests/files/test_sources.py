@@ -141,6 +141,25 @@ def test_a_column_that_files_got_later(frame, tmp_path):
         recframe.evaluate(dataset, ["recall@1"])
 
 
+def test_a_dataset_in_a_store(rows, folder, tmp_path):
+    """Its files are read where they are, by what the dataset reaches them with."""
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    store.put(str(folder), "/parts", recursive=True)
+    dataset = ds.dataset("/parts", filesystem=store, partitioning="hive")
+    runs = recframe.scan(dataset, filters=[("part", ">", 0)])(short="pad")
+
+    assert "200 rows in 2 files, 10 row groups" in repr(runs)
+    pd.testing.assert_frame_equal(rows[100:].rec(short="pad").recall(2), runs.recall(2))
+    store.rm("/parts", recursive=True)
+
+
+def test_what_is_for_paths_is_refused(rows, folder):
+    """A dataset knows by itself how its files are reached."""
+    with pytest.raises(recframe.RecframeError, match="are for paths, found source of type FileSy"):
+        recframe.scan(of_files(rows, folder), storage_options={"key": "secret"})
+
+
 def test_a_reader_is_read_once(rows, folder):
     """A second call is refused; what is shown and completed reads nothing."""
     runs = recframe.scan(of_batches(rows, folder))(short="pad")

@@ -63,6 +63,13 @@ def test_qrels(tmp_path):
     pd.testing.assert_frame_equal(pd.DataFrame(expected).astype(TEXTS), frame)
 
 
+def test_only_lines_that_begin_with_a_number_sign_are_comments(tmp_path):
+    """Elsewhere it is a letter."""
+    frame = read(tmp_path, "q Q0 d#1 1 2 t\n#q Q0 d2 1 2 t\n#1 Q0 d3 1 2 #\nq# Q0 #d 1 2 t\n")
+
+    assert [["q", "d#1"], ["q#", "#d"]] == frame[["query", "doc"]].to_numpy().tolist()
+
+
 def test_quotes_are_letters(tmp_path):
     """A field is what stands between blanks, quotes or not."""
     frame = read(tmp_path, 'q Q0 "a 1 2 t\nq Q0 b" 2 1 t\nq Q0 \\ 2 1 NA\nNA Q0 nan 2 1 t\n')

@@ -1,5 +1,7 @@
 """Rows sorted, blocks of users of like size at a time."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,31 @@ def test_ratings_are_sorted_once(name):
 
     assert [np.int32] == [block.keys.dtype for block in blocks]
     assert (blocks[0].is_tied_with_next is None) == bool(TIE_RULES[name].row_order)
+
+
+@pytest.mark.parametrize("name", ["first", "last"])
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.arange(40, dtype=np.float32),
+        np.arange(-20, 20, dtype=np.float32) / 4,
+        np.arange(40) * 2.0**40,
+        np.array([7.0], np.float32),
+        np.array([0.1, 0.2, 3], np.float32),
+    ],
+)
+def test_short_keys_with_room_for_the_order_of_rows(name, scores):
+    """Rows of one score come in their order or its reverse, whatever bits the scores leave."""
+    rng = np.random.default_rng(3)
+    offsets = np.array([0, 100, 103, 190, 250])
+    scores = rng.choice(scores, 250)
+    relevant = rng.random(250) < 0.2
+    rankings = Rankings(scores, relevant, offsets, np.zeros(4, np.int64))
+    found = {}
+    for users, keys, _ in sorted_blocks(rankings, TIE_RULES[name]):
+        found |= dict(zip(users.tolist(), (keys & 1).astype(bool), strict=True))
+
+    for user, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        rows = np.arange(start, stop)[:: -1 if name == "last" else 1]
+        in_order = rows[np.argsort(-scores[rows], kind="stable")]
+        assert relevant[in_order].tolist() == found[user][: stop - start].tolist()

@@ -55,4 +55,4 @@ def test_runs_are_of_whole_users(n_users, n_threads):
 
         assert [0, n_users] == [bounds[0], bounds[-1]]
         assert sorted(set(bounds)) == bounds
-        assert len(bounds) - 1 <= max(n_threads, 2 * n_rows // ROWS_PER_CHUNK)
+        assert len(bounds) - 1 <= max(n_threads, 4 * n_rows // ROWS_PER_CHUNK)

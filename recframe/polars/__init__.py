@@ -15,7 +15,6 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
-from recframe.arrow_tables import open_table, read_frame, sample_of
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.other_tables import make_of_table
@@ -24,6 +23,7 @@ from recframe.frames.truth import read_judged
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
 from recframe.options import Options, TruthLike
+from recframe.polars.columns import as_frame, as_polars, as_table, is_foreign, make_sample
 
 __all__ = ["PolarsRecAccessor"]
 
@@ -167,13 +167,13 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         options = self._options if truth is None else replace(self._options, truth=truth)
         columns = find_columns(self._sample, options, call=self._call)
         rows = self._collect()
-        frame = _as_frame(rows, columns)
+        frame = as_frame(rows, columns)
         frame[ROW] = np.arange(len(frame))
         judged = judged_frame(frame, options)
         number = pl.from_pandas(judged[ROW].astype("Int64"))
         ids = judged.drop(columns=[ROW, *columns.scores])
         others = rows.drop("relevant", strict=False).select(pl.all().gather(number))
-        return others.with_columns(self._as_polars(ids))
+        return others.with_columns(self._finish(ids))
 
     def describe(self, k: int = 10) -> pd.DataFrame:  # type: ignore[override]  # with its warnings
         """
@@ -213,10 +213,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     @property
     def _sample(self) -> pd.DataFrame:
-        schema = self._frame.collect_schema()
-        stand_ins = {name: pl.List(pl.Int8) for name in schema if schema[name].is_nested()}
-        stand_ins |= {name: pl.String() for name in schema if _is_foreign(schema[name])}
-        return sample_of(open_table(pl.DataFrame(schema={**schema, **stand_ins})))
+        return make_sample(self._frame.collect_schema())
 
     @property
     def _size(self) -> str:
@@ -237,8 +234,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         """Return these columns, or all that Arrow has, as Arrow has them."""
         if labels is None:
             schema = self._frame.collect_schema()
-            labels = [name for name in schema if not _is_foreign(schema[name])]
-        return _as_table(self._collect(labels))
+            labels = [name for name in schema if not is_foreign(schema[name])]
+        return as_table(self._collect(labels))
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
@@ -246,59 +243,29 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         if not reads_all:
             return make_of_table(self._read, make, columns, options)
         rows = self._collect()
-        made = make(read_judged(_as_frame(rows, columns), columns, options), options)
+        made = make(read_judged(as_frame(rows, columns), columns, options), options)
         n_added = 1 if len(columns.scores) == 1 else 2
         added = made.iloc[:, -n_added:].reset_index(drop=True)
-        return rows[made.index.to_numpy()].hstack(self._as_polars(added))
+        return rows[made.index.to_numpy()].hstack(self._finish(added))
 
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> pl.DataFrame:
         per_user: Any = super()._per_user(metrics)  # one form for one metric or several
-        return self._as_polars(tidy_table(per_user))
+        return self._finish(tidy_table(per_user))
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
         plain = plain_table(make_table(per_user))
         if "low" in plain:  # whose columns are there whatever the data are
             undefined = ["n_undefined"] if "mean" in plain else UNDEFINED
             plain = plain.assign(**{name: 0 for name in undefined if name not in plain})
-        return self._as_polars(plain)
+        return self._finish(plain)
 
-    def _as_polars(self, table: pd.DataFrame) -> pl.DataFrame:
-        """Return a table of pandas; categories are of the type that they have in the frame."""
-        schema = self._frame.collect_schema()
-        made = pl.from_pandas(table, nan_to_null=True)
-        are_categories = [isinstance(dtype, pd.CategoricalDtype) for dtype in table.dtypes]
-        kinds = {
-            str(name): schema[name]
-            for name, is_category in zip(table, are_categories, strict=True)
-            if is_category and name in schema
-        }
-        return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
+    def _finish(self, table: pd.DataFrame) -> pl.DataFrame:
+        """Return a table of pandas as one of Polars."""
+        return as_polars(table, self._frame.collect_schema())
 
     def _describe(self, columns: Columns, k: int) -> Any:
         table = self._read(columns.labels)
         return RecAccessor(table)._bind(self._options)._describe(columns, k)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        return _as_frame(self._collect(columns.labels), columns), True
-
-
-def _as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
-    """Return rows as pandas reads them, of the columns in a role."""
-    labels: list[Any] = columns.labels
-    return read_frame(_as_table(rows[labels]), labels)
-
-
-def _as_table(rows: pl.DataFrame) -> pa.Table:
-    """Return rows as Arrow has them; raise for a column that it does not have."""
-    for name, dtype in rows.schema.items():
-        if _is_foreign(dtype):
-            raise RecframeError(
-                f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
-                f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
-            )
-    return open_table(rows)
-
-
-def _is_foreign(dtype: pl.DataType) -> bool:
-    """Return whether Arrow has no such type: Python objects, integers of 128 bits."""
-    return dtype == pl.Object or str(dtype).endswith("128")
+        return as_frame(self._collect(columns.labels), columns), True

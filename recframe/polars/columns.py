@@ -1,0 +1,53 @@
+"""Columns of Polars: as Arrow and pandas have them, and of pandas as Polars has them."""
+
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+from recframe.arrow_tables import open_table, read_frame, sample_of
+from recframe.errors import RecframeError, quote
+from recframe.frames.columns import Columns
+
+
+def make_sample(schema: pl.Schema) -> pd.DataFrame:
+    """Return a DataFrame of pandas without rows that has the columns of a frame."""
+    stand_ins: dict[str, pl.DataType] = {
+        name: pl.List(pl.Int8) for name in schema if schema[name].is_nested()
+    }
+    stand_ins |= {name: pl.String() for name in schema if is_foreign(schema[name])}
+    return sample_of(open_table(pl.DataFrame(schema={**schema, **stand_ins})))
+
+
+def as_polars(table: pd.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    """Return a table of pandas as Polars has it: categories in the type that the frame's are of."""
+    made = pl.from_pandas(table, nan_to_null=True)
+    kinds = {
+        name: schema[name]
+        for name, dtype in zip(made.columns, table.dtypes, strict=True)
+        if isinstance(dtype, pd.CategoricalDtype) and name in schema
+    }
+    return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
+
+
+def as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Return rows as pandas reads them, of the columns in a role."""
+    labels: list[Any] = columns.labels
+    return read_frame(as_table(rows[labels]), labels)
+
+
+def as_table(rows: pl.DataFrame) -> pa.Table:
+    """Return rows as Arrow has them; raise for a column that it does not have."""
+    for name, dtype in rows.schema.items():
+        if is_foreign(dtype):
+            raise RecframeError(
+                f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
+                f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
+            )
+    return open_table(rows)
+
+
+def is_foreign(dtype: pl.DataType) -> bool:
+    """Return whether Arrow has no such type: Python objects, integers of 128 bits."""
+    return dtype == pl.Object or str(dtype).endswith("128")

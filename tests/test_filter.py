@@ -1,0 +1,113 @@
+"""--filter, as it is written on the command line, and files of other formats there."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.cli import main
+from recframe.cli.filters import parse_term
+from recframe.files.staging import Pieces
+
+WRITTEN = {
+    "day >= 2026-11-01": ("day", ">=", "2026-11-01"),
+    "n=1": ("n", "=", "1"),
+    " n != -1.5e3 ": ("n", "!=", "-1.5e3"),
+    "n<=1": ("n", "<=", "1"),
+    "'KNN scores' < 0.5": ("KNN scores", "<", "0.5"),
+    '"a ""b""" == \'it\'\'s\'': ('a "b"', "==", "it's"),
+    "country in (NL, 'New Zealand')": ("country", "in", ["NL", "New Zealand"]),
+    "id not  in (1)": ("id", "not in", ["1"]),
+    "at > '2026-11-01 10:00'": ("at", ">", "2026-11-01 10:00"),
+    "at > 2026-11-01T10:00:00Z": ("at", ">", "2026-11-01T10:00:00Z"),
+    "index in (1,2)": ("index", "in", ["1", "2"]),
+    "name = ''": ("name", "=", ""),
+}
+WRONG = {
+    **dict.fromkeys(
+        ("day >=", "day", "", "day >= a b", "KNN scores > 1", "n > (", "n in ()", "n => 1", "> 1"),
+        "must be COLUMN OPERATOR VALUE, as 'day >= 2026-11-01'",
+    ),
+    "n in 1": r"in takes values in brackets, as \(1, 2\)",
+    "n = (1, 2)": "= takes one value",
+}
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_conditions_as_they_are_written(text):
+    """Names and values with blanks are in quotes; lists are in brackets."""
+    assert WRITTEN[text] == parse_term(text)
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_no_condition(text, capsys):
+    """It is wrong usage, and quoted."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["evaluate", "x.parquet", "--filter", text])
+    with pytest.raises(recframe.RecframeError, match=WRONG[text]):
+        parse_term(text)
+    assert "argument --filter: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def path(frame, tmp_path):
+    """A file of two days, of which the second has the frame."""
+    early = frame.assign(day=pd.Timestamp("2026-11-01"), score=0.5, country="NL")
+    late = frame.assign(day=pd.Timestamp("2026-11-02"), country=["NL", "BE"] * 4)
+    pd.concat([early, late]).to_parquet(tmp_path / "days.parquet", row_group_size=8, index=False)
+    return str(tmp_path / "days.parquet")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "describe", "catalogue"])
+def test_commands_take_filters(frame, path, tmp_path, capsys, command):
+    """What is printed is what is printed of the rows that are left, in a file of their own."""
+    frame[::2].to_csv(tmp_path / "left.csv", index=False)
+    words = ["--short", "pad", *(["--metric", "recall@1"] if command == "evaluate" else [])]
+    assert 0 == main([command, str(tmp_path / "left.csv"), *words])
+    expected = capsys.readouterr().out
+
+    filters = ["--filter", "day > 2026-11-01", "--filter", "country in (NL, DE)"]
+    assert 0 == main([command, path, *words, *filters])
+    assert expected == capsys.readouterr().out
+
+
+def test_what_is_told_of_filters(path, capsys):
+    """Json has them as written; how many rows match is not known before they are read."""
+    words = ["--metric", "recall@1", "--filter", "day = 2026-11-02"]
+    assert 0 == main(["evaluate", path, *words, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert (["day = 2026-11-02"], None) == (document["filters"], document["rows"])
+
+    assert 0 == main(["evaluate", path, *words, "--verbose"])
+    assert "up to 8 rows in 1 file, 1 row group" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    {
+        "dy > 1": "--filter: 'dy': no such column; .* did you mean 'day'",
+        "day > x": "--filter: 'day' is of type timestamp.*, which 'x' is not",
+        "item in (x)": "--filter: 'item' is of type int64, which 'x' is not",
+    }.items(),
+)
+def test_filters_that_do_not_fit(path, text, message, capsys):
+    """The flag is named, with the column, its type and the value."""
+    assert 1 == main(["evaluate", path, "--filter", text])
+    assert pd.Series([capsys.readouterr().err]).str.contains(message).all()
+
+
+def test_csv_is_staged_once(frame, tmp_path, monkeypatch, capsys):
+    """A command that opens files twice reads those without footers once."""
+    frame.to_csv(tmp_path / "run.csv", index=False)
+    staged, write = [], Pieces.write
+
+    def note(*arguments):
+        staged.append(arguments)
+        return write(*arguments)
+
+    monkeypatch.setattr(Pieces, "write", note)
+    assert 0 == main(["describe", str(tmp_path / "run.csv"), "--k", "1"])
+
+    assert 1 == len(staged)
+    assert "users" in capsys.readouterr().out
