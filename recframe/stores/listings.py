@@ -160,7 +160,8 @@ def _split(store: Store, key: str) -> tuple[str, Steps]:
     path = key.partition("?")[0] if store.is_web else key  # there it begins the query
     names = path[len(store.root) :].split("/")
     n_plain = next((n for n, name in enumerate(names) if has_magic(name)), len(names))
-    return (store.root + "/".join(names[:n_plain])).rstrip("/") or key, tuple(names[n_plain:])
+    plain = store.root + "/".join(names[:n_plain])
+    return plain.rstrip("/") or plain[:1], tuple(names[n_plain:])
 
 
 def _list(store: Store, folder: str, *, is_deep: bool) -> Listing:
