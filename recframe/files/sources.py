@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 
@@ -13,7 +12,7 @@ from recframe.files.found import Found, keep_footers, list_files
 from recframe.files.paths import PathLike, find_files
 from recframe.formats.streams import DatasetRows, ReaderRows
 from recframe.lakehouse import as_dataset
-from recframe.stores.access import ENVIRONMENT, Access, without_file
+from recframe.stores.access import ENVIRONMENT, Access, is_uri, without_file
 from recframe.stores.remote import Remote
 from recframe.stores.store import Store
 
@@ -48,11 +47,11 @@ def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> lis
         return [Found("the RecordBatchReader", {}, given=ReaderRows(source))]
     if not _is_of(source, "deltalake", "DeltaTable"):
         return _find_parquet(source) or [Found("the dataset", {}, given=DatasetRows(source))]
-    dataset, uri = as_dataset(source), urlsplit(source.table_uri)
-    if uri.scheme in ("", "file"):
-        found = list_files(dataset, Path(without_file(source.table_uri)))
+    dataset, root = as_dataset(source), without_file(source.table_uri)
+    if is_uri(root):
+        found = _find_stored(dataset, f"{root.rstrip('/')}/")
     else:
-        found = _find_stored(dataset, f"{source.table_uri.rstrip('/')}/")
+        found = list_files(dataset, Path(root))
     return found or [Found(source.table_uri, {}, given=DatasetRows(dataset))]
 
 

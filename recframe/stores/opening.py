@@ -39,7 +39,7 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
     base = f"{scheme}://{host}"
     of_base = "" if scheme in WEB else query
     if base + of_base not in stores:
-        stores[base + of_base] = _open(base, of_base, access, act)
+        stores[base + of_base] = _open(base, of_base, access, f"{base}/{below}", act)
     store = stores[base + of_base]
     if scheme in WEB:  # whose addresses end in a slash where they are folders
         return Place(store, quote_url(f"{store.root}{slash}{below}{query}", safe=IN_URLS))
@@ -47,8 +47,8 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
     return Place(store, f"{store.root}{gap}{below.rstrip('/')}")
 
 
-def _open(base: str, query: str, access: Access, act: str) -> Store:
-    """Return the store that a URI without its path leads to."""
+def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
+    """Return the store that a URI without its path leads to; messages are of the whole path."""
     scheme, host = base.split("://", 1)
     user, _, name = host.rpartition("@")
     keeps_user = scheme in ("abfs", "abfss") and ":" not in user  # it is a container
@@ -61,10 +61,11 @@ def _open(base: str, query: str, access: Access, act: str) -> Store:
     if keeps_user:
         secrets.discard(user)
     naming = Store(_NoFilesystem(), base, shown, frozenset(secrets))
-    with naming.reaching(base, act):
+    with naming.reaching(path, act):
         found = _of_arrow(base + query) if access.storage_options is None else None
         if found is None:
-            found = _of_fsspec(base + query, access.storage_options or {}, naming, act)
+            begin = f"cannot {act} {show_path(naming.show(path))}: "
+            found = _of_fsspec(base + query, access.storage_options or {}, naming, begin)
     return Store(found[0], found[1], shown, frozenset(secrets))
 
 
@@ -91,11 +92,10 @@ def _of_arrow(uri: str) -> tuple[Any, str] | None:
 
 
 def _of_fsspec(
-    uri: str, storage_options: Mapping[str, Any], naming: Store, act: str
+    uri: str, storage_options: Mapping[str, Any], naming: Store, begin: str
 ) -> tuple[Any, str]:
     """Return the same of a URI that fsspec opens."""
     scheme = uri.partition("://")[0]
-    begin = f"cannot {act} {show_path(uri)}: "
     try:
         import fsspec
     except ImportError as error:

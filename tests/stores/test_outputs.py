@@ -46,7 +46,7 @@ REFUSED = {
     "memory://bucket/runs/day=1/0 é.parquet": "it is read; write to another file",
     "memory://bucket/runs": None,
     "http://127.0.0.1:9/x.csv": "a web server takes no files",
-    "nope://x/y.csv": "cannot write nope://x: neither pyarrow nor fsspec",
+    "nope://x/y.csv": "cannot write nope://x/y.csv: neither pyarrow nor fsspec",
 }
 
 
