@@ -62,7 +62,7 @@ def test_segments(frame, by, view, weighted, capsys):
     segments = zip(expected.reset_index().country, found.reset_index().country, strict=True)
     assert all(one == other or (pd.isna(one) and pd.isna(other)) for one, other in segments)
     numbers = expected.select_dtypes("number"), found.select_dtypes("number")
-    np.testing.assert_allclose(*numbers, rtol=1e-14)
+    np.testing.assert_allclose(*numbers, rtol=1e-12)
 
 
 def test_a_table_of_segments(frame, capsys):
@@ -74,7 +74,7 @@ def test_a_table_of_segments(frame, capsys):
         line.rstrip() if number else line for number, line in enumerate(lines[:2])
     ]
     assert f"        KNN scores     {expected.iloc[0]:.6f}  {expected.iloc[1]:.6f}" == lines[-1]
-    assert ["FR", "NL", "nan"] == [line.split()[0] for line in lines[2::2]]
+    assert ["FR", "NL", "NaN"] == [line.split()[0] for line in lines[2::2]]
 
 
 def test_segments_as_json(frame, capsys):
@@ -97,6 +97,9 @@ def test_segments_in_a_file(frame, capsys):
 
     written = pd.read_parquet("means.parquet")
     assert frame["day"].dtype == written["day"].dtype
+    expected["country"], written["country"] = (
+        table["country"].fillna("nothing").astype(object) for table in (expected, written)
+    )
     pd.testing.assert_frame_equal(expected, written, check_dtype=False, check_names=False)
 
 

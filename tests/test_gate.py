@@ -338,7 +338,7 @@ def test_a_gate_for_each_segment(segmented, ending, capsys):
     printed = capsys.readouterr()
     (line,) = [line for line in printed.err.splitlines() if "failed" in line]
     assert line.startswith("recframe: failed: precision@2 of 'score' where country is 'NL' fell by")
-    assert ["country", "FR", "NL", "nan"] == [
+    assert ["country", "FR", "NL", "NaN"] == [
         line.split()[0] for line in printed.out.splitlines()[1:]
     ]
 

@@ -148,7 +148,7 @@ def as_text(result: Result, text_format: str) -> str:
     if text_format == "csv":
         table = result.by_score.rename(index=printable, columns=printable)
         return table.to_csv().rstrip("\n")
-    table = result.shown.rename(index=printable, columns=printable)
+    table = result.shown.rename(index=_show_label, columns=printable)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     # In a file lines are of any length; a terminal would break them in the middle.
     unnamed = table.rename_axis(columns=result.corner)
@@ -195,6 +195,12 @@ def _plain(value: object) -> Any:
     if isinstance(value, float):
         return None if math.isnan(value) else value if math.isfinite(value) else str(value)
     return str(value)  # a label of another kind
+
+
+def _show_label(label: Any) -> Any:
+    """Return a label as a table has it, nothing as NaN in every version of pandas."""
+    shown = printable(label)
+    return shown if isinstance(shown, str) else "NaN"
 
 
 def printable(label: Any) -> Any:

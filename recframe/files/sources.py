@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import pyarrow as pa
 
@@ -14,7 +13,7 @@ from recframe.files.found import Found, keep_footers, list_files
 from recframe.files.paths import PathLike, find_files
 from recframe.formats.streams import DatasetRows, ReaderRows
 from recframe.lakehouse import as_dataset
-from recframe.stores.access import ENVIRONMENT, Access
+from recframe.stores.access import ENVIRONMENT, Access, without_file
 from recframe.stores.remote import Remote
 from recframe.stores.store import Store
 
@@ -51,7 +50,7 @@ def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> lis
         return _find_parquet(source) or [Found("the dataset", {}, given=DatasetRows(source))]
     dataset, uri = as_dataset(source), urlsplit(source.table_uri)
     if uri.scheme in ("", "file"):
-        found = list_files(dataset, Path(url2pathname(uri.path)))
+        found = list_files(dataset, Path(without_file(source.table_uri)))
     else:
         found = _find_stored(dataset, f"{source.table_uri.rstrip('/')}/")
     return found or [Found(source.table_uri, {}, given=DatasetRows(dataset))]

@@ -100,13 +100,14 @@ class Listings:
 
     def of_delta(self, path: str) -> str:
         """Return the URI of a Delta table for the library that reads its log, or raise."""
-        if self._access != ENVIRONMENT or show_uri(path) != path:
+        uri = show_uri(path)
+        if self._access != ENVIRONMENT or _host(path) != _host(uri):
             raise RecframeError(
                 f"cannot read {show_path(path)}: it is a Delta table, and deltalake, which reads "
                 "its log, has credentials of its own; pass deltalake.DeltaTable("
-                f"{quote(show_uri(path))}, storage_options=…)"
+                f"{quote(uri)}, storage_options=…)"
             )
-        return path
+        return uri
 
     def _name(self, place: Place, size: int | None) -> Listed:
         """Return a file by a name of its own, or raise where it was found before."""
@@ -159,7 +160,8 @@ def _split(store: Store, key: str) -> tuple[str, Steps]:
     path = key.partition("?")[0] if store.is_web else key  # there it begins the query
     names = path[len(store.root) :].split("/")
     n_plain = next((n for n, name in enumerate(names) if has_magic(name)), len(names))
-    return (store.root + "/".join(names[:n_plain])).rstrip("/") or key, tuple(names[n_plain:])
+    plain = store.root + "/".join(names[:n_plain])
+    return plain.rstrip("/") or plain[:1], tuple(names[n_plain:])
 
 
 def _list(store: Store, folder: str, *, is_deep: bool) -> Listing:
@@ -233,6 +235,11 @@ def _is(info: Any, kind: str) -> bool:
 def _is_note(steps: Steps) -> bool:
     """Return whether a file below a folder is one in it that tells of an Iceberg table."""
     return len(steps) == 1 and steps[0].endswith(".metadata.json")
+
+
+def _host(uri: str) -> str:
+    """Return what of a URI stands before its path."""
+    return uri.partition("://")[2].partition("?")[0].partition("/")[0]
 
 
 def _join(folder: str, steps: Steps) -> str:

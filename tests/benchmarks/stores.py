@@ -27,7 +27,7 @@ from tests.benchmarks.data import make
 from tests.store_server import StoreServer
 
 METRICS = ("precision@4", "recall@4", "r_precision")
-USED = ("user", "score", "relevant")
+USED = ("user", "item", "score", "relevant")  # which evaluate reads
 PART = 8 << 20
 LAYOUTS = {  # rows of a row group, files, sorted by user
     "1 file of row groups of 500,000 rows": (500_000, 1, True),

@@ -173,3 +173,68 @@ def test_s3(s3, folder):
 
     assert 0 == main(["evaluate", *arguments])
     pd.testing.assert_frame_equal(here, recframe.read_per_user(each), check_names=False)
+
+
+def test_a_delta_table_in_s3(s3, rows, folder, monkeypatch):
+    """Its live files are read, with what the environment says for both libraries."""
+    deltalake = pytest.importorskip("deltalake")
+    endpoint = "http://" + s3.partition("=")[2].partition("&")[0]
+    known = {"ENDPOINT_URL": endpoint, "ACCESS_KEY_ID": "key", "SECRET_ACCESS_KEY": SECRET}
+    for name, value in (known | {"REGION": "us-east-1", "ALLOW_HTTP": "true"}).items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    for mode in ("overwrite", "overwrite"):  # files of the first version stay
+        deltalake.write_deltalake("s3://bucket/delta", rows, mode=mode, partition_by=["day"])
+    there = measure(f"s3://bucket/delta?{s3}", truth=f"s3://bucket/delta?{s3}")
+
+    pd.testing.assert_frame_equal(rows.rec(truth=rows).evaluate(METRICS), there)
+    with pytest.raises(
+        recframe.RecframeError, match=r"pass deltalake.DeltaTable\('s3://bucket/del"
+    ):
+        recframe.scan(f"s3://key:{SECRET}@bucket/delta?{s3}")
+    with pytest.raises(
+        recframe.RecframeError, match="part of the Delta table s3://bucket/delta, wh"
+    ):
+        recframe.scan(f"s3://bucket/delta/*/*.parquet?{s3}")
+
+
+def test_options_of_s3fs(s3, folder, local):
+    """As pandas takes them: key, secret and where the server is."""
+    pytest.importorskip("s3fs")
+    endpoint = "http://" + s3.partition("=")[2].partition("&")[0]
+    options = {"key": "key", "secret": SECRET, "client_kwargs": {"endpoint_url": endpoint}}
+
+    pd.testing.assert_frame_equal(local, measure("s3://bucket/runs", storage_options=options))
+
+
+def test_text_in_stores(uri, kept, folder, rows, local):
+    """Formats without footers are read in a store as well."""
+    path = folder / "bucket" / "text" / "rows.csv.gz"
+    path.parent.mkdir(exist_ok=True)
+    rows.to_csv(path, index=False)
+    kept.put(str(path), "/bucket/text/rows.csv.gz")
+    for place in (uri("text"), "memory://bucket/text/*.csv.gz"):
+        pd.testing.assert_frame_equal(measure(path), measure(place))
+
+
+def test_row_groups_that_cannot_match_are_not_fetched(uri, server, folder, rows):
+    """Neither files of other days nor row groups of other users are asked for."""
+    filters = [("day", "==", 1), ("user", "==", "user 20")]
+    runs = recframe.scan(uri("runs"), memory="64MiB", filters=filters)
+    begun = len(server.requests)
+    table = runs(short="pad").recall(k=1)
+    asked = [path for method, path, part in server.requests[begun:] if part]
+
+    assert ["user 20"] == table.index.tolist()
+    assert asked
+    assert not any("day%3D2" in path for path in asked)
+
+
+def test_requests(uri, server):
+    """A folder is listed at once; of each file the size, the end and one part are asked for."""
+    recframe.evaluate(uri("runs"), METRICS, memory="64MiB")
+    lists = [path for _, path, _ in server.requests if "list-type=2&max-keys=1000" in path]
+    gets = [path for method, path, part in server.requests if method == "GET" and part]
+
+    assert 1 == len(lists)
+    assert 4 == sum(method == "HEAD" and "day" in path for method, path, _ in server.requests)
+    assert 12 >= len(gets)
