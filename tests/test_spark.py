@@ -25,8 +25,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe.spark
+from recframe.frames.overlap import Items
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.spark import accessor
+from recframe.spark import accessor, beside
 
 pytestmark = [
     pytest.mark.slow,
@@ -526,6 +527,22 @@ def test_users_of_several_columns_in_none_of_truth(spark):
         on_spark(spark, frame), exclude=on_spark(spark, few, "date"), **SEVERAL
     )
     assert "no item is in both the frame and" in refusal(rec.mean)
+
+
+def test_no_column_is_blamed_by_examples_alone():
+    """Of parts with more users than they name, others may have the ids of a column in common."""
+    users, others = (
+        pd.MultiIndex.from_product([[day], range(beside.N_USERS)], names=["day", "user"])
+        for day in (1, 2)
+    )
+    items, no_ids = Items(True), pd.Index([])
+    for n_named, blamed in (
+        (beside.N_USERS - 1, "user='day': no 'day' is"),
+        (None, "user: no user"),
+    ):
+        part = beside.Common("truth", False, users[:n_named], others[:n_named], items, no_ids)
+        with pytest.raises(recframe.RecframeError, match=blamed):
+            beside.check_common([part])
 
 
 def test_no_row_of_users_of_several_columns(spark):
