@@ -25,8 +25,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe.spark
+from recframe.frames.overlap import Items
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.spark import accessor
+from recframe.spark import accessor, beside
 
 pytestmark = [
     pytest.mark.slow,
@@ -124,7 +125,7 @@ def as_per_user(tidy, label="User.Id"):
 
 def assert_same(expected, tidy):
     """Assert that a result holds the per-user table of pandas, bit for bit."""
-    actual = as_per_user(tidy, expected.index.name)[expected.columns]
+    actual = as_per_user(tidy, list(expected.index.names))[expected.columns]
     assert expected.index.tolist() == actual.index.tolist()
     np.testing.assert_array_equal(expected.to_numpy(), actual.to_numpy())
 
@@ -433,6 +434,130 @@ def test_truth_is_checked(spark):
         recframe.spark.rec(sdf, truth=given, **asked).evaluate()
 
 
+SEVERAL = {**ROLES, "user": ["day", "User.Id"]}
+OF_DAYS = {**OF_TRUTH, "user": ["day", "User.Id"], "truth_user": ["when", "who"]}
+
+
+def make_days():
+    """Return rows and truth of users with a ranking on each of three days, and excluded pairs."""
+    frame, truth = make()
+    days = [START + datetime.timedelta(days=day) for day in range(4)]
+    frame.insert(1, "day", [days[number % 3] for number in frame.index])
+    truth.insert(1, "when", [days[number % 4] for number in truth.index])
+    labels = {"User.Id": "who", "day": "when", "doc": "what"}
+    hits = frame.loc[frame["relevant"], [*labels]].rename(columns=labels).assign(grade=2)
+    truth = pd.concat([hits, truth]).drop_duplicates([*labels.values()], ignore_index=True)
+    return frame, truth, frame.loc[frame.index % 4 == 0, ["day", "User.Id", "doc"]]
+
+
+@pytest.mark.parametrize("kind", ["none", "pandas", "Spark, narrower"])
+def test_users_of_several_columns(spark, kind, tmp_path):
+    """Each combination is a ranking, in every table, with truth and excluded pairs of as many."""
+    frame, truth, excluded = make_days()
+    asked = SEVERAL if kind == "none" else {**OF_DAYS, "truth": truth, "exclude": excluded}
+    given = {} if kind == "none" else {"truth": TRUTHS[kind](truth, spark, tmp_path)}
+    if given:
+        given["exclude"] = excluded if kind == "pandas" else on_spark(spark, excluded, "date")
+    theirs = frame.rec(**asked)
+    ours = recframe.spark.rec(on_spark(spark, frame))(**asked | given)
+    result = ours.evaluate(METRICS)
+
+    assert [("day", "date"), ("User.Id", "bigint"), ("score", "string")] == result.dtypes[:3]
+    assert_same(theirs.evaluate(METRICS), result)
+    compared = ours.compare("recall@2", n_resamples=99).toPandas()
+    expected = theirs.compare("recall@2", n_resamples=99).reset_index()
+    compared = compared[list(expected)]  # it has those of undefined values too
+    pd.testing.assert_frame_equal(
+        expected, compared, check_exact=True, check_dtype=False, check_names=False
+    )
+    mean = ours.mean("recall@2").toPandas().set_index("score")
+    np.testing.assert_allclose(theirs.mean("recall@2"), mean, rtol=1e-12)
+    assert str(theirs.describe(2)) == str(ours.describe(2))
+    keys = truth.rename(columns={"who": "User.Id", "when": "day"})[["User.Id", "day"]]
+    user = tuple(frame.merge(keys).loc[0, ["day", "User.Id"]])
+    pd.testing.assert_frame_equal(theirs.inspect(user).metrics, ours.inspect(user).metrics)
+    assert_catalogue(theirs.catalogue(2), ours.catalogue(2))
+
+
+def test_ranks_of_users_of_several_columns(spark):
+    """Of rows of each combination; the first of them too."""
+    frame, _, _ = make_days()
+    asked = {**SEVERAL, "score": "knn_score"}
+    ours, theirs = recframe.spark.rec(on_spark(spark, frame), **asked), frame.rec(**asked)
+    keys = ["day", "User.Id", "doc"]
+
+    for result, expected in (
+        (ours.rank(), theirs.rank()["knn_score"]),
+        (ours.top(1), theirs.top(1)["rank"]),
+    ):
+        rows = result.toPandas().set_index(keys)["rank"]
+        of_rows = frame.loc[expected.index].set_index(keys).index
+        assert expected.set_axis(of_rows).to_dict() == rows.to_dict()
+
+
+def test_promises_about_users_of_several_columns(spark):
+    """Rows of one user on several days may be in several partitions, those of a day in one."""
+    frame, _, _ = make_days()
+    frame["day"] = frame["day"].where(frame.index != 7, None)
+    asked = {**SEVERAL, "missing": "drop"}
+    sdf = on_spark(spark, frame)
+    held = recframe.spark.rec(sdf.repartition(3, "day", "`User.Id`"), partitioned=True, **asked)
+    theirs = frame.rec(**asked)
+
+    assert_same(theirs.evaluate("recall@2"), held.evaluate("recall@2"))
+    assert 2 * len(frame) == held.rank().count()
+    assert str(theirs.describe(2)) == str(held.describe(2))
+    assert_catalogue(theirs.catalogue(2), held.catalogue(2))
+    broken = recframe.spark.rec(sdf, partitioned=True, **asked)
+    found = r"partitioned=True: user \(datetime.date\(.*, \d+\) has rows in [23] partitions; leave"
+    with pytest.raises(PythonException, match=found):
+        broken.rank().toPandas()
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: \d+ users in all"):
+        broken.describe()
+
+
+def test_users_of_several_columns_in_none_of_truth(spark):
+    """All partitions together refuse them, and say in which column no id is common."""
+    frame, truth, excluded = make_days()
+    later = truth.assign(when=truth["when"] + datetime.timedelta(days=30))
+    rec = recframe.spark.rec(on_spark(spark, frame), truth=on_spark(spark, later), **OF_DAYS)
+    assert "user='day': no 'day' is in both the frame and truth" in refusal(rec.evaluate)
+    few = excluded.assign(doc="D")
+    rec = recframe.spark.rec(
+        on_spark(spark, frame), exclude=on_spark(spark, few, "date"), **SEVERAL
+    )
+    assert "no item is in both the frame and" in refusal(rec.mean)
+
+
+def test_no_column_is_blamed_by_examples_alone():
+    """Of parts with more users than they name, others may have the ids of a column in common."""
+    users, others = (
+        pd.MultiIndex.from_product([[day], range(beside.N_USERS)], names=["day", "user"])
+        for day in (1, 2)
+    )
+    items, no_ids = Items(True), pd.Index([])
+    for n_named, blamed in (
+        (beside.N_USERS - 1, "user='day': no 'day' is"),
+        (None, "user: no user"),
+    ):
+        part = beside.Common("truth", False, users[:n_named], others[:n_named], items, no_ids)
+        with pytest.raises(recframe.RecframeError, match=blamed):
+            beside.check_common([part])
+
+
+def test_no_row_of_users_of_several_columns(spark):
+    """Gives tables of no user, and figures as in pandas; of truth, a refusal."""
+    frame, truth, _ = make_days()
+    rec = recframe.spark.rec(on_spark(spark, frame).where("doc is null"))
+
+    assert 0 == rec(**SEVERAL).evaluate().count()
+    assert rec(**SEVERAL).mean("recall@2").toPandas()["recall@2"].isna().all()
+    assert str(frame[:0].rec(**SEVERAL).describe()) == str(rec(**SEVERAL).describe())
+    for one in (frame[:0].rec, rec):
+        with pytest.raises(recframe.RecframeError, match="the frame has no rows"):
+            one(**OF_DAYS, truth=truth).describe()
+
+
 def test_a_promise_that_holds(spark):
     """With each user in one partition the rows stay there and the table is the same."""
     frame, _ = make()
@@ -538,9 +663,23 @@ def test_what_is_refused_at_once(spark):
         "frame must be a Spark DataFrame, .* pass spark.createDataFrame": lambda: rec(frame),
         "partitioned must be True or False": lambda: rec(sdf, partitioned=1),
         "ties='first' reads the order of rows, which Spark": lambda: rec(sdf, ties="first"),
-        r"user=\['doc', 'qid'\]: Spark takes one column of users yet; make one": lambda: rec(
-            sdf, user=["doc", "qid"]
+        "user='qid': no such column": lambda: rec(
+            sdf, **{**ROLES, "user": ["User.Id", "qid"]}
+        ).recall(),
+        r"user must be a tuple of an id of each of \['knn_score', 'User.Id'\], found 5": lambda: (
+            rec(sdf, **{**ROLES, "user": ["knn_score", "User.Id"], "score": "other.score"}).inspect(
+                5
+            )
         ),
+        "truth: user: ids of different kinds .* 'doc' of the frame is string": lambda: rec(
+            sdf,
+            user=["User.Id", "doc"],
+            item="knn_score",
+            score="other.score",
+            truth=on_spark(spark, truth),
+            truth_user=["who", "grade"],
+            truth_item="what",
+        ).evaluate(),
         "duplicates='first' reads the order": lambda: rec(sdf)(duplicates="first"),
         "unknown option 'tie'": lambda: rec(sdf, tie="best"),
         "recframe.spark.rec.sdf.": lambda: rec(sdf.select("doc", "relevant")).top(),

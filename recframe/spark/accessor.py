@@ -47,7 +47,7 @@ class SparkRecAccessor(RankingMethods[Any]):
     ====================== ======================================================= ==============
     method                 columns                                                 a row for each
     ====================== ======================================================= ==============
-    of a metric, evaluate  the user's, score, one for each metric                  user and score
+    of a metric, evaluate  the users', score, one for each metric                  user and score
     mean                   score, one for each metric                              score
     curve                  score, k, the metric's                                  score and k
     summary                score, metric, mean, low, high, ..., n_undefined        score, metric
@@ -62,11 +62,11 @@ class SparkRecAccessor(RankingMethods[Any]):
     last digit may differ, as sums of partitions are summed. `describe` and `inspect` are computed
     at once, to what pandas has. Arguments and columns are checked at once, values when computed.
 
-    One column tells users apart. Rows are shuffled so that those of a user meet, in one Python
-    process with all others of their partition. Their order is lost: ties cannot go by it. `truth`
-    and `exclude` may be of Spark too, and are shuffled with them, or of pandas or a file, which the
-    driver reads; where truth of Spark has other columns, `relevant` says which is its relevance, or
-    None. Executors need recframe.
+    Rows are shuffled so that those of a user meet, in one Python process with all others of their
+    partition; with ``user=["date", "user"]`` each combination is a user. Their order is lost: ties
+    cannot go by it. `truth` and `exclude` may be of Spark too, and are shuffled with them, or of
+    pandas or a file, which the driver reads; where truth of Spark has other columns, `relevant`
+    says which is its relevance, or None. Executors need recframe.
 
     Parameters
     ----------

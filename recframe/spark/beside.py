@@ -16,6 +16,7 @@ from recframe.frames.judgments import Judgments, read_judgments
 from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, find_items
 from recframe.frames.reading import read_interactions
 from recframe.frames.truth import Judge
+from recframe.frames.user_groups import as_users
 from recframe.options import Options
 
 BESIDE = ("truth", "exclude")  # the options that are frames
@@ -89,7 +90,8 @@ def _find_common(overlap: Overlap) -> Common:
     """Return what a part has in common with the other side, as far as all parts together ask."""
     items = overlap.items
     other_items = overlap.other_items.distinct()[: 0 if items.are_common else N_EXAMPLES]
-    users, others = overlap.users[:N_USERS], overlap.other_users[:N_USERS]
+    # Joined, these keep no more ids in their levels.
+    users, others = (join_ids([ids[:N_USERS]]) for ids in (overlap.users, overlap.other_users))
     are_users = bool(overlap.is_listed.any())
     return Common(overlap.other, are_users, users, others, items, other_items)
 
@@ -110,18 +112,31 @@ def _check_side(other: str, parts: Sequence[Common]) -> None:
     items = Items(any(part.items.are_common for part in parts))
     if are_users and items.are_common:
         return
-    other_items = encode(_join([part.other_items for part in parts]), "item")
+    other_items = encode(_join_items([part.other_items for part in parts]), "item")
     if not items.are_common:  # in any one part
-        items = find_items(_join([part.items.examples for part in parts]), other_items, other)
-    other_users = pd.Index(_join([part.other_users for part in parts]))
+        items = find_items(_join_items([part.items.examples for part in parts]), other_items, other)
+    users, other_users = (
+        join_ids(of_each).unique()
+        for of_each in ([part.users for part in parts], [part.other_users for part in parts])
+    )
     overlap = Overlap(other_users, other_items, other)
-    users = pd.Index(_join([part.users for part in parts]))
     overlap.note_users(users, np.full(len(other_users), are_users))
+    if any(N_USERS in (len(part.users), len(part.other_users)) for part in parts):
+        overlap.note_users(users[:1], np.full(len(other_users), are_users))  # there may be others
     overlap.note_items([items])
     overlap.check()
 
 
-def _join(parts: Sequence["pd.Index[Any]"]) -> pd.Series:
-    """Return the distinct ids of several parts."""
-    ids = [pd.Series(part) for part in parts if len(part)]
-    return pd.Series(pd.concat(ids).unique() if ids else [], name="item")
+def _join_items(parts: Sequence["pd.Index[Any]"]) -> pd.Series:
+    """Return the distinct items of several parts."""
+    return pd.Series(join_ids(parts).unique(), name="item")
+
+
+def join_ids(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
+    """Return the ids of several parts, those of each level joined."""
+    parts = [part for part in parts if len(part)] or [*parts[:1], pd.Index([])][:1]
+    levels = [
+        pd.concat([pd.Series(part.get_level_values(level)) for part in parts])
+        for level in range(parts[0].nlevels)
+    ]
+    return as_users([pd.Index(ids, dtype=ids.dtype) for ids in levels])

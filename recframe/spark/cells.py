@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from recframe.calls import public
 from recframe.frames.tables import mean_of_sums, plain_table, sort_table, sum_and_count
+from recframe.frames.user_groups import as_users
 from recframe.methods import MakeTable
 from recframe.spark.beside import Common, check_common
 from recframe.spark.tasks import CELL, CELLS, PART, Batches, Task, gather, join_users, number
@@ -28,8 +29,10 @@ class Part(NamedTuple):
 def make_part(table: pa.Table, task: Task, *, lists_users: bool) -> Part:
     """Return what is made of the rows of a partition, and its users where they are listed."""
     rows, made, common = task.run(table)
-    users = [as_series(pa.chunked_array([rows[name].unique()])) for name in task.users[:1]]
-    return Part(made, pd.Index(users[0] if users and lists_users else []), common)
+    if not lists_users or not task.users:
+        return Part(made, pd.Index([]), common)
+    users = rows.group_by([of_frame for of_frame, *_ in task.users]).aggregate([]).drop_null()
+    return Part(made, as_users([pd.Index(as_series(ids)) for ids in users.columns]), common)
 
 
 def make_of_made(parts: list[Part], make_table: MakeTable, empty: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from pyspark.sql import types as kinds
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.labels import as_labels, is_infer
+from recframe.frames.labels import is_infer
 from recframe.frames.names import has_role_name, is_time
 from recframe.frames.values import OF_MEAN
 from recframe.options import Options
@@ -91,12 +91,8 @@ def check_kinds(frame: Any, columns: Columns) -> None:
 
 def check_alike(frame: Any, columns: Columns, side: Any, roles: Columns, other: str) -> None:
     """Raise where ids of truth, or of exclude, never equal those of the frame, by their types."""
-    for role, own, label in (
-        ("user", columns.user, roles.user),
-        ("item", columns.item, roles.item),
-    ):
-        if own is None:
-            continue
+    pairs = [("user", *pair) for pair in zip(columns.users, roles.users, strict=True)]
+    for role, own, label in [*pairs, ("item", columns.item, roles.item)]:
         of_frame, of_side = frame.schema[own].dataType, side.schema[label].dataType
         if _kind(of_frame) is not _kind(of_side):
             raise RecframeError(
@@ -128,12 +124,6 @@ def check_said(truth: Any, roles: Columns, options: Options) -> None:
 
 def check_order(options: Options) -> None:
     """Raise for options that Spark cannot follow, which keeps no order of rows."""
-    if len(as_labels(options.user)) > 1:
-        names = ", ".join(map(quote, as_labels(options.user)))
-        raise RecframeError(
-            f"user={quote(options.user)}: Spark takes one column of users yet; make one of them, "
-            f"with sdf.withColumn('ranking', F.to_json(F.struct({names}))), and in truth likewise"
-        )
     if options.tie_rule.reads_rows:
         raise RecframeError(
             f"ties={options.ties!r} reads the order of rows, which Spark does not keep; "

@@ -64,7 +64,8 @@ def describe(
     n_repeated = sum(each.numbers.get(DUPLICATES, 0) for part in figures for each in part)
     if judgments is not None and columns.user is not None and is_unique(options, int(n_repeated)):
         judge = Judge(judgments, options)
-        judge.note(users, [part.items for part in counted])
+        if counted:
+            judge.note(users, [part.items for part in counted])
         figures.append(count_absent(sample, columns, k, options, judge))
     return describe_figures(figures, columns.scores, k)
 

@@ -53,12 +53,15 @@ def _hand_over(other: str, frame: Any, columns: Columns, options: Options) -> tu
     else:
         read_excluded(columns, options)
     found = find_roles(other, columns, options)
-    labels: dict[Any, Any] = {"user": found.user, "item": found.item, "relevant": found.relevant}
     if other == "truth":
         relevant = None if found.relevant is None else "relevant"
-        options = replace(options, truth_user="user", truth_item="item", relevant=relevant)
+        users: list[Any] = [f"user{number}" for number in range(len(found.users))]
+        options = replace(options, truth_user=users, truth_item="item", relevant=relevant)
+        item: Any = "item"
     else:  # whose columns go by the names of the frame's
-        labels = {columns.user: found.user, columns.item: found.item}
+        users, item, relevant = columns.users, columns.item, None
+    labels = dict(zip(users, found.users, strict=True))
+    labels |= {item: found.item, relevant: found.relevant}
     try:
         arrays = {
             str(name): _as_array(get_column(table, label))

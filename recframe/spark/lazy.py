@@ -33,41 +33,45 @@ class Result(NamedTuple):
 
     schema: Any
     labels: list[str]
-    user: str
+    users: list[str]
 
 
 class Parts(NamedTuple):
     """Rows of which those of a user are in one partition, what their columns are, and the users'.
 
-    The users are in one column, or in one of the frame and one of truth.
+    Each column of users is one, or one of the frame and one of truth.
     """
 
     rows: Any
     layout: tasks.Layout
-    users: list[str]
+    users: list[list[str]]
 
     def make_result(
         self, made: pd.DataFrame, own: list[str], columns: Columns, *, reads_all: bool
     ) -> Result:
         """Return the columns of what is made, given it for no row and the columns of the frame."""
         types, string, double = self.rows.schema, kinds.StringType(), kinds.DoubleType()
-        place = 0
         if reads_all:
             added = ["ranked_by", "rank"] if len(columns.scores) > 1 else ["rank"]
             given = [types[name].dataType for name in self.layout.frame]
             given += [string, double] if len(added) > 1 else [double]
-            place = list(self.layout.frame).index(self.users[0]) if self.users else 0
+            places = [list(self.layout.frame).index(of_frame) for of_frame, *_ in self.users]
         else:
-            own = ["user" if columns.user is None else str(columns.user)]
+            own = list(map(str, columns.users)) or ["user"]
             added = ["score", *made.columns.unique("metric")]
-            ids = [types[name].dataType for name in self.users] or [string]
-            user = max(ids, key=_width) if all(map(_width, ids)) else ids[0]
-            given = [user, string, *[double] * (len(added) - 1)]
+            ids = [_type_of([types[name].dataType for name in names]) for names in self.users]
+            given = [*(ids or [string]), string, *[double] * (len(added) - 1)]
+            places = list(range(len(own)))
         _check_labels(own, added)
         labels = [*own, *added]
         names = [f"r{at}" for at in range(len(labels))]
         fields = map(kinds.StructField, names, given)
-        return Result(kinds.StructType(list(fields)), labels, names[place])
+        return Result(kinds.StructType(list(fields)), labels, [names[at] for at in places])
+
+
+def _type_of(ids: list[Any]) -> Any:
+    """Return the type of ids of the frame and of truth, of integers the wider one."""
+    return max(ids, key=_width) if all(map(_width, ids)) else ids[0]
 
 
 def _width(kind: Any) -> int:
@@ -104,19 +108,18 @@ def bring_together(
     own = {f"f{at}": one for at, one in enumerate(labels) if reads_all or one in columns.labels}
     names = {label: name for name, label in own.items()}
     rows = frame.toDF(*(f"f{at}" for at in range(len(labels)))).select(*own)
-    users = {} if columns.user is None else {"": names[columns.user]}
+    users = {"": [names[label] for label in columns.users]}
     sides: dict[str, dict[str, Hashable]] = {}
     for number, (other, side) in enumerate(beside.items()):
         roles = find_roles(other, columns, options)
-        same = {roles.user: columns.user, roles.item: columns.item}
+        same = dict(zip(roles.users, columns.users, strict=True)) | {roles.item: columns.item}
         kinds_of = {field.name: field.dataType for field in side.schema}
         sides[other] = {}
         for at, label in enumerate(roles.labels):
             match = same.get(label)
             is_shared = match is not None and frame.schema[match].dataType == kinds_of[label]
             sides[other][names[match] if is_shared else f"{other}{at}"] = label
-        if columns.user is not None:
-            users[other] = next(iter(sides[other]))  # the first label is the user's
+        users[other] = list(sides[other])[: len(columns.users)]  # the first labels are the users'
         places = [side.columns.index(label) for label in roles.labels]
         side = side.toDF(*(f"c{at}" for at in range(len(side.columns))))
         picked = [
@@ -132,13 +135,17 @@ def bring_together(
     if columns.user is None:
         return Parts(rows.repartition(1), layout, [])
     if beside or not keeps:
-        rows = rows.repartition(_key(rows, list(dict.fromkeys(users.values()))))
-    shown = [users[side] for side in ("", "truth") if side in users]
-    return Parts(rows, layout, list(dict.fromkeys(shown)))
+        rows = rows.repartition(*(_key(rows, names) for names in _join(list(users.values()))))
+    return Parts(rows, layout, _join([users[side] for side in ("", "truth") if side in users]))
+
+
+def _join(sides: list[list[str]]) -> list[list[str]]:
+    """Return the names of each column of users, where sides may share them."""
+    return [list(dict.fromkeys(names)) for names in zip(*sides, strict=True)]
 
 
 def _key(rows: Any, users: list[str]) -> Any:
-    """Return what equal ids of users have in common, whatever their types."""
+    """Return what equal ids in a column of users have in common, whatever their types."""
     types = [rows.schema[user].dataType for user in users]
     common = "string"
     if all(isinstance(kind, kinds.NumericType) for kind in types):
@@ -155,8 +162,8 @@ def make_checked(rows: Any, run: Any, result: Result, task: tasks.Task) -> Any:
     beside = [kinds.StructField(name, kind) for name, kind in CELLS.items()]
     wider = kinds.StructType([*schema.fields, *beside])
     # A user's results meet, and so do all cells. Both branches below share what is here.
-    made = rows.mapInArrow(run, wider).repartition(F.col(result.user))
-    finish = partial(tasks.finish, names=schema.names, user=result.user)
+    made = rows.mapInArrow(run, wider).repartition(*map(F.col, result.users))
+    finish = partial(tasks.finish, names=schema.names, users=result.users)
     done = made.mapInArrow(finish, schema)
     if task.layout.beside:
         # In front, so that no first rows are shown of what is refused.
@@ -193,15 +200,16 @@ def make_of_users(
 ) -> Any:
     """Return what is made, in one place, of what is read of every part of a per-user table."""
     scores, metrics = (list(empty.columns.unique(level)) for level in ("score", "metric"))
-    plain = per_user.toDF(*(f"r{at}" for at in range(2 + len(metrics))))
+    plain = per_user.toDF(*(f"r{at}" for at in range(len(per_user.columns))))
     return make_of_parts(plain, partial(read, scores=scores, metrics=metrics), make, labels)
 
 
 def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.DataFrame:
     """Return the per-user table of no user, of the metrics of one in tidy form."""
     # Which columns are scores depends on no other role, and some metrics need no relevance.
-    scores = find_columns(sample, options, with_relevant=False).scores
-    labels = pd.MultiIndex.from_product([scores, per_user.columns[2:]], names=["score", "metric"])
+    columns = find_columns(sample, options, with_relevant=False)
+    metrics = per_user.columns[max(1, len(columns.users)) + 1 :]
+    labels = pd.MultiIndex.from_product([columns.scores, metrics], names=["score", "metric"])
     return pd.DataFrame(columns=labels, dtype=float)
 
 

@@ -17,7 +17,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.duplicates import advise_blindly
 from recframe.methods import Make
 from recframe.options import Options
-from recframe.spark.beside import Common, check_common, put, read_part
+from recframe.spark.beside import Common, check_common, join_ids, put, read_part
 from recframe.spark.tidy import (
     as_arrays,
     as_frame,
@@ -69,7 +69,7 @@ class Task(NamedTuple):
     columns: Columns
     options: Options
     names: list[str]
-    users: list[str]
+    users: list[list[str]]
     is_checked: bool
 
     @public
@@ -117,11 +117,14 @@ def make_users(batches: Batches, task: Task) -> Iterator[pa.RecordBatch]:
     """Yield the per-user table of a partition in tidy form."""
     if (table := gather(batches)) is not None:
         _, made, said = task.attempt(table)
-        # Of integers of the frame and of truth the wider ones.
-        ids = [table.schema.field(name).type for name in task.users] or [pa.string()]
-        are_integers = all(map(pa.types.is_integer, ids))
-        kind = max(ids, key=lambda kind: kind.bit_width) if are_integers else ids[0]
-        yield from task.give(as_tidy(made, kind), said)
+        ids = [_type_of([table.schema.field(name).type for name in names]) for names in task.users]
+        yield from task.give(as_tidy(made, ids or [pa.string()]), said)
+
+
+def _type_of(ids: list[pa.DataType]) -> pa.DataType:
+    """Return the type of ids of the frame and of truth, of integers the wider one."""
+    are_integers = all(map(pa.types.is_integer, ids))
+    return max(ids, key=lambda kind: kind.bit_width) if are_integers else ids[0]
 
 
 def make_rows(batches: Batches, task: Task) -> Iterator[pa.RecordBatch]:
@@ -149,11 +152,11 @@ def number() -> pa.Scalar:
 # What is checked when all results of a user, and all cells, have been brought together.
 
 
-def finish(batches: Batches, names: list[str], user: str) -> Iterator[pa.RecordBatch]:
+def finish(batches: Batches, names: list[str], users: list[str]) -> Iterator[pa.RecordBatch]:
     """Yield results that are checked, without what was added to check them."""
     if (table := gather(batches)) is not None:
         table = table.filter(pc.is_null(table[CELL]))
-        _check_whole(table, user)
+        _check_whole(table, users)
         yield from table.select(names).to_batches(max_chunksize=MOST_ROWS)
 
 
@@ -177,22 +180,23 @@ def _check_said(parts: list[Said]) -> None:
 
 
 @public
-def _check_whole(table: pa.Table, user: str) -> None:
+def _check_whole(table: pa.Table, users: list[str]) -> None:
     """Raise where results of a user come from several partitions."""
-    parts = table.group_by([user, PART]).aggregate([])
-    if parts.num_rows > pc.count_distinct(parts[user], "all").as_py():
-        counts = parts.group_by(user).aggregate([(PART, "count")])
+    parts = table.group_by([*users, PART]).aggregate([]).drop_null()
+    counts = parts.group_by(users).aggregate([(PART, "count")])
+    if parts.num_rows > counts.num_rows:
         most = pc.index(counts["part_count"], pc.max(counts["part_count"])).as_py()
-        found, n_parts = counts[user][most].as_py(), counts["part_count"][most].as_py()
+        found, n_parts = [counts[user][most].as_py() for user in users], counts["part_count"][most]
         raise RecframeError(
-            f"partitioned=True: user {quote(found)} has rows in {n_parts} partitions; leave "
+            f"partitioned=True: user {quote(tuple(found) if len(found) > 1 else found[0])} has "
+            f"rows in {n_parts} partitions; leave "
             "partitioned=True out to have them brought together"
         )
 
 
 def join_users(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
     """Return the users of all partitions; raise where one is in several."""
-    users: pd.Index[Any] = pd.Index(pd.concat(list(map(pd.Series, parts))) if parts else [])
+    users = join_ids(parts)
     if (n_users := users.nunique()) < len(users):
         raise RecframeError(
             f"partitioned=True: {n_users} users in all, but the partitions have {len(users)} "

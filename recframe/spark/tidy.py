@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.arrow_tables import NULLABLE
+from recframe.frames.user_groups import as_users
 
 COUNTS = ("k", "n_users", "n_won", "n_tied", "n_lost")
 TEXTS = ("score", "metric", "baseline", "interval", "test")
@@ -34,21 +35,27 @@ def as_arrays(columns: Sequence[Any], types: Sequence[pa.DataType]) -> list[pa.A
     return [pa.Array.from_pandas(column, type=kind) for column, kind in pairs]
 
 
-def as_tidy(per_user: pd.DataFrame, user: pa.DataType) -> list[pa.Array]:
-    """Return a per-user table as columns with a row for each user and score."""
+def as_tidy(per_user: pd.DataFrame, ids: Sequence[pa.DataType]) -> list[pa.Array]:
+    """Return a per-user table as columns with a row for each user and score.
+
+    Those of users, whose types are given, stand first.
+    """
     scores = list(per_user.columns.unique("score"))
     shape = len(per_user) * len(scores), per_user.shape[1] // len(scores)
     cells = per_user.to_numpy().reshape(shape)
     users, texts = per_user.index.repeat(len(scores)), np.tile(scores, len(per_user))
-    types = [user, pa.string(), *[pa.float64()] * cells.shape[1]]
-    columns = [users, texts.astype(object), *cells.T]
+    types = [*ids, pa.string(), *[pa.float64()] * cells.shape[1]]
+    levels = [users.get_level_values(level) for level in range(users.nlevels)]
+    columns = [*levels, texts.astype(object), *cells.T]
     return as_arrays(columns, types)
 
 
 def as_per_user(table: pa.Table, scores: list[str], metrics: list[str]) -> pd.DataFrame:
     """Return a per-user table, given it in tidy form in any order."""
-    user, score, *values = map(as_series, table.columns)
-    rows = pd.DataFrame(dict(zip(metrics, values, strict=True))).set_index(pd.Index(user))
+    *users, score = map(as_series, table.columns[: -len(metrics)])
+    values = map(as_series, table.columns[-len(metrics) :])
+    rows = pd.DataFrame(dict(zip(metrics, values, strict=True)))
+    rows.index = as_users(list(map(pd.Index, users)))
     of_each = [rows[(score == one).to_numpy(bool)] for one in scores]
     of_each = [values.reindex(of_each[0].index) for values in of_each]
     return pd.concat(of_each, axis=1, keys=scores, names=["score", "metric"]).astype(float)
