@@ -43,6 +43,7 @@ class Files(NamedTuple):
     drop_nulls: bool  # rows without a user are left out; else they are refused
     footer_bytes: int  # what the largest of their footers takes in memory
     footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
+    is_filtered: bool  # there are conditions on rows
 
     @property
     def users(self) -> list[str]:
@@ -126,6 +127,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         drop_nulls,
         footer_bytes,
         footers,
+        any(one.condition is not None for one in found),
     )
 
 

@@ -73,6 +73,11 @@ def make_each(
         yield made
         pa.default_memory_pool().release_unused()  # else the pool grows with the blocks
     progress.report()  # also what was dropped since
+    if files.is_filtered and progress.n_evaluated + progress.n_dropped == 0:
+        raise RecframeError(
+            "filters: no row of the files matches, so that there is nothing to evaluate; look at "
+            "the values that they compare with"
+        )
 
 
 @contextmanager

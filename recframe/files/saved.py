@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyarrow import csv
 
 from recframe.calls import public
 from recframe.disk import reason
@@ -166,6 +165,8 @@ def _read_table(path: str) -> pd.DataFrame:
 
 def _read_rows(path: str) -> pd.DataFrame:
     """Return the rows of a file as they are."""
+    from pyarrow import csv  # which `import recframe` need not load
+
     ending = Path(show_uri(path)).suffix
     source = _fetch(path) if is_uri(path) else path
     if ending not in FILE_ENDINGS:

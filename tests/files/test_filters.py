@@ -125,12 +125,17 @@ def test_files_that_cannot_match_are_not_opened(frame, tmp_path):
 
 
 def test_a_filter_that_nothing_matches(frame, tmp_path):
-    """It leaves a table without users, as a frame without rows does."""
+    """It is refused, as a date that is wrong would else be a table of zeros or of nothing."""
     frame.to_parquet(tmp_path / "run.parquet")
-
+    frame.to_csv(tmp_path / "run.csv", index=False)
+    truth = frame[["user", "item"]]
     for name in ("item", "score"):
-        runs = recframe.scan(tmp_path, filters=[(name, ">", 99)])
-        pd.testing.assert_frame_equal(frame[:0].rec.recall(1), runs.recall(1))
+        for ending in ("parquet", "csv"):
+            path = tmp_path / f"run.{ending}"
+            runs = recframe.scan(path, filters=[(name, ">", 99)])
+            for bound in (runs, runs(truth=truth, relevant=None, short="pad")):
+                with pytest.raises(recframe.RecframeError, match="filters: no row of the files"):
+                    bound.recall(1)
 
 
 def test_nulls_do_not_match(frame, tmp_path):
