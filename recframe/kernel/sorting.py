@@ -86,7 +86,7 @@ def _by_short_keys(
     sizes = rankings.offsets[users + 1] - starts
     width = int(sizes[0])
     keys = pick_runs(short.keys, starts, sizes, width)
-    if rule.row_order:
+    if rule.row_order and short.is_exact:  # else what shares a key may be no tie
         keys = _number(keys, short.n_bits, rule.row_order)
     pad_runs(keys, sizes, _pad(keys, rule))
     is_exact = short.is_exact and not rule.row_order

@@ -390,7 +390,7 @@ def test_truth_is_read_once(make, threads, tmp_path, monkeypatch):
     monkeypatch.setattr(pd, "read_parquet", lambda path, **_: paths.append(path) or read(path))
     make(ours).compute()
 
-    assert [tmp_path / "truth.parquet"] == paths
+    assert [str(tmp_path / "truth.parquet")] == list(map(str, paths))
 
 
 @pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)

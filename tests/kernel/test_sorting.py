@@ -63,6 +63,7 @@ def test_ratings_are_sorted_once(name):
         np.arange(40) * 2.0**40,
         np.array([7.0], np.float32),
         np.array([0.1, 0.2, 3], np.float32),
+        np.array([1, 1 + 2.0**-52, 3, 7]),  # two share a short key, which ends in zeros
     ],
 )
 def test_short_keys_with_room_for_the_order_of_rows(name, scores):
