@@ -1,24 +1,25 @@
 """Which format a file has, by the ending of its name."""
 
 from collections.abc import Callable
-from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
 
-from recframe.formats.arrow_files import ArrowFile
-from recframe.formats.delimited import Delimited
-from recframe.formats.json_lines import JsonLines
 from recframe.formats.rows import Rows
 
-TEXTS: dict[str, Callable[..., Rows]] = {
-    "csv": partial(Delimited, delimiter=","),
-    "tsv": partial(Delimited, delimiter="\t"),
-    "jsonl": JsonLines,
-    "ndjson": JsonLines,
+# The module of each format and the class there, imported where a file has it.
+TEXTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "csv": ("delimited", "Delimited", {"delimiter": ","}),
+    "tsv": ("delimited", "Delimited", {"delimiter": "\t"}),
+    "jsonl": ("json_lines", "JsonLines", {}),
+    "ndjson": ("json_lines", "JsonLines", {}),
 }
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}
-BINARIES: dict[str, Callable[..., Rows]] = {"feather": ArrowFile, "arrow": ArrowFile}
+BINARIES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "feather": ("arrow_files", "ArrowFile", {}),
+    "arrow": ("arrow_files", "ArrowFile", {}),
+}
 PARQUET = "parquet"  # as which files of other endings are read
 
 
@@ -32,9 +33,10 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
     ending, codec = _split(path)
     if ending == PARQUET:
         return None
-    if codec:
-        return TEXTS[ending](lambda: _decompress(open_file, codec))
-    return (TEXTS | BINARIES)[ending](open_file)
+    module, name, given = (TEXTS | BINARIES)[ending]
+    read = getattr(import_module(f"recframe.formats.{module}"), name)
+    rows: Rows = read((lambda: _decompress(open_file, codec)) if codec else open_file, **given)
+    return rows
 
 
 def _split(path: str) -> tuple[str, str]:
