@@ -441,6 +441,11 @@ def _check_paths(name: str, required: str, given: Any) -> None:
     if not is_source(given) and not all(
         map(is_path, given if isinstance(given, list | tuple) else [given])
     ):
+        if isinstance(given, pd.DataFrame) or is_table(name, given):
+            raise RecframeError(
+                f"{name} must be {required}, found a table in memory; pass it to recframe.rec, "
+                "which gives it the same methods"
+            )
         raise frame_error(name, required, given)
 
 

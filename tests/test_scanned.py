@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import recframe
@@ -256,5 +257,7 @@ def test_messages_spell_the_call(frame, tmp_path):
         recframe.evaluate(tmp_path)
     with pytest.raises(recframe.RecframeError, match=r"^source: cannot read .*none: no such file"):
         recframe.scan(tmp_path / "none")
-    with pytest.raises(recframe.RecframeError, match="source must be the path of files"):
-        recframe.scan(frame)
+    for table in (frame, pa.table(frame)):
+        for read in (recframe.scan, recframe.iter_evaluate):
+            with pytest.raises(recframe.RecframeError, match="table in memory; pass it to rec"):
+                read(table)
