@@ -1,6 +1,5 @@
 """The exceptions recframe raises for what it refuses, and how their messages quote a value."""
 
-import difflib
 import os
 import re
 import reprlib
@@ -47,6 +46,8 @@ def find_near(name: object, names: Iterable[object]) -> list[str]:
     # Of long texts the search takes its time.
     if not isinstance(name, str) or len(name) > MAX_QUOTED:
         return []
+    import difflib  # which only a refusal needs
+
     return difflib.get_close_matches(name, [one for one in names if isinstance(one, str)], n=1)
 
 

@@ -5,7 +5,6 @@ Measured in `tests/benchmarks/coverage.py`, explained in `recframe.uncertainty`.
 
 import math
 from functools import cache
-from statistics import NormalDist
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -96,7 +95,7 @@ def wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
     E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal
     of the American Statistical Association 22, 1927.
     """
-    square = NormalDist().inv_cdf((1 - confidence) / 2) ** 2
+    square = _normal_quantile((1 - confidence) / 2) ** 2
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = math.sqrt(square * (share * (1 - share) / n + square / (4 * n * n))) / (1 + square / n)
     # Without rounding a share of 0 begins at 0, and one of 1 ends at 1.
@@ -156,7 +155,7 @@ def student_bound(above: float, freedom: int) -> float:
 
     With t = sqrt(freedom) tan(angle), the density of the angle is a power of its cosine.
     """
-    normal = -NormalDist().inv_cdf(above)
+    normal = -_normal_quantile(above)
     if freedom >= MANY:
         third, fifth = normal**3, normal**5
         terms = (third + normal) / 4, (5 * fifth + 16 * third + 3 * normal) / 96
@@ -170,3 +169,10 @@ def student_bound(above: float, freedom: int) -> float:
         area = angle / 2 * math.exp(log_scale) * float(weights @ cosines ** (freedom - 1))
         low, high = (angle, high) if area < 0.5 - above else (low, angle)
     return math.sqrt(freedom) * math.tan(low)
+
+
+def _normal_quantile(probability: float) -> float:
+    """Return the value below which a normal one lies with this probability."""
+    from statistics import NormalDist  # which `import recframe` need not load
+
+    return NormalDist().inv_cdf(probability)

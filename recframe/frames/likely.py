@@ -1,6 +1,5 @@
 """Likely columns: what to suggest for roles that no name settles, and the call that names them."""
 
-import difflib
 import os
 from collections.abc import Callable, Hashable
 from dataclasses import fields
@@ -122,6 +121,8 @@ def _is_spelled_like(label: Hashable, role: str) -> bool:
     """Return whether a name is nearly one of those that mean a role."""
     if not isinstance(label, str) or not 3 < len(label) <= MAX_QUOTED:
         return False
+    import difflib  # which only a refusal needs
+
     return bool(difflib.get_close_matches(label.lower(), NAMES[role], 1, 0.8))
 
 
