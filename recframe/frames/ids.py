@@ -170,8 +170,8 @@ def _match_levels(ids: pd.MultiIndex, among: Any, other: str) -> Array:
     is_known = np.min(codes, axis=0) >= 0
     numbers = pd.Index(combine(*(code[is_known] for code in codes)))
     position = np.full(len(ids), -1)
-    own = is_known[len(among) :]
-    position[own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
+    is_own = is_known[len(among) :]
+    position[is_own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
     return position
 
 
