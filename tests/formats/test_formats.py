@@ -48,7 +48,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize(("name", "data"), READ)
+@pytest.mark.parametrize(("name", "data"), READ, ids=map(str, range(len(READ))))  # not their bytes
 def test_what_files_hold(name, data):
     """Columns are named by the header, empty cells are null, quotes hold what stands in them."""
     assert READ[name, data] == read(name, data)
@@ -74,7 +74,7 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize(("name", "data"), DAMAGED)
+@pytest.mark.parametrize(("name", "data"), DAMAGED, ids=map(str, range(len(DAMAGED))))
 def test_what_is_damaged_is_refused(name, data):
     """Arrow's message says what is wrong, and in which row or line."""
     with pytest.raises((pa.ArrowInvalid, OSError), match=DAMAGED[name, data]):
