@@ -103,6 +103,14 @@ def test_segments_in_a_file(frame, capsys):
     pd.testing.assert_frame_equal(expected, written, check_dtype=False, check_names=False)
 
 
+def test_segments_of_no_user(frame, capsys):
+    """Files without rows have a table as without segments."""
+    frame[:0].to_parquet("runs.parquet")
+    expected = run(capsys)
+
+    assert expected == run(capsys, "--by", "country")
+
+
 def test_weighted_means(frame, capsys):
     """Without segments weights give one table; a user of weight 0 is none."""
     expected = frame.rec.mean(METRICS, weights="clicks")

@@ -55,7 +55,7 @@ def view_each(
     parted = part_users(pd.concat(parts, ignore_index=True), grouping, columns.scores, metrics)
     per_user, weights, _, segments = parted
     _, means = view([per_user], arguments, None, {}, weights)
-    if not grouping.by:
+    if not grouping.by or not segments:  # as of no user
         return view([per_user], arguments, baseline, about, weights)
     results = [
         view([per_user.iloc[rows]], arguments, baseline, {}, _take(weights, rows))[0]
