@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -51,7 +52,8 @@ def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> lis
     if is_uri(root):
         found = _find_stored(dataset, f"{root.rstrip('/')}/")
     else:
-        found = list_files(dataset, Path(root))
+        # Older versions of deltalake give a path, with blanks as those of URIs are.
+        found = list_files(dataset, Path(root if is_uri(source.table_uri) else unquote(root)))
     return found or [Found(source.table_uri, {}, given=DatasetRows(dataset))]
 
 
