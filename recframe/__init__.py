@@ -52,7 +52,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> str:
-    """Return the version, which takes a tenth of the time of this import to find."""
+    """Return the version, which takes a while to find."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version

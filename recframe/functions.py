@@ -14,11 +14,12 @@ from recframe.analysis.compare import (
     check_comparison,
     compare_table,
 )
+from recframe.analysis.grouping import By
 from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.pairs import find_pairs
 from recframe.analysis.power import check_plan, plan_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.segments import By, table_of_given
+from recframe.analysis.segments import table_of_given
 from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError

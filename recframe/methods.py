@@ -32,27 +32,21 @@ from recframe.analysis.compare import (
     check_comparison,
     compare_table,
 )
+from recframe.analysis.grouping import By, Grouping, find_grouping
 from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
 from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
 from recframe.analysis.resampling import make_resampling
-from recframe.analysis.segments import (
-    By,
-    Grouping,
-    MakeWeighted,
-    find_grouping,
-    measure_with_own,
-    table_by_segment,
-)
+from recframe.analysis.segments import MakeWeighted, measure_with_own, table_by_segment
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
 from recframe.calls import public, public_methods
 from recframe.errors import find_near
 from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
-from recframe.frames.tables import mean_table, measure_table, single_table
+from recframe.frames.tables import in_cells, mean_table, measure_table, single_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS
 from recframe.metrics.names import Metric, check_k, make_metric, parse_metrics
 from recframe.metrics.registry import Definition
@@ -138,11 +132,6 @@ def _count_shown(
     """Return what the lists of interactions show, in one cell."""
     shown = count_shown(interactions, options, k, with_items=with_items)
     return in_cells([shown])
-
-
-def in_cells(values: Sequence[Any]) -> pd.DataFrame:
-    """Return a frame with a cell for each value, as which any goes anywhere."""
-    return pd.DataFrame({"cell": pd.Series(values, dtype=object)})
 
 
 def _catalogue_of(shown: pd.DataFrame, **given: Any) -> pd.DataFrame:

@@ -6,13 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.segments import (
-    Grouping,
-    Parted,
-    find_grouping,
-    join_segments,
-    part_users,
-)
+from recframe.analysis.grouping import Grouping, find_grouping
+from recframe.analysis.segments import Parted, join_segments, part_users
 from recframe.cli.results import Result
 from recframe.cli.views import view
 from recframe.files.output import Means

@@ -12,6 +12,7 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.candidates import check_pair_columns
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import check_truth_columns
+from recframe.frames.tables import in_cells
 from recframe.options import Options
 
 
@@ -76,12 +77,12 @@ def _read_once(read: Callable[..., pd.DataFrame], columns: Columns, options: Opt
     """Return in one cell what a task reads of a frame beside the rows, or of its file."""
     # A task needs a frame, whatever is in it.
     one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
-    return one.map_partitions(read, columns, options, meta=tasks.in_one_cell(None))
+    return one.map_partitions(read, columns, options, meta=in_cells([None]))
 
 
 def list_items(frame: Any, beside: Any, columns: Columns, other: str = "truth") -> Any:
     """Return what the items of every partition have in common with those of what is beside."""
-    meta = tasks.in_one_cell(None)
+    meta = in_cells([None])
     return in_one(frame.map_partitions(tasks.list_items, beside, columns, other, meta=meta))
 
 

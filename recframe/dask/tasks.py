@@ -23,22 +23,17 @@ from recframe.frames.duplicates import advise_blindly
 from recframe.frames.judgments import read_judgments
 from recframe.frames.overlap import find_items
 from recframe.frames.reading import read_interactions
-from recframe.frames.tables import sort_table
+from recframe.frames.tables import in_cells, sort_table
 from recframe.frames.truth import Judge
 from recframe.frames.user_groups import as_users
 from recframe.methods import Make, MakeTable
 from recframe.options import Options
 
 
-def in_one_cell(value: Any) -> pd.DataFrame:
-    """Return a frame of one cell, as which any value travels from task to task."""
-    return pd.DataFrame({"cell": pd.Series([value], dtype=object)})
-
-
 @public
 def read_truth(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return what truth says, in one cell."""
-    return in_one_cell(read_judgments(columns, options))
+    return in_cells([read_judgments(columns, options)])
 
 
 @public
@@ -67,7 +62,7 @@ def make_part(
 @public
 def read_exclude(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return the pairs that are no candidates, in one cell."""
-    return in_one_cell(read_excluded(columns, options))
+    return in_cells([read_excluded(columns, options)])
 
 
 @public
@@ -102,7 +97,7 @@ def list_items(
 ) -> pd.DataFrame:
     """Return what items of a partition are common to truth, or to exclude, in one cell."""
     pairs = beside["cell"].iloc[0]
-    return in_one_cell(find_items(get_column(frame, columns.item), pairs.item, other))
+    return in_cells([find_items(get_column(frame, columns.item), pairs.item, other)])
 
 
 @public
@@ -130,7 +125,7 @@ def count_part(
     """Return the figures of a partition, in one cell."""
     judge = None if truth is None else _open_judge(truth, options)
     is_all = columns.user is None
-    return in_one_cell(count_figures(frame, columns, k, options, judge, is_all=is_all))
+    return in_cells([count_figures(frame, columns, k, options, judge, is_all=is_all)])
 
 
 @public

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -176,6 +176,11 @@ def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
 def single_table(per_user: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     """Return a per-user table of one metric with a plain column for each score."""
     return per_user.set_axis(per_user.columns.unique("score").rename(metric.label), axis=1)
+
+
+def in_cells(values: Sequence[Any]) -> pd.DataFrame:
+    """Return a frame with a cell for each value, as which any value travels to anywhere."""
+    return pd.DataFrame({"cell": pd.Series(values, dtype=object)})
 
 
 def join_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:

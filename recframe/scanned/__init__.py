@@ -2,20 +2,11 @@
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
-from recframe.analysis.describe import (
-    Figures,
-    add_dropped,
-    count_absent,
-    count_figures,
-    describe_figures,
-    is_unique,
-    join_figures,
-)
-from recframe.analysis.description import DUPLICATES
 from recframe.analysis.inspect import is_user, split_user
 from recframe.analysis.overview import Overview
 from recframe.calls import public_each
@@ -23,15 +14,15 @@ from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files, open_files, read_sample
 from recframe.files.found import Found
-from recframe.files.parts import iter_parts, make_each
+from recframe.files.parts import iter_parts
 from recframe.files.staging import stage
 from recframe.frames.columns import Columns
-from recframe.frames.tables import join_tables
-from recframe.frames.truth import open_candidates, open_judge
-from recframe.methods import Join, Make, MakeTable, RankingMethods, in_cells, measure_each
+from recframe.frames.tables import in_cells, join_tables
+from recframe.methods import Join, Make, MakeTable, RankingMethods, measure_each
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import Options
+from recframe.scanned.described import describe_files
 from recframe.stores.access import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
@@ -138,10 +129,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         """
         parsed = parse_metrics(metrics)
         columns = self._find_columns(metrics=parsed)
-
-        def make(interactions: Any, options: Options) -> pd.DataFrame:
-            return measure_each(interactions, options, parsed)
-
+        make = partial(measure_each, metrics=parsed)
         return public_each(self._parts(make, columns, self._options))
 
     def __dir__(self) -> list[str]:
@@ -230,31 +218,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return make_table(in_cells(cells))
 
     def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
-        # Rows without a user are counted here, and not refused.
-        files, options = self.open(columns)._replace(drop_nulls=True), self._options
-        is_all = files.user is None
-        judge = open_judge(columns, options)
-        candidates = open_candidates(columns, options, judge)
-
-        def count(frame: pd.DataFrame) -> list[Figures]:
-            frame = candidates.among(frame)
-            return count_figures(frame, columns, k, options, judge, is_all=is_all)
-
-        parts: list[list[Figures]] = []
-        limits = self._source.limits
-        with showing(limits.progress, files.n_rows) as progress:
-            for figures in make_each(files, limits, progress, count):
-                parts = [join_figures([*parts, figures])]  # which stays small
-        candidates.check()
-        if not parts:
-            parts = [count(files.sample)]
-        n_repeated = sum(figures.numbers.get(DUPLICATES, 0) for figures in parts[0])
-        if judge is not None and not is_all and is_unique(options, int(n_repeated)):
-            parts.append(count_absent(files.sample, columns, k, options, judge))
-        described = add_dropped(
-            join_figures(parts), columns, progress.n_dropped, progress.nulls_dropped
-        )
-        return describe_figures([described], columns.scores, k)
+        return describe_files(self.open(columns), k, self._options, self._source.limits)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Others without a user are no matter here.
