@@ -18,7 +18,8 @@ from recframe.frames.judgments import read_items
 from recframe.frames.tables import check_lengths
 from recframe.frames.ties import order_ties
 from recframe.kernel.first_rows import FirstRows, find_first_rows
-from recframe.kernel.grouping import argsort, number_distinct
+from recframe.kernel.grouping import number_distinct
+from recframe.kernel.radix import argsort
 from recframe.kernel.rankings import Rankings, TieRule, split_users
 from recframe.kernel.threads import Array, in_threads
 from recframe.metrics.synonyms import FIGURES

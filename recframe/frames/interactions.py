@@ -112,8 +112,9 @@ class Interactions(NamedTuple):
 
     def _rearrange(self, arrange: Callable[[Array], Array]) -> Self:
         """Return interactions with their rows as a function arranges values of them."""
-        order, find_gains, find_judged = self.groups.order, self.find_gains, self.find_judged
-        order = np.arange(len(self.relevant)) if order is None else order
+        find_gains, find_judged = self.find_gains, self.find_judged
+        order = self.groups.order
+        order = arrange(np.arange(len(self.relevant)) if order is None else order)
 
         def take_gains() -> Gains:
             gains = cast("Callable[[], Gains]", find_gains)()
@@ -124,7 +125,7 @@ class Interactions(NamedTuple):
             return judged if judged.rows is None else judged._replace(rows=arrange(judged.rows))
 
         return self._replace(
-            groups=self.groups._replace(order=arrange(order)),
+            groups=self.groups._replace(find_order=lambda: order),
             relevant=arrange(self.relevant),
             averaged=tuple(map(arrange, self.averaged)),
             scores={

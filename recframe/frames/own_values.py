@@ -20,7 +20,8 @@ def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Serie
 
     Raise where a user has two: `name` is the argument that asked for the column.
     """
-    users, order, offsets, _ = interactions.groups
+    groups = interactions.groups
+    users, order, offsets = groups.users, groups.order, groups.offsets
     for number, own_label in enumerate(interactions.columns.users):
         if is_same(label, own_label):  # known of users without a row too
             return pd.Series(users.get_level_values(number)).set_axis(users)

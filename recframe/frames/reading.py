@@ -1,7 +1,10 @@
 """Reading: from a frame to arrays. Labels and dtypes above, arrays below; the only way in."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import nullcontext, suppress
+from functools import partial
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +20,14 @@ from recframe.frames.duplicates import (
     repeated_error,
 )
 from recframe.frames.interactions import ALL_USERS, Interactions
-from recframe.frames.user_groups import UserGroups, find_nulls, group_users, has_nulls
-from recframe.frames.values import read_relevance, read_scores, read_values
+from recframe.frames.user_groups import (
+    UserGroups,
+    check_users,
+    find_nulls,
+    group_values,
+    has_nulls,
+)
+from recframe.frames.values import read_gains, read_relevance, read_scores, read_values
 from recframe.kernel.repeats import Repeats
 from recframe.kernel.threads import Array
 from recframe.options import Options
@@ -40,42 +49,73 @@ def read_interactions(
         checked += [label for _, label in columns.averaged]
     rows = complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
-    groups = find_groups(frame, columns.users, rows)
-    relevant, find_gains = None, None
+    check_users([get_column(frame, label, rows) for label in columns.users])
+    relevant, grades = None, None
     if columns.relevant is not None:
         relevance = get_column(frame, columns.relevant, rows)
         with suppress(RecframeError) if lenient else nullcontext():
-            relevant, find_gains = read_relevance(relevance, groups, options)
+            relevant, grades = read_relevance(relevance, options)
     scores = {
-        label: read_scores(get_column(frame, label, rows), groups, options, lenient, is_low_best)
+        label: read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
         for label, is_low_best in zip(columns.scores, columns.ascending, strict=True)
     }
+    averaged = [
+        read_values(get_column(frame, label, rows), scores, options)
+        for _, label in columns.averaged
+    ]
+    of_scores = list(chain.from_iterable(scores.values()))
+    reads_items = columns.item is not None and (_reads_items(options) or lenient)
+    # What stands in rows goes through the sort with them.
+    groups, (relevant, grades, *values) = group_cells(
+        frame,
+        columns.users,
+        rows,
+        [relevant, grades, *averaged, *of_scores],
+        keep_order=reads_items,
+    )
+    averaged, ranked = values[: len(averaged)], values[len(averaged) :]
+    find_gains = None
+    if relevant is not None and grades is not None:
+        find_gains = partial(
+            read_gains, grades, relevant, groups.offsets, columns.relevant, options.gain
+        )
     interactions = Interactions(
         frame,
         columns,
         rows,
         groups,
         np.zeros(n_rows, bool) if relevant is None else relevant,
-        scores,
+        dict(zip(scores, zip(ranked[::2], ranked[1::2], strict=True), strict=True)),
         np.broadcast_to(np.int64(0), len(groups.users)),
         relevant is not None,
         find_gains,
-        averaged=tuple(
-            read_values(get_column(frame, label, rows), groups, scores, options)
-            for _, label in columns.averaged
-        ),
+        averaged=tuple(averaged),
     )
-    if columns.item is None or not (_reads_items(options) or lenient):
-        return interactions
-    return _settle_repeats(interactions, options, lenient=lenient)
+    return _settle_repeats(interactions, options, lenient=lenient) if reads_items else interactions
 
 
 def find_groups(frame: pd.DataFrame, users: list[Hashable], rows: Array | None) -> UserGroups:
     """Return the rows of each user, of a frame or of some of its rows; of no column one user."""
-    if users:
-        return group_users(*(get_column(frame, label, rows) for label in users))
-    n_rows = len(frame) if rows is None else len(rows)
-    return UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows]))
+    return group_cells(frame, users, rows, [], keep_order=True)[0]
+
+
+def group_cells(
+    frame: pd.DataFrame,
+    users: list[Hashable],
+    rows: Array | None,
+    values: Sequence[Array | None],
+    *,
+    keep_order: bool,
+) -> tuple[UserGroups, list[Any]]:
+    """Return what `find_groups` does, and values of the rows in grouped order, None as it is."""
+    if not users:
+        n_rows = len(frame) if rows is None else len(rows)
+        return UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows])), list(values)
+    columns = [get_column(frame, label, rows) for label in users]
+    known = [each for each in values if each is not None]
+    groups, grouped = group_values(columns, known, keep_order=keep_order)
+    in_order = iter(grouped)
+    return groups, [None if each is None else next(in_order) for each in values]
 
 
 def _reads_items(options: Options) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,16 +15,16 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.keys import NO_IDS, Keys, check_dtype, encode_values, factorize, find_keys
 from recframe.frames.kinds import check_ids
 from recframe.kernel.grouping import (
-    argsort,
     combine,
+    find_flags,
     group_offsets,
     lowest,
     narrow,
     rows_of_runs,
     run_bounds,
-    sort_numbers,
     take,
 )
+from recframe.kernel.radix import argsort, sort_beside, sort_numbers
 from recframe.kernel.threads import Array
 
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
@@ -40,8 +41,8 @@ class UserGroups(NamedTuple):
     users : Index of length n_users
         The user ids, each once, in the order the groups are counted in. It has a level for each
         of several columns.
-    order : ndarray of shape (n_rows,), int, or None
-        The rows in grouped order; None where they are grouped as they stand.
+    find_order : callable, or None
+        Returns the rows in grouped order; None where they are grouped as they stand.
     offsets : ndarray of shape (n_users + 1,), int
         The bounds of the groups in that order.
     sorted_by : ndarray of shape (n_users,), int, or None
@@ -49,13 +50,19 @@ class UserGroups(NamedTuple):
     """
 
     users: pd.Index[Any]
-    order: Array | None
+    find_order: Callable[[], Array] | None
     offsets: Array
     sorted_by: Array | None = None
 
+    @property
+    def order(self) -> Array | None:
+        """The rows in grouped order; None where they are grouped as they stand."""
+        return None if self.find_order is None else self.find_order()
+
     def in_order(self, values: Array) -> Array:
         """Return values of rows in grouped order."""
-        return values if self.order is None else take(values, self.order)
+        order = self.order
+        return values if order is None else take(values, order)
 
 
 def group_users(*columns: pd.Series) -> UserGroups:
@@ -63,36 +70,70 @@ def group_users(*columns: pd.Series) -> UserGroups:
 
     Of several columns each combination of their ids is a user.
     """
-    for column in columns:
-        check_dtype(column, "user")
-        if has_nulls(column):
-            raise null_error(f"user={quote(column.name)}: ids", find_nulls(column))
-    groups = _group(columns)
+    return group_values(columns, [], keep_order=True)[0]
+
+
+def group_values(
+    columns: Sequence[pd.Series], values: Sequence[Array], *, keep_order: bool
+) -> tuple[UserGroups, list[Array]]:
+    """Return what `group_users` does, and values of the rows in grouped order.
+
+    An order that is not kept is looked for again if it is asked for.
+    """
+    check_users(columns)
+    groups, grouped = _group(columns, values, keep_order=keep_order)
     for number, column in enumerate(columns):
         if column.dtype.kind in "fO":
             users = groups.users
             ids = users.levels[number] if isinstance(users, pd.MultiIndex) else users
             check_ids(ids, column, "user")
-    return groups
+    return groups, grouped
 
 
-def _group(columns: Ids) -> UserGroups:
-    """Return the rows of each user."""
+def check_users(columns: Sequence[pd.Series]) -> None:
+    """Raise where an id is null, or of a dtype that cannot be one."""
+    for column in columns:
+        check_dtype(column, "user")
+        if has_nulls(column):
+            raise null_error(f"user={quote(column.name)}: ids", find_nulls(column))
+
+
+def _group(
+    columns: Ids, values: Sequence[Array], *, keep_order: bool
+) -> tuple[UserGroups, list[Array]]:
+    """Return the rows of each user, and values of the rows in grouped order."""
     keys = [find_keys(column) for column in columns]
-    n_rows, bounds = len(columns[0]), _find_runs(keys)
-    if bounds is None:
-        order, begins, are_sorted = _sort_ids(columns, keys)
-        offsets = np.append(np.flatnonzero(begins), n_rows)
-    else:
-        heads = [_take_ids(column, bounds[:-1]) for column in columns]
-        order, begins, are_sorted = _sort_ids(heads, [find_keys(ids) for ids in heads])
-        if begins.all():
-            # Each user is one run: the rows stay as they are.
-            return UserGroups(as_users(heads), None, bounds, order if are_sorted else None)
-        offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], np.flatnonzero(begins)))
-        order = rows_of_runs(order, bounds[:-1], n_rows)
-    users = as_users([_take_ids(column, order[offsets[:-1]]) for column in columns])
-    return UserGroups(users, order, offsets, np.arange(len(users)) if are_sorted else None)
+    if (bounds := _find_runs(keys)) is not None:
+        return _group_runs(columns, values, bounds)
+    numbers, are_sorted = _number_users(columns, keys)
+    begins, firsts, grouped, order = sort_beside(numbers, values, keep_order=keep_order)
+    users = as_users([_take_ids(column, firsts) for column in columns])
+    find_order = cache(lambda: sort_numbers(numbers)[0] if order is None else order)
+    offsets = np.append(find_flags(begins), len(numbers))
+    return UserGroups(users, find_order, offsets, _own_order(users, are_sorted)), grouped
+
+
+def _group_runs(
+    columns: Ids, values: Sequence[Array], bounds: Array
+) -> tuple[UserGroups, list[Array]]:
+    """Return what `_group` does, of rows that come in runs of one user."""
+    heads = [_take_ids(column, bounds[:-1]) for column in columns]
+    numbers, are_sorted = _number_users(heads, [find_keys(ids) for ids in heads])
+    order, begins = sort_numbers(numbers)
+    if begins.all():
+        # Each user is one run: the rows stay as they are.
+        groups = UserGroups(as_users(heads), None, bounds, order if are_sorted else None)
+        return groups, list(values)
+    offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], np.flatnonzero(begins)))
+    rows = rows_of_runs(order, bounds[:-1], bounds[-1])
+    users = as_users([_take_ids(column, rows[offsets[:-1]]) for column in columns])
+    groups = UserGroups(users, lambda: rows, offsets, _own_order(users, are_sorted))
+    return groups, [take(each, rows) for each in values]
+
+
+def _own_order(users: pd.Index[Any], are_sorted: bool) -> Array | None:
+    """Return the order that sorts users where they are sorted, None where that is not known."""
+    return np.arange(len(users)) if are_sorted else None
 
 
 def _find_runs(columns: Sequence[Keys | None]) -> Array | None:
@@ -123,12 +164,11 @@ def _join_bounds(columns: list[Array]) -> Array:
     return np.flatnonzero(begins)
 
 
-def _sort_ids(columns: Ids, keys: Sequence[Keys | None]) -> tuple[Array, Array, bool]:
-    """Return what `sort_numbers` does, of ids or codes of them, and whether ids are sorted then."""
+def _number_users(columns: Ids, keys: Sequence[Keys | None]) -> tuple[Array, bool]:
+    """Return an integer for each user that is equal where users are, and whether in their order."""
     numbered = [_number_ids(*each) for each in zip(columns, keys, strict=True)]
     codes, are_sorted = zip(*numbered, strict=True)
-    numbers = codes[0] if len(codes) == 1 else combine(*map(_narrow, codes))
-    return *sort_numbers(numbers), all(are_sorted)
+    return codes[0] if len(codes) == 1 else combine(*map(_narrow, codes)), all(are_sorted)
 
 
 def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array, bool]:

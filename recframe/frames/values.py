@@ -1,8 +1,7 @@
-"""Values: what the cells of a relevance or score column say, as arrays in grouped order."""
+"""Values: what the cells of a relevance or score column say, as arrays."""
 
 import math
-from collections.abc import Callable, Hashable
-from functools import partial
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.numbers import NUMBER_OBJECTS, at_least, read_objects
-from recframe.frames.user_groups import UserGroups, find_nulls, has_nulls, null_error
+from recframe.frames.user_groups import find_nulls, has_nulls, null_error
 from recframe.kernel.rankings import Gains
 from recframe.kernel.threads import Array
 from recframe.options import Options
@@ -20,10 +19,8 @@ MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overf
 OF_MEAN = "mean column"
 
 
-def read_relevance(
-    relevance: pd.Series, groups: UserGroups, options: Options
-) -> tuple[Array, Callable[[], Gains] | None]:
-    """Return which rows are relevant and what finds their gains; None: 1 each."""
+def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array | None]:
+    """Return which rows are relevant, and their grades; None where they have none."""
     label = relevance.name
     if has_nulls(relevance):
         remedy = (
@@ -32,10 +29,8 @@ def read_relevance(
         )
         raise null_error(f"relevant={quote(label)}:", find_nulls(relevance), remedy)
     values = _numbers(_as_bool(relevance), "relevant")
-    relevant = groups.in_order(_relevant_flags(values, label, options))
-    if options.min_relevance is None:
-        return relevant, None
-    return relevant, partial(_read_gains, values, relevant, label, groups, options.gain)
+    relevant = _relevant_flags(values, label, options)
+    return relevant, None if options.min_relevance is None else values
 
 
 def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
@@ -54,14 +49,11 @@ def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
     return values.view(bool) if values.itemsize == 1 else values.astype(bool)
 
 
-def _read_gains(
-    grades: Array, relevant: Array, label: Hashable, groups: UserGroups, gain: str
-) -> Gains:
+def read_gains(grades: Array, relevant: Array, offsets: Array, label: Hashable, gain: str) -> Gains:
     """Return the gains of rows, or raise where a relevant one has a grade that cannot be counted.
 
-    The grades are those of rows as they stand; of rows that are not relevant they mean nothing.
+    The rows are in grouped order. The grades of those that are not relevant mean nothing.
     """
-    grades = groups.in_order(grades)
     if grades.dtype == np.float16:  # in which gains do not add up, nor hold the limit
         grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
@@ -71,7 +63,7 @@ def _read_gains(
         gains = np.zeros(len(grades))
         gains[relevant] = np.exp2(grades[relevant].astype(np.float64)) - 1
         grades = gains
-    return Gains(grades, np.empty(0), np.zeros_like(groups.offsets))
+    return Gains(grades, np.empty(0), np.zeros_like(offsets))
 
 
 def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> None:
@@ -90,9 +82,9 @@ def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> No
 
 
 def read_scores(
-    score: pd.Series, groups: UserGroups, options: Options, lenient: bool, is_low_best: bool
+    score: pd.Series, options: Options, lenient: bool, is_low_best: bool
 ) -> tuple[Array, Array | None]:
-    """Return the values of a score column in grouped order and which of them are ranked.
+    """Return the values of a score column and which of them are ranked; None: every one.
 
     Where the lowest score is the best, the values are turned round.
     """
@@ -117,22 +109,19 @@ def read_scores(
     if is_low_best:
         # Every integer has its complement, not every one its negative.
         values = ~values if values.dtype.kind in "iu" else -values
-    return groups.in_order(values), None if is_ranked is None else groups.in_order(is_ranked)
+    return values, is_ranked
 
 
 def read_values(
-    column: pd.Series,
-    groups: UserGroups,
-    scores: dict[Hashable, tuple[Array, Array | None]],
-    options: Options,
+    column: pd.Series, scores: dict[Hashable, tuple[Array, Array | None]], options: Options
 ) -> Array:
-    """Return the values of a column that a metric is of as floats, in grouped order.
+    """Return the values of a column that a metric is of as floats.
 
     A null in a row that no score ranks stays one, under ``missing="unranked"``.
     """
     nulls = find_nulls(column) if has_nulls(column) else None
     is_checked = options.missing != "unranked"
-    if nulls is not None and (is_checked or _is_any_ranked(nulls, groups, scores)):
+    if nulls is not None and (is_checked or _is_any_ranked(nulls, scores)):
         remedy = (
             "fill them in, with fillna(0) where they mean nothing; missing='drop' removes these "
             "rows, for every score"
@@ -151,17 +140,14 @@ def read_values(
     if nulls is not None:
         values = np.full(len(column), np.nan)
         values[~nulls] = numbers
-        numbers = values
-    return groups.in_order(numbers)
+        return values
+    return numbers
 
 
-def _is_any_ranked(
-    flags: Array, groups: UserGroups, scores: dict[Hashable, tuple[Array, Array | None]]
-) -> bool:
-    """Return whether any of the flagged rows, as they stand, is ranked by some score."""
-    flagged = groups.in_order(flags)
+def _is_any_ranked(flags: Array, scores: dict[Hashable, tuple[Array, Array | None]]) -> bool:
+    """Return whether any of the flagged rows is ranked by some score."""
     return any(
-        is_ranked is None or bool((flagged & is_ranked).any()) for _, is_ranked in scores.values()
+        is_ranked is None or bool((flags & is_ranked).any()) for _, is_ranked in scores.values()
     )
 
 

@@ -1,14 +1,14 @@
-"""Grouping: integers sorted and grouped, and what is found out about groups. NumPy only."""
+"""Grouping: rows grouped by integers, and what is found out about groups. NumPy only."""
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads
+from recframe.kernel.radix import above, differs, sort_numbers
+from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices
 
 MOST_SPREAD = 4  # integers for each row, up to which they need not be numbered anew
-ROWS_PER_PART = ROWS_PER_CHUNK // 2  # so many are sorted at once
 
 
 def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
@@ -18,93 +18,6 @@ def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
     sizes = np.zeros(n_users, np.int64)
     sizes[codes[order[starts]]] = np.diff(starts, append=len(codes))
     return order, group_offsets(sizes)
-
-
-def argsort(numbers: Array) -> Array:
-    """Return the order that sorts numbers, equal ones as they stand."""
-    if numbers.dtype.kind not in "iu":
-        return np.argsort(numbers, kind="stable")
-    return sort_numbers(numbers)[0]
-
-
-def sort_numbers(numbers: Array) -> tuple[Array, Array]:
-    """Return the stable order of integers, and whether another integer begins at its positions.
-
-    By radix: 16 bits at a time, each pass ten times as fast as to sort by comparing. Many rows
-    are first parted by their leading 8 bits, in threads, so that what is sorted fits the cache.
-    """
-    if len(numbers) == 0:
-        return np.empty(0, np.int64), np.empty(0, bool)
-    low, high = int(numbers.min()), int(numbers.max())
-    n_bits = (high - low).bit_length()
-    if len(numbers) > ROWS_PER_PART and n_bits > 8:
-        return _sort_in_parts(numbers, low, n_bits)
-    digits = _above(numbers, low)
-    order = _radix_order(digits, n_bits)
-    return order, _differs(digits[order])
-
-
-class _Part(NamedTuple):
-    """A slice of the numbers: its rows by their leading 8 bits, the other bits, and the bounds."""
-
-    rows: Array
-    digits: Array
-    offsets: Array
-
-    def led_by(self, leading: int) -> tuple[Array, Array]:
-        """Return the rows that begin with these bits, and their other bits."""
-        own = slice(self.offsets[leading], self.offsets[leading + 1])
-        return self.rows[own], self.digits[own]
-
-
-def _sort_in_parts(numbers: Array, low: int, n_bits: int) -> tuple[Array, Array]:
-    """Return what `sort_numbers` does, by parts that share their leading 8 bits."""
-    n_low_bits = n_bits - 8
-    bounds = pairwise([*range(0, len(numbers), ROWS_PER_PART), len(numbers)])
-    parts = in_threads(
-        lambda first, stop: _part(_above(numbers[first:stop], low), n_low_bits, first), bounds
-    )
-    offsets = np.sum([part.offsets for part in parts], axis=0)
-    order = np.empty(len(numbers), np.int64)
-    begins = np.empty(len(numbers), bool)
-
-    def sort(first: int, stop: int) -> None:
-        for leading in range(first, stop):
-            pieces = [part.led_by(leading) for part in parts]
-            rows, digits = map(np.concatenate, zip(*pieces, strict=True))
-            own_order = _radix_order(digits, n_low_bits)
-            own = slice(offsets[leading], offsets[leading + 1])
-            np.take(rows, own_order, out=order[own], mode="clip")
-            begins[own] = _differs(digits[own_order])
-
-    in_threads(sort, pairwise(range(0, 257, 8)))
-    return order, begins
-
-
-def _part(digits: Array, n_low_bits: int, first: int) -> _Part:
-    """Return the part of these digits, which are overwritten and begin at this row."""
-    leading = (digits >> digits.dtype.type(n_low_bits)).astype(np.uint8)
-    order = np.argsort(leading, kind="stable")
-    digits &= digits.dtype.type((1 << n_low_bits) - 1)
-    digits = digits.astype(np.uint32 if n_low_bits <= 32 else np.uint64)
-    offsets = group_offsets(np.bincount(leading, minlength=256))
-    return _Part(order + first, digits[order], offsets)
-
-
-def _above(numbers: Array, low: int) -> Array:
-    """Return how far integers are above the lowest one, in an unsigned type that holds it."""
-    wide = numbers.astype(np.uint64)  # wraps around, as does the difference: back to what it is
-    wide -= np.uint64(low % (1 << 64))
-    return wide
-
-
-def _radix_order(digits: Array, n_bits: int) -> Array:
-    """Return the stable order of unsigned integers of so many bits."""
-    order = np.argsort(digits.astype(np.uint16), kind="stable")
-    for shift in range(16, n_bits, 16):
-        higher = (digits >> digits.dtype.type(shift)).astype(np.uint16)[order]
-        order = order[np.argsort(higher, kind="stable")]
-    return order
 
 
 def take(values: Array, order: Array) -> Array:
@@ -155,7 +68,7 @@ def narrow(numbers: Array) -> Array | None:
     low, high = int(numbers.min()), int(numbers.max())
     if high - low > MOST_SPREAD * len(numbers):
         return None
-    return _above(numbers, low).view(np.int64)
+    return above(numbers, low).view(np.int64)
 
 
 def _number(codes: Array) -> tuple[Array, Array]:
@@ -199,19 +112,12 @@ def rows_of_runs(order: Array, starts: Array, n_rows: int) -> Array:
     return rows
 
 
-def _differs(values: Array) -> Array:
-    """Return whether each value differs from the one before; the first does."""
-    differs = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=differs[1:])
-    return differs
-
-
 def run_starts(*keys: Array) -> Array:
     """Return where any of the keys differs from the one before; the first one does."""
-    differs = _differs(keys[0])
+    begins = differs(keys[0])
     for key in keys[1:]:
-        differs |= _differs(key)
-    return np.flatnonzero(differs)
+        begins |= differs(key)
+    return np.flatnonzero(begins)
 
 
 def run_bounds(values: Array) -> Array:

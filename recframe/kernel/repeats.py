@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import number_members, sort_numbers, take
+from recframe.kernel.grouping import number_members, take
+from recframe.kernel.radix import sort_numbers
 from recframe.kernel.sorting import pad_runs, pick_runs
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads, user_bounds
 

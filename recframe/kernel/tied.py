@@ -3,7 +3,6 @@
 import numpy as np
 
 from recframe.kernel.grouping import (
-    argsort,
     find_flags,
     number_members,
     run_starts,
@@ -11,6 +10,7 @@ from recframe.kernel.grouping import (
     sum_by_user,
 )
 from recframe.kernel.pairs import find_members
+from recframe.kernel.radix import argsort
 from recframe.kernel.rankings import TIE_RULES, Rankings, split_users
 from recframe.kernel.sort_keys import rankable, to_keys
 from recframe.kernel.sorting import mark, sorted_blocks

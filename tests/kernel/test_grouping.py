@@ -1,67 +1,12 @@
-"""Grouping: integers sorted and grouped, and what is found out about grouping."""
-
-from unittest import mock
+"""Grouping: what is found out about groups."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from recframe.kernel import grouping
 from recframe.kernel.threads import ROWS_PER_CHUNK
-
-INTEGERS = st.sampled_from(["int8", "uint8", "int16", "int32", "int64", "uint64"])
-WIDE = {"int64": [-(2**63), 2**63 - 1], "uint64": [0, 2**64 - 1]}
-
-
-@pytest.mark.parametrize("rows_per_part", [1 << 20, 7])
-@given(numbers=hnp.arrays(INTEGERS, st.integers(0, 60)))
-def test_sorting_is_stable(rows_per_part, numbers):
-    """Equal numbers keep their order, for every type and range, in one piece and in parts."""
-    with mock.patch.object(grouping, "ROWS_PER_PART", rows_per_part):
-        order, begins = grouping.sort_numbers(numbers)
-    expected = np.argsort(numbers, kind="stable")
-    values = numbers[expected].tolist()
-
-    np.testing.assert_array_equal(expected, order)
-    assert [value not in values[:i] for i, value in enumerate(values)] == begins.tolist()
-
-
-@pytest.mark.parametrize("rows_per_part", [1 << 20, 7])
-@pytest.mark.parametrize("dtype", WIDE)
-def test_sorting_the_widest_range(dtype, rows_per_part, monkeypatch):
-    """Numbers from one end of their type to the other are sorted all the same."""
-    monkeypatch.setattr(grouping, "ROWS_PER_PART", rows_per_part)
-    numbers = np.array([*WIDE[dtype], 5] * 9, dtype)
-
-    order, _ = grouping.sort_numbers(numbers)
-    np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), order)
-
-
-def test_many_numbers_are_sorted_in_parts(monkeypatch):
-    """Parting by the leading bits changes nothing, however the numbers are spread."""
-    monkeypatch.setattr(grouping, "ROWS_PER_PART", 7)
-    rng = np.random.default_rng(8)
-    for numbers in (
-        rng.integers(0, 300, 900),
-        rng.integers(-(2**40), 2**40, 900),
-        rng.choice([0, 1, 2**62], 900),
-        rng.integers(0, 2**64, 900, dtype=np.uint64),
-    ):
-        order, begins = grouping.sort_numbers(numbers)
-        found = numbers[order]
-
-        np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), order)
-        np.testing.assert_array_equal(begins, np.append(True, found[1:] != found[:-1]))
-
-
-@pytest.mark.parametrize("kind", ["int8", "uint64", "float32", "bool", "datetime64[s]"])
-def test_the_order_of_numbers_of_any_kind(kind):
-    """Equal ones stay as they stand."""
-    numbers = np.array([3, 0, 1, 3, 0, 2, 1]).astype(kind)
-
-    assert np.argsort(numbers, kind="stable").tolist() == grouping.argsort(numbers).tolist()
 
 
 @given(st.lists(st.integers(1, 5), max_size=9), st.randoms())
