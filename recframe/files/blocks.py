@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
+from operator import le, lt
 from threading import get_ident
 from typing import Any, Literal, NamedTuple
 
@@ -19,20 +20,23 @@ import pyarrow.compute as pc
 
 from recframe.arrow_tables import NULLABLE
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.batches import MOST_ROWS, Read, fold, gather, read_batches
+from recframe.files.batches import MOST_ROWS, Read, cut, fold, gather, read_batches, run_ahead
 from recframe.files.budget import Limits, Progress
 from recframe.files.footers import Files
 from recframe.files.row_groups import RowGroup, may_have
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes, left_after
 from recframe.files.spill import MAX_BUCKETS, Spill
+from recframe.kernel.processors import n_processors
 
+BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
 
 Batches = Iterator[pa.RecordBatch]
-Route = Literal["sweep", "whole", "spill"]
+Route = Literal["sweep", "whole", "parts", "spill"]
 ROUTES: dict[Route, str] = {
     "sweep": "in order of users, block by block",
     "whole": "in one piece",
+    "parts": "in any order, parted by users in memory",
     "spill": "in any order, parted by users in a temporary file",
 }
 
@@ -48,9 +52,15 @@ class Plan(NamedTuple):
 def plan_blocks(files: Files, memory: int) -> Plan:
     """Return how files with rows are read in so many bytes of memory; no data is read."""
     memory = max(left_after(files.footer_bytes, memory), _least_memory(files))
-    if (in_order := _in_order(files)) and _most_open(files, in_order) <= memory - memory // 4:
+    n_bytes, in_order = _n_bytes(files, files.row_groups), _in_order(files)
+    n_open = n_bytes if in_order is None else _most_open(files, in_order)
+    # Most texts held at a time, of many users each: parted by users, the cache has room for theirs.
+    has_many = any(files.text_users - row_group.coded for row_group in files.row_groups)
+    if has_many and files.n_rows > MOST_ROWS and n_bytes <= min(memory, 2 * n_open):
+        return Plan("parts", files.row_groups, memory)
+    if in_order and n_open <= memory - memory // 4:
         return Plan("sweep", in_order, memory)
-    is_whole = files.user is None or _n_bytes(files, files.row_groups) <= memory
+    is_whole = files.user is None or n_bytes <= memory
     return Plan("whole" if is_whole else "spill", files.row_groups, memory)
 
 
@@ -74,7 +84,10 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
     else:
         batches = (batch for _, batch in read(encode=False))
         n_bytes = _n_bytes(files, row_groups)
-        yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
+        in_memory = route == "parts"
+        yield from _spilled(
+            files, limits, progress, batches, files.n_rows, n_bytes, in_memory=in_memory
+        )
 
 
 def iter_frames(
@@ -119,12 +132,16 @@ def _in_order(files: Files) -> list[RowGroup] | None:
 
 
 def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
-    """Return the most bytes a sweep over row groups in order of users holds at a time."""
+    """Return the most bytes a sweep over row groups in order of users holds at a time.
+
+    Of row groups that touch, one user's rows may go on, and these are held at a time on any road.
+    """
+    is_done = le if len(files.users) == 1 else lt
     most = n_open = 0
     last_to_first = sorted(row_groups, key=lambda row_group: row_group.high, reverse=True)
     for row_group in row_groups:
         n_open += _n_bytes(files, [row_group])
-        while last_to_first and last_to_first[-1].high < row_group.low:
+        while last_to_first and is_done(last_to_first[-1].high, row_group.low):
             n_open -= _n_bytes(files, [last_to_first.pop()])
         most = max(most, n_open)
     return most
@@ -196,14 +213,21 @@ def _spilled(
     n_rows: int,
     n_bytes: int,
     level: int = 0,
+    *,
+    in_memory: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Yield the frames of buckets of users; a bucket beyond the limit is spilled again."""
     memory = limits.memory
-    n_buckets = min(MAX_BUCKETS, 1 + (n_bytes - 1) // max(1, memory // 4))
-    with closing(Spill(limits.folder, files.users, n_buckets, level)) as spill:
-        for batch in _read_ahead(gather(batches, memory // 24)):
-            spill.write(batch)
-            progress.report()
+    n_least = 1 + n_rows // BUCKET_ROWS
+    n_buckets = min(MAX_BUCKETS, max(n_least, 1 + (n_bytes - 1) // max(1, memory // 4)))
+    made = Spill(limits.folder, files.users, n_buckets, level, in_memory=in_memory)
+    n_threads = n_processors()
+    with closing(made) as spill:
+        pieces = cut(_read_ahead(gather(batches, memory // 24)))
+        with ThreadPoolExecutor(n_threads) as pool:
+            for parted in run_ahead(pool, spill.part, pieces, n_threads):
+                spill.add(parted)
+                progress.report()
         sizes = spill.n_bytes + spill.n_rows * _row_bytes(files)
         # One giant user cannot be parted.
         again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)
