@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote
-from recframe.files.paths import PathLike
-from recframe.options import is_path
+from recframe.options import PathLike, is_path
 
 Report = Callable[[int, int], object]
 
