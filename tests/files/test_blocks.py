@@ -25,21 +25,18 @@ from layouts import (
     users_across_files,
 )
 from opened import open_files
-from recframe.files import batches, blocks, footers, spill
+from recframe.files import batches, blocks, footers, plans, spill
 from recframe.files.batches import read_batches
 from recframe.files.blocks import (
     _below,
     _categorical,
-    _in_order,
-    _least_memory,
-    _most_open,
     _split,
     _sweep,
     iter_blocks,
-    plan_blocks,
 )
 from recframe.files.budget import Limits, Progress
 from recframe.files.found import Found
+from recframe.files.plans import _in_order, _least_memory, _most_open, plan_blocks
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes
 from recframe.options import Options
@@ -64,7 +61,7 @@ def test_threads_and_parts_in_memory_change_no_bit(large, tmp_path, monkeypatch,
     monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
     monkeypatch.setattr(batches, "ROWS_PER_CHUNK", 0)
     monkeypatch.setattr(footers, "MOST_JOINED", 100)
-    monkeypatch.setattr(blocks, "MOST_ROWS", 0)
+    monkeypatch.setattr(plans, "MOST_ROWS", 0)
     monkeypatch.setattr(batches, "CACHED_ROWS", 70)
     monkeypatch.setattr(blocks, "BUCKET_ROWS", 50)
     threads = set[int]()
