@@ -39,6 +39,7 @@ WINDOW = f"""
 def run_recframe(path, memory, duplicates="keep"):
     """Precision, recall, R-precision; exact with ties."""
     import recframe
+    import recframe.scanned
 
     options = {"short": "pad", "duplicates": duplicates, "memory": memory}
     return lambda: recframe.evaluate(path, METRICS, **options)
