@@ -131,10 +131,10 @@ def _bounds(sizes: Array) -> Array:
 
 def above(numbers: Array, low: int, n_bits: int = 64) -> Array:
     """Return how far integers are above the lowest one, unsigned, in so many bits or more."""
+    wide: Array = numbers.astype(np.uint32 if n_bits <= 32 else np.uint64)
     # Wraps around, as does the difference: back to what it is.
-    difference = numbers.astype(np.uint32 if n_bits <= 32 else np.uint64)
-    difference -= difference.dtype.type(low % (1 << 8 * difference.itemsize))
-    return difference
+    np.subtract(wide, wide.dtype.type(low % (1 << 8 * wide.itemsize)), out=wide)
+    return wide
 
 
 def _radix_order(digits: Array, n_bits: int) -> Array:
