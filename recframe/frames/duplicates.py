@@ -13,7 +13,7 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import check_dtype, factorize, find_keys, number_text
+from recframe.frames.keys import Keys, as_texts, check_dtype, factorize, find_keys, number_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
@@ -53,14 +53,17 @@ class Unfolded(NamedTuple):
 class ItemRepeats(NamedTuple):
     """The rows, counted in grouped order, that repeat the item of their user.
 
-    `text_keys` are those of `number_text` where items are text, in the order of rows.
+    `text_keys` are those of `number_text` where items are text and keys are kept, in the order
+    of rows.
     """
 
     repeats: Repeats
     text_keys: Array | None = None
 
 
-def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = False) -> ItemRepeats:
+def find_item_repeats(
+    item: pd.Series, groups: UserGroups, *, lenient: bool = False, keep_keys: bool = False
+) -> ItemRepeats:
     """Return the rows that repeat the item of their user.
 
     A null item is refused; where reading is lenient, it repeats none.
@@ -72,19 +75,23 @@ def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = Fa
         codes, _ = factorize(item, "item")
         codes[nulls] = -1 - np.arange(nulls.sum())
         return ItemRepeats(find_repeats(codes, groups.offsets, groups.order))
-    keys, are_ids = _make_keys(item)
-    found = find_repeats(keys, groups.offsets, groups.order)
-    if are_ids or len(found.rows) == 0:
-        return ItemRepeats(found, None if are_ids else keys)
-    # Different ids can have one key: those of the rows found are compared themselves.
+    keys = _make_keys(item)
+    if not isinstance(keys, pa.Array):
+        return ItemRepeats(find_repeats(keys, groups.offsets, groups.order))
+    text_keys = number_text(keys) if keep_keys else None
+    numbers = as_texts(keys) if text_keys is None else text_keys
+    found = find_repeats(numbers, groups.offsets, groups.order)
+    if len(found.rows) == 0:
+        return ItemRepeats(found, text_keys)
+    # Different texts can have one number: those of the rows found are compared themselves.
     rows = np.unique(np.concatenate([found.rows, found.first]))
     codes = pd.factorize(item.iloc[rows if groups.order is None else groups.order[rows]])[0]
     exact = find_repeats(codes, np.searchsorted(rows, groups.offsets))
-    return ItemRepeats(Repeats(rows[exact.rows], rows[exact.first]), keys)
+    return ItemRepeats(Repeats(rows[exact.rows], rows[exact.first]), text_keys)
 
 
-def _make_keys(item: pd.Series) -> tuple[Array, bool]:
-    """Return an integer for each id that is equal where ids are, and whether only there."""
+def _make_keys(item: pd.Series) -> Keys:
+    """Return a number for each id that is equal where ids are, or the ids where they are text."""
     check_dtype(item, "item")
     keys = find_keys(item)
     if isinstance(item.dtype, pd.CategoricalDtype):
@@ -92,15 +99,10 @@ def _make_keys(item: pd.Series) -> tuple[Array, bool]:
         if is_object_dtype(categories) or categories.kind == "f":
             keys = None  # what they are must be looked at
     if keys is None:
-        return encode(item, "item").codes, True
-    if isinstance(keys, pa.Array):
-        return number_text(keys), False
-    if keys.dtype.kind == "f":
+        return encode(item, "item").codes
+    if isinstance(keys, np.ndarray):
         check_digits(keys, f"item={quote(item.name)}: ids")
-        if (keys == 0).any():
-            keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
-        keys = keys.view(f"i{keys.itemsize}")
-    return keys, True
+    return keys
 
 
 def repeated_error(

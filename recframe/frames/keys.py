@@ -10,7 +10,7 @@ import pyarrow as pa
 from pandas.api.types import infer_dtype, is_integer_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.kernel.texts import text_keys
+from recframe.kernel.texts import Texts, text_keys
 from recframe.kernel.threads import Array, in_slices
 
 Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
@@ -80,10 +80,15 @@ def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
 
 def number_text(text: pa.Array) -> Array:
     """Return an integer of 32 bits for each text, that is equal where texts are."""
+    return text_keys(as_texts(text))
+
+
+def as_texts(text: pa.Array) -> Texts:
+    """Return the bytes of texts, which are not copied, and their bounds."""
     _, offsets, data = text.buffers()
     width = np.int32 if pa.types.is_string(text.type) else np.int64
     bounds = np.frombuffer(offsets, width)[text.offset : text.offset + len(text) + 1]
-    return text_keys(bounds, np.frombuffer(data or b"", np.uint8))
+    return Texts(bounds, np.frombuffer(data or b"", np.uint8))
 
 
 def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
