@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from pandas.api.types import is_object_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import Keys, as_texts, check_dtype, factorize, find_keys, number_text
+from recframe.frames.keys import as_texts, check_dtype, factorize, find_keys, number_text, read_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
@@ -68,19 +67,13 @@ def find_item_repeats(
 
     A null item is refused; where reading is lenient, it repeats none.
     """
-    if has_nulls(item):
-        nulls = find_nulls(item)
-        if not lenient:
-            raise null_error(f"item={quote(item.name)}: ids", nulls)
-        codes, _ = factorize(item, "item")
-        codes[nulls] = -1 - np.arange(nulls.sum())
-        return ItemRepeats(find_repeats(codes, groups.offsets, groups.order))
-    keys = _make_keys(item)
-    if not isinstance(keys, pa.Array):
+    text = read_text(item)  # which knows its nulls: to look at objects for them takes as long
+    if text is None or text.null_count:
+        keys = _find_keys(item, lenient=lenient)
         return ItemRepeats(find_repeats(keys, groups.offsets, groups.order))
-    text_keys = number_text(keys) if keep_keys else None
-    numbers = as_texts(keys) if text_keys is None else text_keys
-    found = find_repeats(numbers, groups.offsets, groups.order)
+    text_keys = number_text(text) if keep_keys else None
+    texts = as_texts(text) if text_keys is None else text_keys
+    found = find_repeats(texts, groups.offsets, groups.order)
     if len(found.rows) == 0:
         return ItemRepeats(found, text_keys)
     # Different texts can have one number: those of the rows found are compared themselves.
@@ -90,18 +83,23 @@ def find_item_repeats(
     return ItemRepeats(Repeats(rows[exact.rows], rows[exact.first]), text_keys)
 
 
-def _make_keys(item: pd.Series) -> Keys:
-    """Return a number for each id that is equal where ids are, or the ids where they are text."""
+def _find_keys(item: pd.Series, *, lenient: bool) -> Array:
+    """Return a number for each id that is equal where ids are, for each null one of its own."""
+    if has_nulls(item):
+        nulls = find_nulls(item)
+        if not lenient:
+            raise null_error(f"item={quote(item.name)}: ids", nulls)
+        codes, _ = factorize(item, "item")
+        codes[nulls] = -1 - np.arange(nulls.sum())
+        return codes
     check_dtype(item, "item")
-    keys = find_keys(item)
-    if isinstance(item.dtype, pd.CategoricalDtype):
-        categories = item.cat.categories.dtype
-        if is_object_dtype(categories) or categories.kind == "f":
-            keys = None  # what they are must be looked at
+    of = item.cat.categories.dtype if isinstance(item.dtype, pd.CategoricalDtype) else item.dtype
+    # What objects are, and float categories, must be looked at.
+    is_plain = not is_object_dtype(of) and (of is item.dtype or of.kind != "f")
+    keys = find_keys(item) if is_plain else None
     if keys is None:
         return encode(item, "item").codes
-    if isinstance(keys, np.ndarray):
-        check_digits(keys, f"item={quote(item.name)}: ids")
+    check_digits(keys, f"item={quote(item.name)}: ids")
     return keys
 
 
