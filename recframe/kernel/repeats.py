@@ -17,8 +17,8 @@ CELLS = 1 << 16  # of the matrix, which must stay in the cache; the more, the mo
 STEP = 1 << 21  # rows whose bits a thread holds at a time; the fewer, the more pads
 BATCH = 1 << 17  # rows that one pass after the other leaves in the cache
 SAMPLE = 1 << 10  # keys that show whether the low bits tell keys apart
-PICKED = 512
-SHORTEST = 64
+PICKED = 512  # pieces of runs from which on NumPy lets other threads work while it picks them
+SHORTEST = 64  # rows of such a piece
 PAD = (1 << 32) - 1
 
 Writer: TypeAlias = Callable[[Array, int], None]  # fills an array with bits, from a row on
@@ -175,7 +175,7 @@ def _find_in_matrices(bits: Array, offsets: Array) -> Iterator[Array]:
 
 def _pick(bits: Array, starts: Array, width: int) -> Array:
     """Return the runs at the starts as rows of a new matrix, of this width or little more."""
-    # NumPy lets other threads work only while it picks at least so many items.
+    # Seen as one piece beginning at every row, so that pieces overlap: copied whole.
     n_pieces = max(1, min(-(-PICKED // len(starts)), width // SHORTEST))
     piece = -(-width // n_pieces)
     items = np.ndarray((len(bits) - piece + 1,), f"V{piece * 4}", bits, strides=bits.strides)
