@@ -14,7 +14,7 @@ from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads
 
 WIDEST = 1 << 13  # rows of a user that are sorted as one row of a matrix
 CELLS = 1 << 16  # of the matrix, which must stay in the cache; the more, the more of them are pads
-STEP = 1 << 21  # rows whose bits a thread holds at a time; the fewer, the more pads
+STEP = 1 << 22  # rows whose bits a thread holds at a time; the fewer, the more pads
 BATCH = 1 << 17  # rows that one pass after the other leaves in the cache
 SAMPLE = 1 << 10  # keys that show whether the low bits tell keys apart
 PICKED = 512  # pieces of runs from which on NumPy lets other threads work while it picks them
@@ -129,7 +129,8 @@ def _find_alike(
 
     With them the user of each, and its bits. Bits not known yet are written step by step.
     """
-    marks = np.arange(offsets[first], offsets[stop], STEP)
+    n_rows = STEP if callable(bits) else len(bits)
+    marks = np.arange(offsets[first], offsets[stop], max(1, n_rows))
     steps = sorted({first, *np.searchsorted(offsets, marks).tolist(), stop})
     longest = int(np.diff(offsets[steps]).max())
     # The same memory for every step, as new memory is handed out page by page.
