@@ -73,7 +73,7 @@ LAYOUTS = {
     no_statistics: True,
     giant_row_group: True,
     giant_user: True,
-    only_one_user: True,
+    only_one_user: False,
 }
 
 

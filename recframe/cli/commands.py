@@ -25,7 +25,6 @@ from recframe.cli.segments import read_grouping, view_each
 from recframe.cli.views import find_baseline, view
 from recframe.console import check_shown, show, tell
 from recframe.errors import RecframeError, shorten, show_path
-from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import Limits, check_limits
 from recframe.files.footers import Files, open_files, read_sample
 from recframe.files.output import (
@@ -38,6 +37,7 @@ from recframe.files.output import (
 )
 from recframe.files.parts import iter_parts
 from recframe.files.paths import find_files
+from recframe.files.plans import ROUTES, plan_blocks
 from recframe.files.staging import stage
 from recframe.frames.beside import load_frame
 from recframe.frames.catalogue import read_catalogue

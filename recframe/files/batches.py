@@ -1,8 +1,14 @@
 """Rows of parquet files, read in batches that are conformed to one schema."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
+from threading import get_ident
+from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -15,13 +21,18 @@ from recframe.files.footers import Files
 from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import ROW_BYTES, batch_bytes
+from recframe.kernel.processors import n_processors
+from recframe.kernel.threads import ROWS_PER_CHUNK
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 FOLD_BYTES = 8 << 20  # of rows whose texts are not yet made one
 OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
 AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
+CACHED_ROWS = 3 << 16
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
+Element = TypeVar("Element")
+Made = TypeVar("Made")
 Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are of
 
 
@@ -32,52 +43,114 @@ def read_batches(
 
     Long texts are dictionary-encoded, other ids of users that are text where `encode` says so.
     Null ids are refused or dropped here, so that no plan meets one: statistics do not show them.
+    What is on this machine is read in threads, a row group each, where there is room for these.
     """
     encoded = files.long_text | (files.text_users if encode else set())
     found_at = {row_group.path: row_group.found for row_group in files.row_groups}
-    n_open = OPEN_BYTES // max(1, files.footer_bytes)
+    n_open = max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.footer_bytes)))
 
-    @lru_cache(max(1, min(MAX_OPEN, n_open)))
-    def opened(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
+    @lru_cache(n_open)
+    def opened(path: str, as_codes: tuple[str, ...], thread: int) -> pq.ParquetFile:
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
+    def read(row_group: RowGroup, progress: Progress, n_rows: int) -> Iterator[pa.RecordBatch]:
+        return _read(files, row_group, n_rows, progress, encoded, opened)
+
+    n_threads = min(n_processors(), n_open, len(row_groups))
+    most = max((row_group.n_read for row_group in row_groups), default=0)
+    pays = sum(row_group.n_rows for row_group in row_groups) > ROWS_PER_CHUNK
+    is_here = all(row_group.found.remote is None for row_group in row_groups)
+    if n_threads > 1 and pays and is_here and (n_threads + 1) * most <= AHEAD * n_bytes:
+        yield from _read_in_threads(row_groups, read, n_threads, progress)
+        return
     for row_group in read_ahead(row_groups, AHEAD * n_bytes, with_footers=not files.footers):
-        names = dict.fromkeys([*files.types, *row_group.found.looked_at])
-        stored = [name for name in names if name not in row_group.partitions]
-        # Of texts that are not codes in the file, Arrow would keep all it has met.
-        as_codes = tuple(name for name in stored if name in encoded & row_group.coded)
         n_rows = n_bytes // (ROW_BYTES + row_group.n_read // row_group.n_rows)
-        n_rows = max(1, min(MOST_ROWS, n_rows))
-        with naming_file(row_group.path):
-            file = opened(row_group.path, as_codes)
-            n_left = row_group.n_rows
-            for read in file.iter_batches(n_rows, row_group.indexes, columns=stored):
-                n_left -= read.num_rows
-                kept = matching(read, row_group)
-                progress.n_read += 2 * (read.num_rows - kept.num_rows)
-                columns = {}
-                for name, wanted in files.types.items():
-                    value = row_group.partitions.get(name)
-                    array = kept[name] if value is None else pa.repeat(value, kept.num_rows)
-                    try:
-                        columns[name] = _conform(array, wanted, encode=name in encoded)
-                    except pa.ArrowInvalid as error:  # a number that the other files' type has not
-                        found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
-                        raise RecframeError(
-                            f"{quote(name)} in {show_path(row_group.path)} has type {found}; "
-                            "write the files with one type"
-                        ) from error
-                rows = pa.record_batch(columns)
-                batch = _without_nulls(rows, files, row_group.path)
-                progress.n_read += rows.num_rows
-                if batch.num_rows < rows.num_rows:
-                    progress.note_dropped(rows, batch)
+        for batch in read(row_group, progress, max(1, min(MOST_ROWS, n_rows))):
+            yield row_group, batch
+
+
+def _read_in_threads(
+    row_groups: Sequence[RowGroup],
+    read: Callable[[RowGroup, Progress, int], Iterator[pa.RecordBatch]],
+    n_threads: int,
+    progress: Progress,
+) -> Iterator[Read]:
+    """Yield row groups in batches; each is read whole, and one for each thread beside it."""
+
+    def read_whole(row_group: RowGroup) -> tuple[RowGroup, list[pa.RecordBatch], Progress]:
+        own = Progress(row_group.n_rows, progress.tell)
+        return row_group, list(read(row_group, own, MOST_ROWS)), own
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        for row_group, batches, own in run_ahead(pool, read_whole, row_groups, n_threads):
+            progress.add_read(own)
+            for batch in batches:
                 yield row_group, batch
-            if n_left:  # Arrow gives what there is
-                raise OSError(
-                    f"row group {row_group.indexes[0]} has {row_group.n_rows - n_left} of the "
-                    f"{row_group.n_rows} rows that the footer says"
-                )
+
+
+def run_ahead(
+    pool: ThreadPoolExecutor,
+    function: Callable[[Element], Made],
+    elements: Iterable[Element],
+    n_ahead: int,
+) -> Iterator[Made]:
+    """Yield what a function makes of each element, in their order, while so many more are made."""
+    coming: deque[Future[Made]] = deque()
+    try:
+        for element in elements:
+            coming.append(pool.submit(function, element))
+            if len(coming) > n_ahead:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
+    finally:
+        for future in coming:
+            future.cancel()
+
+
+def _read(
+    files: Files,
+    row_group: RowGroup,
+    n_rows: int,
+    progress: Progress,
+    encoded: Collection[str],
+    opened: Callable[[str, tuple[str, ...], int], pq.ParquetFile],
+) -> Iterator[pa.RecordBatch]:
+    """Yield a row group in batches of so many rows."""
+    names = dict.fromkeys([*files.types, *row_group.found.looked_at])
+    stored = [name for name in names if name not in row_group.partitions]
+    # Of texts that are not codes in the file, Arrow would keep all it has met.
+    as_codes = tuple(name for name in stored if name in encoded and name in row_group.coded)
+    with naming_file(row_group.path):
+        file = opened(row_group.path, as_codes, get_ident())
+        n_left = row_group.n_rows
+        for read in file.iter_batches(n_rows, row_group.indexes, columns=stored):
+            n_left -= read.num_rows
+            kept = matching(read, row_group)
+            progress.n_read += 2 * (read.num_rows - kept.num_rows)
+            columns = {}
+            for name, wanted in files.types.items():
+                value = row_group.partitions.get(name)
+                array = kept[name] if value is None else pa.repeat(value, kept.num_rows)
+                try:
+                    columns[name] = _conform(array, wanted, encode=name in encoded)
+                except pa.ArrowInvalid as error:  # a number that the other files' type has not
+                    found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
+                    raise RecframeError(
+                        f"{quote(name)} in {show_path(row_group.path)} has type {found}; "
+                        "write the files with one type"
+                    ) from error
+            rows = pa.record_batch(columns)
+            batch = _without_nulls(rows, files, row_group.path)
+            progress.n_read += rows.num_rows
+            if batch.num_rows < rows.num_rows:
+                progress.note_dropped(rows, batch)
+            yield batch
+        if n_left:  # Arrow gives what there is
+            raise OSError(
+                f"row group {row_group.indexes[0]} has {row_group.n_rows - n_left} of the "
+                f"{row_group.n_rows} rows that the footer says"
+            )
 
 
 def _conform(array: pa.Array, wanted: pa.DataType, *, encode: bool) -> pa.Array:
@@ -129,6 +202,14 @@ def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.Recor
             n_rows += batch.num_rows
             n_held += batch_bytes(batch, ROW_BYTES)
         yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+
+
+def cut(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in batches that the cache holds while they are put in another order."""
+    for batch in batches:
+        n_pieces = -(-batch.num_rows // CACHED_ROWS)
+        bounds = np.linspace(0, batch.num_rows, n_pieces + 1).astype(int).tolist()
+        yield from (batch.slice(start, stop - start) for start, stop in pairwise(bounds))
 
 
 def fold(batches: Iterable[pa.RecordBatch]) -> pa.Table:

@@ -1,8 +1,8 @@
-"""Blocks of whole users: the plan for files of any size, made before any data is read.
+"""Blocks of whole users, read as the plan says.
 
 Where the footers bound the users of every row group, a sweep reads the row groups in order of
-users and carries on those whose rows may go on; else all rows are spilled, parted by user. Where
-several columns tell users apart, a sweep goes by the first.
+users and carries on those whose rows may go on; else all rows are parted by user, in memory or in a
+temporary file. Where several columns tell users apart, a sweep goes by the first.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
 from threading import get_ident
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,39 +19,19 @@ import pyarrow.compute as pc
 
 from recframe.arrow_tables import NULLABLE
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.batches import MOST_ROWS, Read, fold, gather, read_batches
+from recframe.files.batches import MOST_ROWS, Read, cut, fold, gather, read_batches, run_ahead
 from recframe.files.budget import Limits, Progress
 from recframe.files.footers import Files
-from recframe.files.row_groups import RowGroup, may_have
-from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes, left_after
+from recframe.files.plans import bytes_of, plan_blocks, row_bytes_of
+from recframe.files.row_groups import may_have
+from recframe.files.sizes import batch_bytes
 from recframe.files.spill import MAX_BUCKETS, Spill
+from recframe.kernel.processors import n_processors
 
+BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
 
 Batches = Iterator[pa.RecordBatch]
-Route = Literal["sweep", "whole", "spill"]
-ROUTES: dict[Route, str] = {
-    "sweep": "in order of users, block by block",
-    "whole": "in one piece",
-    "spill": "in any order, parted by users in a temporary file",
-}
-
-
-class Plan(NamedTuple):
-    """How files are read: in order of users, as one block, or parted in a temporary file."""
-
-    route: Route
-    row_groups: list[RowGroup]  # in the order they are read
-    memory: int  # bytes that are left to work in
-
-
-def plan_blocks(files: Files, memory: int) -> Plan:
-    """Return how files with rows are read in so many bytes of memory; no data is read."""
-    memory = max(left_after(files.footer_bytes, memory), _least_memory(files))
-    if (in_order := _in_order(files)) and _most_open(files, in_order) <= memory - memory // 4:
-        return Plan("sweep", in_order, memory)
-    is_whole = files.user is None or _n_bytes(files, files.row_groups) <= memory
-    return Plan("whole" if is_whole else "spill", files.row_groups, memory)
 
 
 def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd.DataFrame]:
@@ -73,8 +53,11 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
             yield frame
     else:
         batches = (batch for _, batch in read(encode=False))
-        n_bytes = _n_bytes(files, row_groups)
-        yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
+        n_bytes = bytes_of(files, row_groups)
+        in_memory = route == "parts"
+        yield from _spilled(
+            files, limits, progress, batches, files.n_rows, n_bytes, in_memory=in_memory
+        )
 
 
 def iter_frames(
@@ -91,49 +74,10 @@ def iter_frames(
         yield frame.astype({label: texts[label].cat.categories.dtype for label in texts})
 
 
-def _row_bytes(files: Files) -> int:
-    """Return the bytes that the work on a row takes, beside those of the row."""
-    return ROW_BYTES + SCORE_BYTES * len(files.columns.scores)
-
-
-def _least_memory(files: Files) -> int:
-    """Return the bytes of a block below which its columns take more time than its rows."""
-    n_scores = len(files.columns.scores)
-    return min(FREE, SCORE_BYTES * n_scores * n_scores)
-
-
-def _n_bytes(files: Files, row_groups: list[RowGroup]) -> int:
-    """Return the bytes that the rows of row groups, and the work on them, will take."""
-    n_rows = sum(row_group.n_rows for row_group in row_groups)
-    return n_rows * _row_bytes(files) + sum(row_group.n_bytes for row_group in row_groups)
-
-
-def _in_order(files: Files) -> list[RowGroup] | None:
-    """Return the row groups in order of their lowest users, or None where some are not known."""
-    if files.user is None or any(row_group.low is None for row_group in files.row_groups):
-        return None
-    kinds = ("integer", "float32", "float64", "string", "binary", "date", "timestamp")
-    if not any(getattr(pa.types, f"is_{kind}")(files.types[files.user]) for kind in kinds):
-        return None
-    return sorted(files.row_groups, key=lambda row_group: (row_group.low, row_group.high))
-
-
-def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
-    """Return the most bytes a sweep over row groups in order of users holds at a time."""
-    most = n_open = 0
-    last_to_first = sorted(row_groups, key=lambda row_group: row_group.high, reverse=True)
-    for row_group in row_groups:
-        n_open += _n_bytes(files, [row_group])
-        while last_to_first and last_to_first[-1].high < row_group.low:
-            n_open -= _n_bytes(files, [last_to_first.pop()])
-        most = max(most, n_open)
-    return most
-
-
 def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa.RecordBatch]]:
     """Yield the rows of users that no later row group has, as soon as there are enough of them."""
     held: list[Read] = []
-    user, row_bytes = str(files.user), _row_bytes(files)
+    user, row_bytes = str(files.user), row_bytes_of(files)
     n_held = n_carried = 0
     for row_group, batch in reads:
         # With this true of every row group, no user can come back after its block.
@@ -145,7 +89,7 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
                 f"is below {quote(row_group.low)}, but one is; write the file anew"
             )
         enough = max(min(MOST_ROWS * row_bytes, memory // 2), 2 * n_carried)
-        is_full = n_held >= enough or n_held + _n_bytes(files, [row_group]) > memory
+        is_full = n_held >= enough or n_held + bytes_of(files, [row_group]) > memory
         if is_full and held and held[-1][0] is not row_group:
             done, held = _split(held, user, row_group.low)
             # The plan has a quarter of the memory free then, so that this is rarely done.
@@ -196,15 +140,22 @@ def _spilled(
     n_rows: int,
     n_bytes: int,
     level: int = 0,
+    *,
+    in_memory: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Yield the frames of buckets of users; a bucket beyond the limit is spilled again."""
     memory = limits.memory
-    n_buckets = min(MAX_BUCKETS, 1 + (n_bytes - 1) // max(1, memory // 4))
-    with closing(Spill(limits.folder, files.users, n_buckets, level)) as spill:
-        for batch in _read_ahead(gather(batches, memory // 24)):
-            spill.write(batch)
-            progress.report()
-        sizes = spill.n_bytes + spill.n_rows * _row_bytes(files)
+    n_least = 1 + n_rows // BUCKET_ROWS
+    n_buckets = min(MAX_BUCKETS, max(n_least, 1 + (n_bytes - 1) // max(1, memory // 4)))
+    made = Spill(limits.folder, files.users, n_buckets, level, in_memory=in_memory)
+    n_threads = n_processors()
+    with closing(made) as spill:
+        pieces = cut(_read_ahead(gather(batches, memory // 24)))
+        with ThreadPoolExecutor(n_threads) as pool:
+            for parted in run_ahead(pool, spill.part, pieces, n_threads):
+                spill.add(parted)
+                progress.report()
+        sizes = spill.n_bytes + spill.n_rows * row_bytes_of(files)
         # One giant user cannot be parted.
         again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)
         whole = np.flatnonzero(~again & (spill.n_rows > 0)).tolist()

@@ -50,11 +50,10 @@ def left_after(footer_bytes: int, memory: int) -> int:
 
 def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
     """Return the bytes that rows take, so many for the work on each among them."""
-    n_bytes: int = row_bytes * batch.num_rows
-    for column in batch.columns:
-        n_bytes += column.nbytes
-        if pa.types.is_dictionary(column.type):
-            n_bytes += (TEXT_COPIES - 1) * column.dictionary.nbytes
+    n_bytes: int = row_bytes * batch.num_rows + batch.nbytes
+    for number, kind in enumerate(batch.schema.types):
+        if pa.types.is_dictionary(kind):
+            n_bytes += (TEXT_COPIES - 1) * batch.column(number).dictionary.nbytes
     return n_bytes
 
 

@@ -6,6 +6,8 @@ The file has no name, so nothing of it is left however the process ends.
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,52 +17,102 @@ from recframe.files.budget import writing_to
 from recframe.files.packing import is_wide, pack, unpack
 from recframe.files.sizes import batch_bytes
 from recframe.files.user_ids import hash_users
+from recframe.kernel.threads import Array
 
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
+WRITTEN = pa.ipc.IpcWriteOptions(use_threads=False)
 PACKED_BYTES = 4 << 20  # that are unpacked at a time
 
 
+class Parted(NamedTuple):
+    """Rows of a batch, parted by bucket."""
+
+    schema: pa.Schema
+    buckets: list[int]  # those that have rows
+    n_rows: Array  # of each of these
+    n_bytes: list[int]  # the same in memory
+    rows: list[pa.RecordBatch]  # the same; none where they are written down
+    bounds: list[int]  # of each in what is written down
+    written: bytes | memoryview
+
+
 class Spill:
-    """Buckets of rows in a temporary file: a user's rows are in one, in the order written."""
+    """Buckets of rows in a temporary file: a user's rows are in one, in the order written.
+
+    Where memory has room for all rows, they stay there.
+    """
 
     # Which bits of a hash decide, `level` says: those of the next part the users of one bucket.
     def __init__(
-        self, folder: str | None, users: list[str], n_buckets: int, level: int = 0
+        self,
+        folder: str | None,
+        users: list[str],
+        n_buckets: int,
+        level: int = 0,
+        *,
+        in_memory: bool = False,
     ) -> None:
         self._folder = folder
         self._users = users
         self._level = level
+        self._held: list[list[pa.RecordBatch]] = [[] for _ in range(n_buckets)]
         self._segments: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
-        with writing_to(self._folder):
-            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - see close
+        self._file = None
+        if not in_memory:
+            with writing_to(self._folder):
+                self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - see close
 
     def close(self) -> None:
         """Give the space back; what could not be written no longer matters."""
-        with suppress(OSError):
-            self._file.close()
+        self._held.clear()
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add each row of a batch to the bucket of its user."""
-        self._schema = batch.schema
+        self.add(self.part(batch))
+
+    def part(self, batch: pa.RecordBatch) -> Parted:
+        """Return the rows of a batch by bucket, ready to be added; in any thread."""
         bits = hash_users(*(batch[user] for user in self._users)) >> np.uint64(16 * self._level)
-        buckets = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
+        bucket = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
         # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
-        rows = pack(batch).take(pa.array(np.argsort(buckets, kind="stable")))
-        counts = np.bincount(buckets, minlength=len(self.n_rows))
-        starts = np.cumsum(counts) - counts
-        self.n_rows += counts
-        options = pa.ipc.IpcWriteOptions(use_threads=False)
+        rows = pack(batch).take(pa.array(np.argsort(bucket, kind="stable")))
+        counts = np.bincount(bucket, minlength=len(self.n_rows))
+        buckets = np.flatnonzero(counts)
+        starts = (np.cumsum(counts) - counts)[buckets]
+        each = zip(starts.tolist(), counts[buckets].tolist(), strict=True)
+        parts = [rows.slice(start, n_rows) for start, n_rows in each]
+        if any(pa.types.is_dictionary(kind) for kind in rows.schema.types):
+            parts = [_with_own_texts(part) for part in parts]
+        n_bytes = [batch_bytes(part, 0) for part in parts]
+        parted = Parted(batch.schema, buckets.tolist(), counts[buckets], n_bytes, parts, [], b"")
+        if self._file is None:
+            return parted
+        sink, bounds = pa.BufferOutputStream(), [0]
+        for part in parts:
+            with pa.ipc.new_stream(sink, part.schema, options=WRITTEN) as stream:
+                stream.write_batch(part)
+            bounds.append(sink.tell())
+        return parted._replace(rows=[], bounds=bounds, written=memoryview(sink.getvalue()))
+
+    def add(self, parted: Parted) -> None:
+        """Add the rows of a batch."""
+        self._schema = parted.schema
+        self.n_rows[parted.buckets] += parted.n_rows
+        self.n_bytes[parted.buckets] += parted.n_bytes
+        if self._file is None:
+            for bucket, rows in zip(parted.buckets, parted.rows, strict=True):
+                self._held[bucket].append(rows)
+            return
         with writing_to(self._folder):
-            for bucket in np.flatnonzero(counts).tolist():
-                own = _with_own_texts(rows.slice(starts[bucket], counts[bucket]))
-                self.n_bytes[bucket] += batch_bytes(own, 0)
-                sink = pa.BufferOutputStream()
-                with pa.ipc.new_stream(sink, own.schema, options=options) as stream:
-                    stream.write_batch(own)
-                start = self._file.tell()
-                self._segments[bucket].append((start, self._file.write(sink.getvalue())))
+            first = self._file.tell()
+            self._file.write(parted.written)
+        for bucket, (start, stop) in zip(parted.buckets, pairwise(parted.bounds), strict=True):
+            self._segments[bucket].append((first + start, stop - start))
 
     def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket."""
@@ -72,6 +124,9 @@ class Spill:
 
     def _read(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket as they were written."""
+        if self._file is None:
+            yield from self._held[bucket]
+            return
         for start, size in self._segments[bucket]:
             with writing_to(self._folder):
                 self._file.seek(start)

@@ -100,19 +100,32 @@ def _hash_texts(ids: pa.Array) -> Array:
     _, offsets, data = pa.concat_arrays([ids, pa.array([bytes(8)], ids.type)]).buffers()
     offsets = np.frombuffer(offsets, np.int32)[: len(ids) + 1]
     words = np.ndarray((data.size - 7,), "<u8", data, strides=(1,))
-    start, left = offsets[:-1], np.diff(offsets)
-    hashed = left.astype(np.uint64)
-    rows: Array | slice = slice(None)
-    for _ in range(HASHED_WORDS):
-        unused = np.uint64(8) * (8 - np.minimum(left, 8)).astype(np.uint64)
-        hashed[rows] = _mix(hashed[rows] ^ (words[start] << unused))
-        longer = np.flatnonzero(left > 8)
+    at, end = offsets[:-1], offsets[1:]
+    length = end - at
+    hashed: Array = words[at]
+    if length.min(initial=8) < 8:
+        # What follows a shorter text goes.
+        hashed <<= np.uint64(8) * (8 - np.minimum(length, 8)).astype(np.uint64)
+    hashed ^= length.astype(np.uint64)
+    hashed = _mix(hashed)
+    rows = np.arange(len(ids))
+    for _ in range(1, HASHED_WORDS):
+        at = at + 8
+        longer = np.flatnonzero(at < end)
         if len(longer) == 0:
             break
-        rows = longer if isinstance(rows, slice) else rows[longer]
-        start, left = start[longer] + 8, left[longer] - 8
+        if len(longer) < len(rows):
+            rows, at, end = rows[longer], at[longer], end[longer]
+        # The last eight bytes may be read again in part, so that none behind them are; multiplied,
+        # no bit of these undoes what it did before.
+        word = words[np.minimum(at, end - 8)] * MIX
+        if len(rows) == len(hashed):
+            word ^= hashed
+            hashed = _mix(word)
+        else:
+            hashed[rows] = _mix(hashed[rows] ^ word)
     else:
-        _hash_long(ids, np.arange(len(ids))[rows][left > 0], hashed)
+        _hash_long(ids, rows[at + 8 < end], hashed)
     # Twice, for the lowest bits to depend on the highest: those of the eighth byte.
     return _mix(hashed)
 

@@ -133,6 +133,8 @@ def _is_whole_float(id_: Any) -> bool:
 def _floats(ids: pd.Index[Any]) -> Array:
     """Return those of the ids that are floats."""
     if isinstance(ids.dtype, pd.CategoricalDtype):
+        if isinstance(ids.dtype.categories.dtype, pd.StringDtype):
+            return np.array([])
         ids = ids.astype(ids.dtype.categories.dtype)
     dtype = getattr(ids.dtype, "numpy_dtype", ids.dtype)
     if isinstance(dtype, np.dtype) and dtype.kind == "f":

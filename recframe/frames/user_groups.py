@@ -198,6 +198,9 @@ def order_of_ids(users: pd.Index[Any]) -> Array:
         return argsort(combine(*ranks))
     if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
         return argsort(users.to_numpy())
+    if isinstance(text := find_keys(users), pa.Array):
+        in_order: Array = pc.sort_indices(text).to_numpy()  # by code points, as Python has it
+        return in_order.view(np.int64)
     # Sorts ids of several types too, numbers before texts.
     try:
         return argsort(pd.factorize(users, sort=True)[0])

@@ -10,11 +10,12 @@ import pandas as pd
 from recframe.analysis.inspect import is_user, split_user
 from recframe.analysis.overview import Overview
 from recframe.calls import public_each
-from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
+from recframe.files.blocks import iter_frames
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files, open_files, read_sample
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts
+from recframe.files.plans import ROUTES, plan_blocks
 from recframe.files.staging import stage
 from recframe.frames.columns import Columns
 from recframe.frames.tables import in_cells, join_tables

@@ -1,9 +1,9 @@
-"""Files larger than the memory given, by recframe, a plain read, DuckDB, Polars and Dask.
+"""Files larger and smaller than the memory given, by recframe, a plain read, DuckDB and Polars.
 
-python -m tests.benchmarks.parquet --rows 20000000 --users 200000 --memory 256MiB
+python -m tests.benchmarks.parquet --rows 20000000 --users 200000 --memory 256MiB 4GiB
 
-Each engine runs in a fresh process, the repeats interleaved: the median of the seconds without
-imports, and the highest peak of resident memory, interpreter and imports included.
+Each engine runs in a fresh process of two threads, the repeats interleaved: the median of the
+seconds without imports, and the highest peak of resident memory, interpreter and imports included.
 """
 
 import argparse
@@ -14,12 +14,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 # No other imports here: they would be in the memory of every engine.
 K = 4
 METRICS = (f"precision@{K}", f"recall@{K}", "r_precision")
 USED = ["user", "score", "relevant"]
+THREADS = 2
+ORDERS = ("grouped", "shuffled")
+ENVIRONMENT = {"RECFRAME_MAX_THREADS": f"{THREADS}", "POLARS_MAX_THREADS": f"{THREADS}"}
 MAX_BY = f"""
     SELECT user, list_sum(max_by(relevant, score, {K})) AS hits, sum(relevant) AS n_relevant
     FROM '{{path}}' GROUP BY user"""
@@ -31,17 +36,26 @@ WINDOW = f"""
     GROUP BY user"""
 
 
-def run_recframe(path, memory):
+def run_recframe(path, memory, duplicates="keep"):
     """Precision, recall, R-precision; exact with ties."""
     import recframe
+    import recframe.scanned
 
-    return lambda: recframe.evaluate(path, METRICS, short="pad", memory=memory)
+    options = {"short": "pad", "duplicates": duplicates, "memory": memory}
+    return lambda: recframe.evaluate(path, METRICS, **options)
+
+
+def run_recframe_items(path, memory):
+    """The same as called by default: items are read and held against repeated pairs."""
+    return run_recframe(path, memory, "raise")
 
 
 def run_read(path, memory):
     """The columns used, read and nothing else."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
+    pa.set_cpu_count(THREADS)
     return lambda: pq.read_table(path, columns=USED)
 
 
@@ -50,7 +64,7 @@ def run_duckdb(path, memory, query=WINDOW):
     import duckdb
 
     folder = tempfile.TemporaryDirectory()
-    limits = {"threads": 2, "memory_limit": memory, "temp_directory": folder.name}
+    limits = {"threads": THREADS, "memory_limit": memory, "temp_directory": folder.name}
     connection = duckdb.connect(config=limits)
     return lambda: connection.sql(query.format(path=path)).to_arrow_table()
 
@@ -70,6 +84,20 @@ def run_polars(path, memory):
     return lambda: query.collect(engine="streaming")
 
 
+def run_polars_fair(path, memory):
+    """Precision, recall and R-precision, as a user would write them."""
+    import polars as pl
+
+    best = pl.col("relevant").sort_by("score", descending=True)
+    n_relevant = pl.col("relevant").sum()
+    hits = best.head(K).sum()
+    query = pl.scan_parquet(path).group_by("user")
+    query = query.agg(
+        precision=hits / K, recall=hits / n_relevant, r_precision=best.head(n_relevant).mean()
+    )
+    return lambda: query.collect(engine="streaming")
+
+
 def run_dask(path, memory):
     """recframe.dask; there is no limit of memory to give."""
     import dask.dataframe as dd
@@ -81,12 +109,16 @@ def run_dask(path, memory):
     return lambda: lazy.compute(scheduler="threads")
 
 
-ENGINES = {
+BY_MEMORY = {
     "recframe": run_recframe,
-    "read_table": run_read,
+    "recframe items": run_recframe_items,
     "DuckDB window": run_duckdb,
     "DuckDB max_by": run_duckdb_max_by,
+}
+ENGINES = BY_MEMORY | {
+    "read_table": run_read,
     "Polars streaming": run_polars,
+    "Polars fair": run_polars_fair,
     "Dask threads": run_dask,
 }
 
@@ -97,9 +129,12 @@ def main():
     if options.engine is not None:
         run_one(options)
         return
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        for order, path in make_files(options.rows, options.users, Path(folder)).items():
-            print_table(order, path, options)
+    if options.kept:
+        Path(options.kept).mkdir(exist_ok=True)
+        print_tables(options, Path(options.kept))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            print_tables(options, Path(folder))
 
 
 def arguments():
@@ -108,17 +143,32 @@ def arguments():
     add = parser.add_argument
     add("--rows", type=int, default=20_000_000)
     add("--users", type=int, help="default: one for every 100 rows")
-    add("--memory", default="256MiB", help="for recframe and DuckDB")
+    add("--memory", nargs="+", default=["256MiB", "4GiB"], help="for recframe and DuckDB")
     add("--repeat", type=int, default=3, help="the median of so many interleaved runs")
-    add("--folder", help="where the files are made (default: the system's temporary folder)")
-    add("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
+    add("--kept", metavar="FOLDER", help="where the files are, or are made for the next time")
+    add("--orders", nargs="+", default=list(ORDERS), choices=ORDERS)
+    add("--engines", nargs="+", default=list(ENGINES)[:-1], choices=ENGINES)
     add("--engine", choices=ENGINES, help=argparse.SUPPRESS)
     add("--path", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def make_files(rows, users, folder):
-    """Write rows in order of users and shuffled; return the paths."""
+def print_tables(options, folder):
+    """Print a table for each file in a folder, where those that are missing are made."""
+    users = options.users or max(1, options.rows // 100)
+    paths = {order: folder / f"{order}-{options.rows}-{users}.parquet" for order in options.orders}
+    missing = [order for order, path in paths.items() if not path.exists()]
+    if missing:
+        # In a process of its own, whose memory no other starts with.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            for order in missing:
+                process.submit(make_file, options.rows, users, order, paths[order]).result()
+    for order, path in paths.items():
+        print_table(order, path, options)
+
+
+def make_file(rows, users, order, path):
+    """Write rows of users whose ids, and those of items, are text."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -126,58 +176,67 @@ def make_files(rows, users, folder):
     from tests.benchmarks import data
 
     rng = np.random.default_rng(0)
-    sizes = data.user_sizes(rng, rows, users or rows // data.MEAN_SIZE, "lognormal")
-    names = pa.array([f"u{number:09}" for number in range(len(sizes))])
-    user = np.repeat(np.arange(len(sizes)), sizes)
-    paths = {}
-    for order in ("grouped", "shuffled"):
-        columns = {
-            "user": names.take(pa.array(user)),
-            "item": rng.integers(0, 100_000, rows, dtype=np.int32),
-            "score": rng.random(rows, dtype=np.float32),
-            "relevant": (rng.random(rows) < 0.1).astype(np.int8),
-        }
-        paths[order] = folder / f"{order}.parquet"
-        pq.write_table(pa.table(columns), paths[order])
-        rng.shuffle(user)
-    return paths
+    sizes = data.user_sizes(rng, rows, users, "lognormal")
+    columns = {
+        "user": np.repeat(np.arange(users), sizes),
+        "item": data.item_column(rng, sizes),
+        "score": rng.random(rows, dtype=np.float32),
+        "relevant": data.relevance(rng, sizes, 0.1),
+    }
+    if order == "shuffled":
+        in_order = rng.permutation(rows)
+        columns = {name: values[in_order] for name, values in columns.items()}
+    # All of one length, so that those of users ascend.
+    for name, first in (("user", 100_000), ("item", 10_000_000)):
+        names = pa.array([f"{name}{first + at}" for at in range(int(columns[name].max()) + 1)])
+        columns[name] = names.take(pa.array(columns[name]))
+    pq.write_table(pa.table(columns), path)
 
 
 def print_table(order, path, options):
     """Print what every engine takes for one file."""
-    runs = {name: [] for name in options.engines}
+    each = {
+        name: options.memory if name in BY_MEMORY else options.memory[:1]
+        for name in options.engines
+    }
+    runs = {(name, memory): [] for name, memories in each.items() for memory in memories}
     for _ in range(options.repeat):
-        for name, found in runs.items():
-            found.append(run_fresh(name, path, options.memory))
+        for run, found in runs.items():
+            found.append(run_fresh(*run, path))
     caption = f"{options.rows:,} rows, {order}, file of {path.stat().st_size >> 20} MiB"
-    load = os.getloadavg()[0]
-    print(f"{caption}, memory {options.memory}, median of {options.repeat}, load {load:.1f}")
-    print(f"{'':18}{'seconds':>9}{'peak MiB':>10}{'recframe/it':>13}  note")
-    seconds = {name: [run[0] for run in found if run] for name, found in runs.items()}
-    medians = {name: statistics.median(found) for name, found in seconds.items() if found}
-    for name, found in runs.items():
-        note = ENGINES[name].__doc__.splitlines()[0]
-        if name not in medians:
-            print(f"{name:18}{'-':>9}{'-':>10}{'-':>13}  failed, most likely out of memory; {note}")
+    print(f"{caption}, median of {options.repeat}, load {os.getloadavg()[0]:.1f}")
+    ours = [run for run in runs if run[0] == "recframe"]
+    heads = "".join(f"{'at ' + memory + ' / it':>17}" for _, memory in ours)
+    print(f"{'':24}{'seconds':>9}{'from':>7}{'to':>7}{'peak MiB':>10}{heads}  note")
+    seconds = {run: [one[0] for one in found if one] for run, found in runs.items()}
+    for run, found in runs.items():
+        name = f"{run[0]} {run[1] if run[0] in BY_MEMORY else ''}"
+        note = ENGINES[run[0]].__doc__.splitlines()[0]
+        if not seconds[run]:
+            print(f"{name:24} failed, most likely out of memory; {note}")
             continue
-        peak = max(run[1] for run in found if run)
-        ratio = medians["recframe"] / medians[name] if "recframe" in medians else float("nan")
-        print(f"{name:18}{medians[name]:9.2f}{peak:10.0f}{ratio:13.2f}  {note}")
+        median, low, high = statistics.median(seconds[run]), min(seconds[run]), max(seconds[run])
+        peak = max(one[1] for one in found if one)
+        ratios = "".join(f"{statistics.median(seconds[own]) / median:17.2f}" for own in ours)
+        print(f"{name:24}{median:9.2f}{low:7.2f}{high:7.2f}{peak:10.0f}{ratios}  {note}")
     print(flush=True)
 
 
-def run_fresh(name, path, memory):
+def run_fresh(name, memory, path):
     """Return seconds and peak MiB of an engine in a process of its own, or None if it failed."""
     command = [sys.executable, "-m", "tests.benchmarks.parquet", "--engine", name]
     run = subprocess.run(
-        [*command, "--path", str(path), "--memory", memory], capture_output=True, text=True
+        [*command, "--path", str(path), "--memory", memory],
+        env=os.environ | ENVIRONMENT,
+        capture_output=True,
+        text=True,
     )
     return tuple(map(float, run.stdout.split())) if run.returncode == 0 else None
 
 
 def run_one(options):
     """Run an engine in this process and print its seconds and peak MiB."""
-    call = ENGINES[options.engine](options.path, options.memory)
+    call = ENGINES[options.engine](options.path, *options.memory)
     start = time.perf_counter()
     result = call()
     seconds = time.perf_counter() - start

@@ -25,20 +25,18 @@ from layouts import (
     users_across_files,
 )
 from opened import open_files
-from recframe.files import blocks, spill
+from recframe.files import batches, blocks, footers, plans, spill
 from recframe.files.batches import read_batches
 from recframe.files.blocks import (
     _below,
     _categorical,
-    _in_order,
-    _least_memory,
-    _most_open,
     _split,
     _sweep,
     iter_blocks,
 )
 from recframe.files.budget import Limits, Progress
 from recframe.files.found import Found
+from recframe.files.plans import _in_order, _least_memory, _most_open, plan_blocks
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes
 from recframe.options import Options
@@ -54,6 +52,49 @@ def test_every_layout_gives_the_table_of_the_frame(large, tmp_path, layout, ties
     evaluate_as_in_memory(tmp_path, METRICS, ties=ties, short="pad", memory=SMALL)
 
     assert LAYOUTS[layout] == bool(spills)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
+def test_threads_and_parts_in_memory_change_no_bit(large, tmp_path, monkeypatch, layout, spills):
+    """With ample memory row groups are read in threads, and texts of many users parted there."""
+    layout(large, tmp_path)
+    monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
+    monkeypatch.setattr(batches, "ROWS_PER_CHUNK", 0)
+    monkeypatch.setattr(footers, "MOST_JOINED", 100)
+    monkeypatch.setattr(plans, "MOST_ROWS", 0)
+    monkeypatch.setattr(batches, "CACHED_ROWS", 70)
+    monkeypatch.setattr(blocks, "BUCKET_ROWS", 50)
+    threads = set[int]()
+    read = batches._read
+
+    def read_and_note(*given):
+        threads.add(threading.get_ident())
+        return read(*given)
+
+    monkeypatch.setattr(batches, "_read", read_and_note)
+    evaluate_as_in_memory(tmp_path, METRICS, ties="first", short="pad", memory="1GiB")
+    plan = plan_blocks(open_files(tmp_path, Options(), 1 << 30), 1 << 30)
+
+    assert [] == spills
+    assert threading.get_ident() not in threads
+    assert LAYOUTS[layout] == (plan.route == "parts")
+
+
+def test_nulls_dropped_in_threads_are_told(large, tmp_path, monkeypatch):
+    """What each thread drops is counted, and what one refuses is raised."""
+    shuffled_file(large.assign(user=large["user"].where(large.index % 3 > 0)), tmp_path)
+    monkeypatch.setattr(batches, "ROWS_PER_CHUNK", 0)
+    monkeypatch.setattr(footers, "MOST_JOINED", 100)
+    done = []
+    expected = in_memory(tmp_path, short="pad", missing="drop")
+    actual = recframe.evaluate(
+        tmp_path, FEW, short="pad", missing="drop", progress=lambda *given: done.append(given)
+    )
+
+    pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+    assert (len(large), len(large)) == done[-1]
+    with pytest.raises(recframe.RecframeError, match="user='user': ids must not be null, found"):
+        recframe.evaluate(tmp_path, FEW, short="pad", memory="1GiB")
 
 
 @pytest.mark.parametrize("memory", [1, 2_000, "1GiB"])
@@ -198,19 +239,21 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
         for index, bound in enumerate(bounds)
     ]
     types = {"user": getattr(pa, kind)()} if isinstance(kind, str) else {"user": kind}
-    return SimpleNamespace(columns=columns, row_groups=row_groups, types=types, user="user")
+    return SimpleNamespace(
+        columns=columns, row_groups=row_groups, types=types, user="user", users=["user"]
+    )
 
 
 OF_ONE = 1000 + 10 * (64 + 32)  # what a row group of a plan takes
 OPEN = {
     "one": ([(1, 9)], 1),
     "apart": ([(1, 2), (3, 4), (5, 6)], 1),
-    "touching": ([(1, 2), (2, 3), (3, 4)], 2),
+    "touching": ([(1, 2), (2, 3), (3, 4)], 1),
     "all at once": ([(1, 9), (1, 9), (1, 9)], 3),
     "within": ([(1, 9), (2, 3), (4, 5), (6, 7)], 2),
     "at the end": ([(1, 2), (3, 9), (4, 8), (5, 7), (8, 9)], 3),
-    "at the beginning": ([(1, 3), (2, 3), (3, 3), (4, 5), (6, 7)], 3),
-    "in the middle": ([(1, 2), (3, 5), (4, 6), (5, 9), (7, 8), (9, 9)], 3),
+    "at the beginning": ([(1, 3), (2, 3), (3, 3), (4, 5), (6, 7)], 2),
+    "in the middle": ([(1, 2), (3, 5), (4, 6), (5, 9), (7, 8), (9, 9)], 2),
 }
 
 
@@ -222,6 +265,15 @@ def test_what_a_sweep_holds_at_most(case):
 
     assert most * OF_ONE == _most_open(files, files.row_groups)
     assert most * (OF_ONE + 320) == _most_open(plan(*bounds, n_scores=2), files.row_groups)
+
+
+def test_what_touches_has_users_in_common_where_several_columns_tell_them_apart():
+    """One id of the first column may have any number of users, which a sweep holds together."""
+    files = plan((1, 2), (2, 2), (2, 3))
+
+    assert OF_ONE == _most_open(files, files.row_groups)
+    files.users.append("fold")
+    assert 3 * OF_ONE == _most_open(files, files.row_groups)
 
 
 def test_the_order_of_a_sweep():
@@ -332,9 +384,9 @@ def made_spills(monkeypatch):
     made = []
 
     class Spill(blocks.Spill):
-        def __init__(self, folder, user, n_buckets, level):
+        def __init__(self, folder, user, n_buckets, level, **options):
             made.append((n_buckets, level))
-            super().__init__(folder, user, n_buckets, level)
+            super().__init__(folder, user, n_buckets, level, **options)
 
     monkeypatch.setattr(blocks, "Spill", Spill)
     return made

@@ -1,0 +1,85 @@
+"""The plan for files of any size, made before any data is read: how they are read in memory."""
+
+from operator import le, lt
+from typing import Literal, NamedTuple
+
+import pyarrow as pa
+
+from recframe.files.batches import MOST_ROWS
+from recframe.files.footers import Files
+from recframe.files.row_groups import RowGroup
+from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, left_after
+
+Route = Literal["sweep", "whole", "parts", "spill"]
+ROUTES: dict[Route, str] = {
+    "sweep": "in order of users, block by block",
+    "whole": "in one piece",
+    "parts": "in any order, parted by users in memory",
+    "spill": "in any order, parted by users in a temporary file",
+}
+
+
+class Plan(NamedTuple):
+    """How files are read: in order of users, as one block, or parted in a temporary file."""
+
+    route: Route
+    row_groups: list[RowGroup]  # in the order they are read
+    memory: int  # bytes that are left to work in
+
+
+def plan_blocks(files: Files, memory: int) -> Plan:
+    """Return how files with rows are read in so many bytes of memory; no data is read."""
+    memory = max(left_after(files.footer_bytes, memory), _least_memory(files))
+    n_bytes, in_order = bytes_of(files, files.row_groups), _in_order(files)
+    n_open = n_bytes if in_order is None else _most_open(files, in_order)
+    # Most texts held at a time, of many users each: parted by users, the cache has room for theirs.
+    has_many = any(files.text_users - row_group.coded for row_group in files.row_groups)
+    if has_many and files.n_rows > MOST_ROWS and n_bytes <= min(memory, 2 * n_open):
+        return Plan("parts", files.row_groups, memory)
+    if in_order and n_open <= memory - memory // 4:
+        return Plan("sweep", in_order, memory)
+    is_whole = files.user is None or n_bytes <= memory
+    return Plan("whole" if is_whole else "spill", files.row_groups, memory)
+
+
+def row_bytes_of(files: Files) -> int:
+    """Return the bytes that the work on a row takes, beside those of the row."""
+    return ROW_BYTES + SCORE_BYTES * len(files.columns.scores)
+
+
+def _least_memory(files: Files) -> int:
+    """Return the bytes of a block below which its columns take more time than its rows."""
+    n_scores = len(files.columns.scores)
+    return min(FREE, SCORE_BYTES * n_scores * n_scores)
+
+
+def bytes_of(files: Files, row_groups: list[RowGroup]) -> int:
+    """Return the bytes that the rows of row groups, and the work on them, will take."""
+    n_rows = sum(row_group.n_rows for row_group in row_groups)
+    return n_rows * row_bytes_of(files) + sum(row_group.n_bytes for row_group in row_groups)
+
+
+def _in_order(files: Files) -> list[RowGroup] | None:
+    """Return the row groups in order of their lowest users, or None where some are not known."""
+    if files.user is None or any(row_group.low is None for row_group in files.row_groups):
+        return None
+    kinds = ("integer", "float32", "float64", "string", "binary", "date", "timestamp")
+    if not any(getattr(pa.types, f"is_{kind}")(files.types[files.user]) for kind in kinds):
+        return None
+    return sorted(files.row_groups, key=lambda row_group: (row_group.low, row_group.high))
+
+
+def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
+    """Return the most bytes a sweep over row groups in order of users holds at a time.
+
+    Of row groups that touch, one user's rows may go on, and these are held at a time on any road.
+    """
+    is_done = le if len(files.users) == 1 else lt
+    most = n_open = 0
+    last_to_first = sorted(row_groups, key=lambda row_group: row_group.high, reverse=True)
+    for row_group in row_groups:
+        n_open += bytes_of(files, [row_group])
+        while last_to_first and is_done(last_to_first[-1].high, row_group.low):
+            n_open -= bytes_of(files, [last_to_first.pop()])
+        most = max(most, n_open)
+    return most
