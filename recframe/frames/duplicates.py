@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from pandas.api.types import is_object_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import check_dtype, factorize, find_keys, number_text
+from recframe.frames.keys import as_texts, check_dtype, factorize, find_keys, number_text, read_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.numbers import check_digits
@@ -53,54 +52,55 @@ class Unfolded(NamedTuple):
 class ItemRepeats(NamedTuple):
     """The rows, counted in grouped order, that repeat the item of their user.
 
-    `text_keys` are those of `number_text` where items are text, in the order of rows.
+    `text_keys` are those of `number_text` where items are text and keys are kept, in the order
+    of rows.
     """
 
     repeats: Repeats
     text_keys: Array | None = None
 
 
-def find_item_repeats(item: pd.Series, groups: UserGroups, *, lenient: bool = False) -> ItemRepeats:
+def find_item_repeats(
+    item: pd.Series, groups: UserGroups, *, lenient: bool = False, keep_keys: bool = False
+) -> ItemRepeats:
     """Return the rows that repeat the item of their user.
 
     A null item is refused; where reading is lenient, it repeats none.
     """
+    text = read_text(item)  # which knows its nulls: to look at objects for them takes as long
+    if text is None or text.null_count:
+        keys = _find_keys(item, lenient=lenient)
+        return ItemRepeats(find_repeats(keys, groups.offsets, groups.order))
+    text_keys = number_text(text) if keep_keys else None
+    texts = as_texts(text) if text_keys is None else text_keys
+    found = find_repeats(texts, groups.offsets, groups.order)
+    if len(found.rows) == 0:
+        return ItemRepeats(found, text_keys)
+    # Different texts can have one number: those of the rows found are compared themselves.
+    rows = np.unique(np.concatenate([found.rows, found.first]))
+    codes = pd.factorize(item.iloc[rows if groups.order is None else groups.order[rows]])[0]
+    exact = find_repeats(codes, np.searchsorted(rows, groups.offsets))
+    return ItemRepeats(Repeats(rows[exact.rows], rows[exact.first]), text_keys)
+
+
+def _find_keys(item: pd.Series, *, lenient: bool) -> Array:
+    """Return a number for each id that is equal where ids are, for each null one of its own."""
     if has_nulls(item):
         nulls = find_nulls(item)
         if not lenient:
             raise null_error(f"item={quote(item.name)}: ids", nulls)
         codes, _ = factorize(item, "item")
         codes[nulls] = -1 - np.arange(nulls.sum())
-        return ItemRepeats(find_repeats(codes, groups.offsets, groups.order))
-    keys, are_ids = _make_keys(item)
-    found = find_repeats(keys, groups.offsets, groups.order)
-    if are_ids or len(found.rows) == 0:
-        return ItemRepeats(found, None if are_ids else keys)
-    # Different ids can have one key: those of the rows found are compared themselves.
-    rows = np.unique(np.concatenate([found.rows, found.first]))
-    codes = pd.factorize(item.iloc[rows if groups.order is None else groups.order[rows]])[0]
-    exact = find_repeats(codes, np.searchsorted(rows, groups.offsets))
-    return ItemRepeats(Repeats(rows[exact.rows], rows[exact.first]), keys)
-
-
-def _make_keys(item: pd.Series) -> tuple[Array, bool]:
-    """Return an integer for each id that is equal where ids are, and whether only there."""
+        return codes
     check_dtype(item, "item")
-    keys = find_keys(item)
-    if isinstance(item.dtype, pd.CategoricalDtype):
-        categories = item.cat.categories.dtype
-        if is_object_dtype(categories) or categories.kind == "f":
-            keys = None  # what they are must be looked at
+    of = item.cat.categories.dtype if isinstance(item.dtype, pd.CategoricalDtype) else item.dtype
+    # What objects are, and float categories, must be looked at.
+    is_plain = not is_object_dtype(of) and (of is item.dtype or of.kind != "f")
+    keys = find_keys(item) if is_plain else None
     if keys is None:
-        return encode(item, "item").codes, True
-    if isinstance(keys, pa.Array):
-        return number_text(keys), False
-    if keys.dtype.kind == "f":
-        check_digits(keys, f"item={quote(item.name)}: ids")
-        if (keys == 0).any():
-            keys = keys + keys.dtype.type(0)  # of the two zeros, the positive one
-        keys = keys.view(f"i{keys.itemsize}")
-    return keys, True
+        return encode(item, "item").codes
+    check_digits(keys, f"item={quote(item.name)}: ids")
+    return keys
 
 
 def repeated_error(

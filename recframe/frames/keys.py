@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pandas.api.types import infer_dtype, is_integer_dtype, is_object_dtype
+from pandas.api.types import infer_dtype, is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.kernel.texts import text_keys
+from recframe.kernel.texts import Texts, text_keys
 from recframe.kernel.threads import Array, in_slices
 
 Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
@@ -69,10 +69,15 @@ def in_one_chunk(text: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
     """Return ids as Arrow's text, None where there are others among them."""
-    if not isinstance(column.dtype, pd.StringDtype | pd.ArrowDtype) and column.dtype != object:
+    cells: Any = column.array
+    if column.dtype == object:
+        if len(column) and not isinstance(cells[0], str | float | None):
+            return None
+        cells = column.to_numpy()  # of pandas' own array Arrow has pandas look for nulls first
+    elif not isinstance(column.dtype, pd.StringDtype | pd.ArrowDtype):
         return None
     try:
-        text = in_one_chunk(pa.array(column.array, from_pandas=True))
+        text = in_one_chunk(pa.array(cells, from_pandas=True))
     except (pa.ArrowException, UnicodeError, OverflowError):
         return None  # objects of several kinds, or text that is none
     return text if text.type in (pa.string(), pa.large_string()) else None
@@ -80,10 +85,15 @@ def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
 
 def number_text(text: pa.Array) -> Array:
     """Return an integer of 32 bits for each text, that is equal where texts are."""
+    return text_keys(as_texts(text))
+
+
+def as_texts(text: pa.Array) -> Texts:
+    """Return the bytes of texts, which are not copied, and their bounds."""
     _, offsets, data = text.buffers()
     width = np.int32 if pa.types.is_string(text.type) else np.int64
     bounds = np.frombuffer(offsets, width)[text.offset : text.offset + len(text) + 1]
-    return text_keys(bounds, np.frombuffer(data or b"", np.uint8))
+    return Texts(bounds, np.frombuffer(data or b"", np.uint8))
 
 
 def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
@@ -91,17 +101,12 @@ def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
     dtype = user.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return user.array.codes  # `user.cat.codes` would copy them
-    if isinstance(dtype, np.dtype):
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufbmM":
         integer = {"b": np.uint8, "m": np.int64, "M": np.int64}.get(dtype.kind, dtype)
-        return user.to_numpy().view(integer) if dtype.kind in "iufbmM" else None
+        return user.to_numpy().view(integer)
     if is_integer_dtype(dtype):
         return user.to_numpy(getattr(dtype, "numpy_dtype", None))
-    if isinstance(dtype, pd.StringDtype | pd.ArrowDtype):
-        text = pa.array(user.array)
-        if text.type in (pa.string(), pa.large_string()):
-            return in_one_chunk(text)
-    is_text = is_object_dtype(dtype) and len(user) > 0 and isinstance(user.array[0], str)
-    return read_text(user) if is_text else None
+    return read_text(user)
 
 
 def encode_values(values: pa.Array) -> tuple[Array, pa.Array]:

@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from recframe.errors import RecframeError, quote
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_slices
 
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")  # as pandas infers
 
@@ -44,7 +44,12 @@ def check_digits(floats: Array, what: str) -> None:
     if floats.dtype.kind != "f":
         return
     limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
-    if floats.min(initial=0) > -limit and floats.max(initial=0) < limit:
+
+    def are_small(start: int, stop: int) -> bool:
+        own = floats[start:stop]
+        return bool(own.min() > -limit and own.max() < limit)
+
+    if all(in_slices(are_small, 0, len(floats))):
         return
     large = floats[np.abs(floats) >= limit]
     if len(large):

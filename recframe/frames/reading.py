@@ -127,9 +127,10 @@ def _settle_repeats(interactions: Interactions, options: Options, *, lenient: bo
     """Return what `duplicates` makes of rows that repeat the user and item of another."""
     frame, columns, rows, groups, *_ = interactions
     item = get_column(frame, columns.item, rows)
-    repeats, text_keys = find_item_repeats(item, groups, lenient=lenient)
-    if options.has_truth:
-        interactions = interactions._replace(text_keys=text_keys)
+    repeats, text_keys = find_item_repeats(
+        item, groups, lenient=lenient, keep_keys=options.has_truth
+    )
+    interactions = interactions._replace(text_keys=text_keys)
     if len(repeats.rows) == 0:
         return interactions
     if options.duplicates == "raise" and not lenient:

@@ -1,24 +1,28 @@
 """Repeats: rows of a user with a key that a row before them has. NumPy only."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from recframe.kernel.grouping import number_members, take
 from recframe.kernel.radix import sort_numbers
-from recframe.kernel.sorting import pad_runs, pick_runs
+from recframe.kernel.sorting import pad_runs
+from recframe.kernel.texts import HIGH, ODD, Texts
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads, user_bounds
 
 WIDEST = 1 << 13  # rows of a user that are sorted as one row of a matrix
 CELLS = 1 << 16  # of the matrix, which must stay in the cache; the more, the more of them are pads
-BATCH = 1 << 17  # rows that one step after the other leaves in the cache
+STEP = 1 << 22  # rows whose bits a thread holds at a time; the fewer, the more pads
+BATCH = 1 << 17  # rows that one pass after the other leaves in the cache
 SAMPLE = 1 << 10  # keys that show whether the low bits tell keys apart
+PICKED = 512  # pieces of runs from which on NumPy lets other threads work while it picks them
+SHORTEST = 64  # rows of such a piece
 PAD = (1 << 32) - 1
-# The golden ratio's bits, odd: a product with it differs wherever integers do.
-ODD = np.uint64(0x9E3779B97F4A7C15)
+
+Writer: TypeAlias = Callable[[Array, int], None]  # fills an array with bits, from a row on
 
 
 class Repeats(NamedTuple):
@@ -35,42 +39,56 @@ class Repeats(NamedTuple):
         return np.where(self.rows[at] == rows, self.first[at], rows)
 
 
-def find_repeats(keys: Array, offsets: Array, order: Array | None = None) -> Repeats:
+def find_repeats(keys: Array | Texts, offsets: Array, order: Array | None = None) -> Repeats:
     """Return the rows whose user has their key in a row before.
 
-    As a rule no user has, so that 32 bits of each key are compared first.
+    As a rule no user has, so that 32 bits of each key are compared first. Of texts nothing else
+    is: whether those of the rows found are the same is left to be looked at.
 
     Parameters
     ----------
-    keys : ndarray of shape (n_rows,), int of at most 64 bits
-        The key of each row, in the order of rows.
+    keys : ndarray of shape (n_rows,), int or float of at most 64 bits, or Texts
+        The key of each row, in the order of rows; none is NaN, and the two zeros are one.
     offsets : ndarray of shape (n_users + 1,), int
         The bounds of the users' rows in grouped order, in which rows are counted here.
     order : ndarray of shape (n_rows,), int, default None
         That order; None where the rows are grouped as they stand.
     """
-    # Runs of keys are cut out of memory, where they must stand side by side.
-    keys = np.ascontiguousarray(keys)
-    if not _is_told_by_low_bits(keys):
-        keys = _mix(keys)
-    # Cut off before runs of them are picked, which then takes half the time.
-    grouped = _low_bits(keys)
-    grouped = grouped if order is None else take(grouped, order)
+    runs = list(pairwise(user_bounds(offsets).tolist()))
+    bits: Array | Writer = _find_bits(keys)
+    if callable(bits) and (order is not None or len(runs) == 1):
+        bits = _write_all(bits, int(offsets[-1]))
+    if not callable(bits) and order is not None:
+        bits = take(bits, order)
 
     def find(first: int, stop: int) -> list[tuple[Array, Array]]:
         found = []
-        for rows in _find_in_matrices(grouped, offsets, first, stop):
-            user = np.searchsorted(offsets[first:stop], rows, side="right")
-            own = keys[rows if order is None else order[rows]]
-            repeated, of_pair = _compare(user, own)
+        for user, rows, alike in _find_alike(bits, offsets, first, stop):
+            own = alike
+            if isinstance(keys, np.ndarray):
+                own = keys[rows if order is None else order[rows]]
+            repeated, of_pair = _compare(user, alike, own)
             found.append((rows[repeated], rows[of_pair]))
         return found
 
     none = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-    found = chain(none, *in_threads(find, pairwise(user_bounds(offsets).tolist())))
+    found = chain(none, *in_threads(find, runs))
     rows, first = map(np.concatenate, zip(*found, strict=True))
     ascending = np.argsort(rows, kind="stable")
     return Repeats(rows[ascending], first[ascending])
+
+
+def _find_bits(keys: Array | Texts) -> Array | Writer:
+    """Return 32 bits of each key, equal where keys are, or what writes them."""
+    if isinstance(keys, Texts):
+        return keys.write_keys
+    is_float = keys.dtype.kind == "f"
+    if keys.itemsize == 4 and not is_float:
+        # Runs of them are cut out of memory, where they must stand side by side.
+        return np.ascontiguousarray(keys).view(np.uint32)
+    if is_float or not _is_told_by_low_bits(keys):
+        return partial(_mix, keys)
+    return partial(_cut, keys)
 
 
 def _is_told_by_low_bits(keys: Array) -> bool:
@@ -81,46 +99,65 @@ def _is_told_by_low_bits(keys: Array) -> bool:
     return len(np.unique(sample.astype(np.uint32))) == len(np.unique(sample))
 
 
-def _mix(keys: Array) -> Array:
-    """Return a new array of 64 bits for each key, equal only where keys are, the low ones mixed."""
-    mixed = np.empty(len(keys), np.uint64)
-
-    def mix(start: int, stop: int) -> None:
-        high = np.empty(min(BATCH, stop - start), np.uint64)
-        for begin in range(start, stop, BATCH):
-            rows = slice(begin, min(begin + BATCH, stop))
-            own = np.multiply(keys[rows].view(np.uint64), ODD, out=mixed[rows])
-            own ^= np.right_shift(own, np.uint64(32), out=high[: len(own)])
-
-    in_slices(mix, 0, len(keys))
-    return mixed
+def _cut(keys: Array, bits: Array, first: int) -> None:
+    """Write the low bits of integers."""
+    bits[:] = keys[first : first + len(bits)]
 
 
-def _low_bits(keys: Array) -> Array:
-    """Return the low 32 bits of keys of any shape."""
-    if keys.itemsize == 4:
-        return keys.view(np.uint32)
-    low = np.empty(keys.shape, np.uint32)
+def _mix(keys: Array, bits: Array, first: int) -> None:
+    """Write the high bits of products with keys, which depend on all bits of a key."""
+    products = np.empty(min(BATCH, len(bits)), np.uint64)
+    for start in range(0, len(bits), BATCH):
+        own = keys[first + start : first + min(start + BATCH, len(bits))]
+        product = products[: len(own)]
+        if own.dtype.kind == "f":  # of the two zeros, the positive one
+            own = np.add(own, 0, out=product.view(np.float64))
+        np.multiply(own.view(np.uint64), ODD, out=product)
+        bits[start : start + len(own)] = product.view(np.uint32)[HIGH::2]
 
-    def cut(start: int, stop: int) -> None:
-        low[start:stop] = keys[start:stop]
 
-    in_slices(cut, 0, len(keys))
-    return low
+def _write_all(write: Writer, n_rows: int) -> Array:
+    """Return the bits of all rows."""
+    bits = np.empty(n_rows, np.uint32)
+    in_slices(lambda start, stop: write(bits[start:stop], start), 0, n_rows)
+    return bits
 
 
-def _find_in_matrices(keys: Array, offsets: Array, first: int, stop: int) -> Iterator[Array]:
+def _find_alike(
+    bits: Array | Writer, offsets: Array, first: int, stop: int
+) -> Iterator[tuple[Array, Array, Array]]:
     """Yield rows of a run of users among which are all that share a key of their user.
 
-    The 32 bits of a user's keys are sorted as one row of a matrix, users of like size together.
+    With them the user of each, and its bits. Bits not known yet are written step by step.
     """
-    sizes = np.diff(offsets[first : stop + 1])
+    n_rows = STEP if callable(bits) else len(bits)
+    marks = np.arange(offsets[first], offsets[stop], max(1, n_rows))
+    steps = sorted({first, *np.searchsorted(offsets, marks).tolist(), stop})
+    longest = int(np.diff(offsets[steps]).max())
+    # The same memory for every step, as new memory is handed out page by page.
+    room = np.empty(longest + 2 * WIDEST if callable(bits) else 0, np.uint32)
+    for begin, end in pairwise(steps):
+        start, n_rows = offsets[begin], offsets[end] - offsets[begin]
+        if callable(bits):
+            bits(room[:n_rows], start)
+        own = room if callable(bits) else bits[start : start + n_rows + 2 * WIDEST]
+        own_offsets = offsets[begin : end + 1] - start
+        for rows in _find_in_matrices(own, own_offsets):
+            yield np.searchsorted(own_offsets, rows, side="right"), start + rows, own[rows]
+
+
+def _find_in_matrices(bits: Array, offsets: Array) -> Iterator[Array]:
+    """Yield rows among which are all that share the bits of a row of their user.
+
+    The bits of a user's rows are sorted as one row of a matrix, users of like size together.
+    """
+    sizes = np.diff(offsets)
     # The run of one of the last users could not be cut out longer than it is.
-    has_room = offsets[first:stop] <= len(keys) - WIDEST
+    has_room = offsets[:-1] <= len(bits) - 2 * WIDEST
     is_narrow = sizes <= WIDEST
-    yield _rows_of(first + np.flatnonzero((sizes > 1) & is_narrow & ~has_room), offsets)
-    for user in first + np.flatnonzero(~is_narrow):
-        yield offsets[user] + _find_in_row(keys[offsets[user] : offsets[user + 1]])
+    yield _rows_of(np.flatnonzero((sizes > 1) & is_narrow & ~has_room), offsets)
+    for user in np.flatnonzero(~is_narrow):
+        yield offsets[user] + _find_in_row(bits[offsets[user] : offsets[user + 1]])
     by_size = np.flatnonzero((sizes > 1) & is_narrow & has_room)
     by_size = by_size[np.argsort(WIDEST - sizes[by_size].astype(np.uint16), kind="stable")]
     start = 0
@@ -128,14 +165,24 @@ def _find_in_matrices(keys: Array, offsets: Array, first: int, stop: int) -> Ite
         width = int(sizes[by_size[start]])
         users = by_size[start : start + max(1, CELLS // width)]
         start += len(users)
-        cells = pick_runs(keys, offsets[first + users], sizes[users], width)
-        cells = cells.copy() if np.may_share_memory(cells, keys) else cells
+        cells = _pick(bits, offsets[users], width)
+        width = cells.shape[1]
         pad_runs(cells, sizes[users], PAD)
         cells.sort(axis=1)
         in_line, n_pads = cells.ravel(), np.maximum(width - 1 - sizes[users], 0)
         if np.count_nonzero(in_line[1:] == in_line[:-1]) > n_pads.sum():
             n_same = np.count_nonzero(cells[:, 1:] == cells[:, :-1], axis=1)
-            yield _rows_of(first + users[n_same > n_pads], offsets)
+            yield _rows_of(users[n_same > n_pads], offsets)
+
+
+def _pick(bits: Array, starts: Array, width: int) -> Array:
+    """Return the runs at the starts as rows of a new matrix, of this width or little more."""
+    # Seen as one piece beginning at every row, so that pieces overlap: copied whole.
+    n_pieces = max(1, min(-(-PICKED // len(starts)), width // SHORTEST))
+    piece = -(-width // n_pieces)
+    items = np.ndarray((len(bits) - piece + 1,), f"V{piece * 4}", bits, strides=bits.strides)
+    picked: Array = items[starts[:, None] + np.arange(0, n_pieces * piece, piece)]
+    return picked.view(np.uint32).reshape(len(starts), n_pieces * piece)
 
 
 def _rows_of(users: Array, offsets: Array) -> Array:
@@ -145,16 +192,15 @@ def _rows_of(users: Array, offsets: Array) -> Array:
     return rows
 
 
-def _find_in_row(keys: Array) -> Array:
-    """Return the positions of keys among which are all that are there twice."""
-    bits = _low_bits(keys)
-    twice = np.concatenate(in_threads(partial(_find_twice, bits), pairwise(_quarters(len(keys)))))
+def _find_in_row(bits: Array) -> Array:
+    """Return the positions of numbers of 32 bits that are there twice."""
+    twice = np.concatenate(in_threads(partial(_find_twice, bits), pairwise(_quarters(len(bits)))))
     # A table of some bits leaves out most others; of the rest each is looked up.
     mask = np.uint32((1 << min(28, (16 * len(twice) + 1).bit_length())) - 1)
     is_there = np.zeros(int(mask) + 1, bool)
     is_there[twice & mask] = True
     found = [np.empty(0, np.int64)]
-    for start in range(0, len(keys) if len(twice) else 0, BATCH):
+    for start in range(0, len(bits) if len(twice) else 0, BATCH):
         part = bits[start : start + BATCH]
         near = np.flatnonzero(is_there[part & mask])
         found.append(start + near[np.isin(part[near], twice)])
@@ -174,13 +220,13 @@ def _quarters(n_rows: int) -> list[int]:
     return [0, 1 << 32] if n_rows < ROWS_PER_CHUNK else list(range(0, (1 << 32) + 1, 1 << 30))
 
 
-def _compare(user: Array, keys: Array) -> tuple[Array, Array]:
+def _compare(user: Array, bits: Array, keys: Array) -> tuple[Array, Array]:
     """Return the rows whose user has their key in a row before, and the first row of each's pair.
 
     A user's rows are in ascending order.
     """
     # By 32 bits of the key, and by all of it where those do not tell two keys apart.
-    order, begins = sort_numbers(user << 32 | _low_bits(keys).astype(np.int64))
+    order, begins = sort_numbers(user << 32 | bits)
     first = order[np.flatnonzero(begins)[np.cumsum(begins) - 1]]
     if not np.array_equal(keys[order], keys[first]):
         order = np.lexsort((keys, user))

@@ -1,6 +1,7 @@
 """Texts: keys of their last bytes, read from where they lie in memory. NumPy only."""
 
 import sys
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,30 +13,34 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 HIGH = int(sys.byteorder == "little")  # which 32 bits of 64 are the high ones in memory
 
 
-def text_keys(offsets: Array, data: Array) -> Array:
-    """Return 32 bits of each text: of its last eight bytes and its length.
+class Texts(NamedTuple):
+    """Texts one after the other.
 
     Parameters
     ----------
     offsets : ndarray of shape (n_texts + 1,), int
         The bounds of the texts in the data.
     data : ndarray of bytes
-        The texts, one after the other.
+        The texts.
     """
-    keys = np.empty(len(offsets) - 1, np.uint32)
-    n_words = max(2, data.size // 8)
-    words = np.zeros(2, "<u8") if data.size < 16 else data[: 8 * n_words].view("<u8")
-    beyond = 0 if data.size < 16 else 8 * (n_words - 1)  # from where on no two words follow
 
-    def read(start: int, stop: int) -> None:
+    offsets: Array
+    data: Array
+
+    def write_keys(self, keys: Array, first: int) -> None:
+        """Write 32 bits of each text from the first one on: of its last eight bytes and length."""
+        offsets, data = self
+        n_words = max(2, data.size // 8)
+        words = np.zeros(2, "<u8") if data.size < 16 else data[: 8 * n_words].view("<u8")
+        beyond = 0 if data.size < 16 else 8 * (n_words - 1)  # from where on no two words follow
         # The same memory for every batch, as new memory is handed out page by page.
-        numbers = np.empty((3, min(BATCH, stop - start)), np.int64)
+        numbers = np.empty((3, min(BATCH, len(keys))), np.int64)
         pairs = np.empty((2, numbers.shape[1]), np.uint64)
-        for begin in range(start, stop, BATCH):
-            end = min(begin + BATCH, stop)
+        for begin in range(0, len(keys), BATCH):
+            end = min(begin + BATCH, len(keys))
             at, length, shift = numbers[:, : end - begin]
             word, following = pairs[:, : end - begin]
-            bounds = offsets[begin : end + 1]
+            bounds = offsets[first + begin : first + end + 1]
             np.subtract(bounds[1:], bounds[:-1], out=length)
             np.subtract(bounds[1:], 8, out=at)
             edge = np.flatnonzero((at < 0) | (at >= beyond)) if _is_at_edge(at, beyond) else None
@@ -64,7 +69,11 @@ def text_keys(offsets: Array, data: Array) -> Array:
             word *= ODD
             keys[begin:end] = word.view(np.uint32)[HIGH::2]
 
-    in_slices(read, 0, len(keys))
+
+def text_keys(texts: Texts) -> Array:
+    """Return 32 bits of each text, equal where texts are."""
+    keys = np.empty(len(texts.offsets) - 1, np.uint32)
+    in_slices(lambda start, stop: texts.write_keys(keys[start:stop], start), 0, len(keys))
     return keys
 
 

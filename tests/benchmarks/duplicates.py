@@ -21,7 +21,7 @@ ITEMS = {
     "wide int64": lambda codes: codes * np.int64(0x1E3779B97F4A7C15),
     "float64": lambda codes: codes.astype(np.float64),
     "str": lambda codes: names(codes, "str").take(codes),
-    "object": lambda codes: np.asarray(names(codes, object))[codes],
+    "object": lambda codes: pd.Series(np.asarray(names(codes, object))[codes], dtype=object),
     "category": lambda codes: pd.Categorical.from_codes(codes, categories=names(codes, "str")),
 }
 

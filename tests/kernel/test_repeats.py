@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from recframe.kernel import repeats, threads
 from recframe.kernel.repeats import find_repeats
+from recframe.kernel.texts import Texts
 
 ALIKE = pow(int(repeats.ODD), -1, 2**64)  # keys so far apart share the 32 bits compared first
 KEYS = st.sampled_from(
@@ -39,6 +40,8 @@ def test_repeats_are_those_of_a_dictionary(at_once, is_grouped, rows, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "WIDEST", at_once)
         patch.setattr(repeats, "BATCH", at_once)
+        patch.setattr(repeats, "STEP", at_once)
+        patch.setattr(repeats, "SHORTEST", 1)
         found = find_repeats(stored, offsets, order)
 
     assert expected_repeats(users, keys) == list(zip(*map(np.ndarray.tolist, found), strict=True))
@@ -91,3 +94,34 @@ def test_the_first_of_rows():
 
     assert [0, 1, 0, 1, 0] == found.first_of(np.arange(5)).tolist()
     assert [0, 1] == find_repeats(np.arange(2), np.array([0, 2])).first_of(np.arange(2)).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", ">f8"])
+@pytest.mark.parametrize("order", [None, np.arange(6)])
+def test_floats(dtype, order):
+    """Floats are keys as they are, and the two zeros are one."""
+    keys = np.array([0.5, 1, -0.0, 2**20, 0, 1], dtype)
+    found = find_repeats(keys, np.array([0, 2, 6]), order)
+
+    assert [(4, 2)] == list(zip(*map(np.ndarray.tolist, found), strict=True))
+
+
+@pytest.mark.parametrize("n_users", [1, 40])
+@pytest.mark.parametrize("is_grouped", [True, False])
+def test_texts(n_users, is_grouped, monkeypatch):
+    """Texts are compared by their bits, which are written step by step where rows are grouped."""
+    monkeypatch.setattr(threads, "ROWS_PER_CHUNK", 500)
+    monkeypatch.setattr(repeats, "STEP", 300)
+    rng = np.random.default_rng(1)
+    users = np.sort(rng.integers(0, n_users, 2_000))
+    names = [f"item{number}" for number in rng.integers(0, 2_000, 2_000)]
+    order = np.arange(2_000) if is_grouped else rng.permutation(2_000)
+    stored = dict(zip(order.tolist(), names, strict=True))
+    encoded = [stored[row].encode() for row in range(2_000)]
+    texts = Texts(np.cumsum([0, *map(len, encoded)]), np.frombuffer(b"".join(encoded), np.uint8))
+    offsets = np.searchsorted(users, np.arange(n_users + 1))
+    found = find_repeats(texts, offsets, None if is_grouped else order)
+
+    expected = expected_repeats(users.tolist(), names)
+    assert len(expected) > 10
+    assert expected == list(zip(*map(np.ndarray.tolist, found), strict=True))
