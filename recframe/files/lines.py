@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.frames.duplicates import find_item_repeats
+from recframe.frames.duplicates import find_item_repeats, read_item_keys
 from recframe.frames.user_groups import group_users
 from recframe.kernel.threads import in_slices
 
@@ -171,13 +171,10 @@ def _find_faults(data: bytes, layout: Layout) -> Iterator[tuple[int, str]]:
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:
     """Raise where a query has a document in two lines."""
     groups = group_users(frame["query"])
-    repeats = find_item_repeats(frame["doc"], groups).repeats
+    repeats = find_item_repeats(read_item_keys(frame["doc"]), groups)
     if len(repeats.rows) == 0:
         return
-    rows, first = (
-        found if groups.order is None else groups.order[found]
-        for found in (repeats.rows, repeats.first)
-    )
+    rows, first = groups.take_rows(repeats.rows), groups.take_rows(repeats.first)
     at = int(rows.argmin())
     query, doc, *_ = frame.iloc[int(rows[at])].tolist()
     line, before = (_find_line(data, int(row)) for row in (rows[at], first[at]))

@@ -12,18 +12,15 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import as_texts, check_dtype, factorize, find_keys, number_text, read_text
+from recframe.frames.keys import as_texts, check_dtype, factorize, find_keys, read_text
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
+from recframe.frames.nulls import find_nulls, has_nulls, null_error
 from recframe.frames.numbers import check_digits
-from recframe.frames.user_groups import (
-    UserGroups,
-    find_nulls,
-    has_nulls,
-    null_error,
-)
+from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains
-from recframe.kernel.repeats import Repeats, find_repeats
+from recframe.kernel.repeats import Repeats, find_repeats, write_bits
+from recframe.kernel.texts import Texts
 from recframe.kernel.threads import Array
 
 N_EXAMPLES = 1_000  # repeated rows in which a column that tells them apart is looked for
@@ -49,38 +46,48 @@ class Unfolded(NamedTuple):
     scores: dict[Hashable, tuple[Array, Array | None]]
 
 
-class ItemRepeats(NamedTuple):
-    """The rows, counted in grouped order, that repeat the item of their user.
+class ItemKeys(NamedTuple):
+    """The items of rows as numbers that are equal where items are, or as texts.
 
-    `text_keys` are those of `number_text` where items are text and keys are kept, in the order
-    of rows.
+    `bits` are those of `write_bits`, of texts, where they are kept.
     """
 
-    repeats: Repeats
-    text_keys: Array | None = None
+    item: pd.Series
+    keys: Array | Texts
+    bits: Array | None = None
+
+    def write_bits(self) -> Array:
+        """Return 32 bits of each item, equal where items are."""
+        return write_bits(self.keys) if self.bits is None else self.bits
 
 
-def find_item_repeats(
-    item: pd.Series, groups: UserGroups, *, lenient: bool = False, keep_keys: bool = False
-) -> ItemRepeats:
-    """Return the rows that repeat the item of their user.
+def read_item_keys(item: pd.Series, *, lenient: bool = False, keep_bits: bool = False) -> ItemKeys:
+    """Return the items of rows as what is compared.
 
-    A null item is refused; where reading is lenient, it repeats none.
+    A null item is refused; where reading is lenient, it is like no other.
     """
     text = read_text(item)  # which knows its nulls: to look at objects for them takes as long
     if text is None or text.null_count:
-        keys = _find_keys(item, lenient=lenient)
-        return ItemRepeats(find_repeats(keys, groups.offsets, groups.order))
-    text_keys = number_text(text) if keep_keys else None
-    texts = as_texts(text) if text_keys is None else text_keys
-    found = find_repeats(texts, groups.offsets, groups.order)
-    if len(found.rows) == 0:
-        return ItemRepeats(found, text_keys)
-    # Different texts can have one number: those of the rows found are compared themselves.
+        return ItemKeys(item, _find_keys(item, lenient=lenient))
+    texts = as_texts(text)
+    return ItemKeys(item, texts, write_bits(texts) if keep_bits else None)
+
+
+def find_item_repeats(items: ItemKeys, groups: UserGroups, grouped: Array | None = None) -> Repeats:
+    """Return the rows, counted in grouped order, that repeat the item of their user.
+
+    `grouped` are the bits of items in that order, where they are known.
+    """
+    item, keys, bits = items
+    own = keys if bits is None else bits
+    found = find_repeats(own, groups.offsets, groups.row_order, grouped)
+    if len(found.rows) == 0 or not isinstance(keys, Texts):
+        return found
+    # Different texts can have the same bits: those of the rows found are compared themselves.
     rows = np.unique(np.concatenate([found.rows, found.first]))
-    codes = pd.factorize(item.iloc[rows if groups.order is None else groups.order[rows]])[0]
+    codes = pd.factorize(item.iloc[groups.take_rows(rows)])[0]
     exact = find_repeats(codes, np.searchsorted(rows, groups.offsets))
-    return ItemRepeats(Repeats(rows[exact.rows], rows[exact.first]), text_keys)
+    return Repeats(rows[exact.rows], rows[exact.first])
 
 
 def _find_keys(item: pd.Series, *, lenient: bool) -> Array:

@@ -12,6 +12,7 @@ from recframe.frames.user_groups import UserGroups
 from recframe.kernel.grouping import group_offsets, sum_by_user
 from recframe.kernel.rankings import Gains, Judged, Rankings
 from recframe.kernel.repeats import Repeats
+from recframe.kernel.row_order import KnownOrder
 from recframe.kernel.threads import Array
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
@@ -51,7 +52,7 @@ class Interactions(NamedTuple):
     find_judged : callable, default None
         Returns which rows, in grouped order, truth holds; None: every one.
     text_keys : ndarray of shape (n_rows,), int, default None
-        The keys of items that are text, in the order of `rows`, where they are known.
+        The keys of items that are text, in grouped order, where they are known.
     """
 
     frame: pd.DataFrame
@@ -125,7 +126,7 @@ class Interactions(NamedTuple):
             return judged if judged.rows is None else judged._replace(rows=arrange(judged.rows))
 
         return self._replace(
-            groups=self.groups._replace(find_order=lambda: order),
+            groups=self.groups._replace(row_order=KnownOrder(order)),
             relevant=arrange(self.relevant),
             averaged=tuple(map(arrange, self.averaged)),
             scores={

@@ -43,15 +43,15 @@ def find_text_rows(
 ) -> Match | None:
     """Return what `find_rows` does, of items that are text; None where they are to be encoded.
 
-    Texts are looked up by 32 bits of each, which are their keys if known already, and what is found
-    is compared. The few pairs whose bits are those of another text of the user are looked up by
-    themselves.
+    Texts are looked up by 32 bits of each, which are their keys, in grouped order, if known, and
+    what is found is compared. The few pairs whose bits are those of another text of the user are
+    looked up by themselves.
     """
     own, (ids, codes) = read_text(text), asked.texts
     if own is None or ids is None or own.null_count:
         return None
     code = number_text(ids)[codes]
-    keys = groups.in_order(number_text(own) if keys is None else keys)
+    keys = groups.in_order(number_text(own)) if keys is None else keys
     found = find_pairs(keys, groups.offsets, 1 << 32, user, code)
     rows, unclear = found.rows, found.repeated
     listed = np.flatnonzero(rows >= 0)
@@ -72,7 +72,7 @@ def find_text_rows(
 
 def _take_text(text: pa.Array, groups: UserGroups, rows: Array) -> pa.Array:
     """Return the texts of rows in grouped order."""
-    return text.take(pa.array(rows if groups.order is None else groups.order[rows]))
+    return text.take(pa.array(groups.take_rows(rows)))
 
 
 def _number_pairs(

@@ -17,16 +17,12 @@ from recframe.frames.duplicates import (
     fold_relevance,
     fold_scores,
     fold_values,
+    read_item_keys,
     repeated_error,
 )
 from recframe.frames.interactions import ALL_USERS, Interactions
-from recframe.frames.user_groups import (
-    UserGroups,
-    check_users,
-    find_nulls,
-    group_values,
-    has_nulls,
-)
+from recframe.frames.nulls import find_nulls, has_nulls
+from recframe.frames.user_groups import UserGroups, Values, check_users, group_values
 from recframe.frames.values import read_gains, read_relevance, read_scores, read_values
 from recframe.kernel.repeats import Repeats
 from recframe.kernel.threads import Array
@@ -64,14 +60,17 @@ def read_interactions(
         for _, label in columns.averaged
     ]
     of_scores = list(chain.from_iterable(scores.values()))
-    reads_items = columns.item is not None and (_reads_items(options) or lenient)
+    items = None
+    if columns.item is not None and (_reads_items(options) or lenient):
+        item = get_column(frame, columns.item, rows)
+        items = read_item_keys(item, lenient=lenient, keep_bits=options.has_truth)
     # What stands in rows goes through the sort with them.
-    groups, (relevant, grades, *values) = group_cells(
+    groups, (item_bits, relevant, grades, *values) = group_cells(
         frame,
         columns.users,
         rows,
-        [relevant, grades, *averaged, *of_scores],
-        keep_order=reads_items,
+        [None if items is None else items.write_bits, relevant, grades, *averaged, *of_scores],
+        keep_order=items is not None and (options.has_truth or options.duplicates == "max"),
     )
     averaged, ranked = values[: len(averaged)], values[len(averaged) :]
     find_gains = None
@@ -91,7 +90,13 @@ def read_interactions(
         find_gains,
         averaged=tuple(averaged),
     )
-    return _settle_repeats(interactions, options, lenient=lenient) if reads_items else interactions
+    if items is None:
+        return interactions
+    known = None if callable(item_bits) else item_bits
+    repeats = find_item_repeats(items, groups, known)
+    if items.bits is not None:
+        interactions = interactions._replace(text_keys=items.bits if known is None else known)
+    return _settle_repeats(interactions, repeats, options, lenient=lenient)
 
 
 def find_groups(frame: pd.DataFrame, users: list[Hashable], rows: Array | None) -> UserGroups:
@@ -103,7 +108,7 @@ def group_cells(
     frame: pd.DataFrame,
     users: list[Hashable],
     rows: Array | None,
-    values: Sequence[Array | None],
+    values: Sequence[Values | None],
     *,
     keep_order: bool,
 ) -> tuple[UserGroups, list[Any]]:
@@ -123,18 +128,15 @@ def _reads_items(options: Options) -> bool:
     return options.has_truth or options.duplicates != "keep"
 
 
-def _settle_repeats(interactions: Interactions, options: Options, *, lenient: bool) -> Interactions:
+def _settle_repeats(
+    interactions: Interactions, repeats: Repeats, options: Options, *, lenient: bool
+) -> Interactions:
     """Return what `duplicates` makes of rows that repeat the user and item of another."""
-    frame, columns, rows, groups, *_ = interactions
-    item = get_column(frame, columns.item, rows)
-    repeats, text_keys = find_item_repeats(
-        item, groups, lenient=lenient, keep_keys=options.has_truth
-    )
-    interactions = interactions._replace(text_keys=text_keys)
     if len(repeats.rows) == 0:
         return interactions
     if options.duplicates == "raise" and not lenient:
-        raise repeated_error(frame, columns, interactions.find_rows()[0], repeats)
+        rows = interactions.find_rows()[0]
+        raise repeated_error(interactions.frame, interactions.columns, rows, repeats)
     if options.duplicates in ("raise", "keep"):
         return interactions._replace(n_repeated=len(repeats.rows), repeats=repeats)
     return _fold(interactions, repeats, best=options.duplicates == "max")

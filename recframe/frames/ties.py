@@ -35,7 +35,7 @@ def order_ties(
     if len(tied) == 0:
         return interactions
     # They change places among themselves; where one is tied in another score only, it is no matter.
-    own = tied if groups.order is None else groups.order[tied]
+    own = groups.take_rows(tied)
     item = get_column(frame, columns.item, own if rows is None else rows[own])
     moved = tied[order_by_text(sum_by_user(is_tied, groups.offsets), item)]
     ordered = interactions.move(moved, tied)

@@ -118,12 +118,12 @@ class Judge:
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions with the users added that no frame had, if these count."""
-        users, find_order, offsets, _ = interactions.groups
+        users, row_order, offsets, _ = interactions.groups
         is_absent = ~self._overlap.is_listed
         if self.options.absent != "drop" and is_absent.any():
             added, user = self.judgments.users[is_absent], self.judgments.user
             offsets = np.append(offsets, np.full(len(added), offsets[-1]))
-            groups = UserGroups(append(users, added), find_order, offsets)
+            groups = UserGroups(append(users, added), row_order, offsets)
             interactions = interactions._replace(groups=groups)
             # Those added are behind the others, in the order of truth.
             position = len(users) + np.cumsum(is_absent) - 1

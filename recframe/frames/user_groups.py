@@ -1,9 +1,8 @@
-"""Rows by user: which rows are whose, the users in sorted order, and nulls."""
+"""Rows by user: which rows are whose, the users in sorted order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,22 +13,23 @@ import pyarrow.compute as pc
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.keys import NO_IDS, Keys, check_dtype, encode_values, factorize, find_keys
 from recframe.frames.kinds import check_ids
+from recframe.frames.nulls import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import (
     combine,
     find_flags,
     group_offsets,
-    lowest,
     narrow,
     rows_of_runs,
     run_bounds,
     take,
 )
 from recframe.kernel.radix import argsort, sort_beside, sort_numbers
+from recframe.kernel.row_order import KnownOrder, RowOrder
 from recframe.kernel.threads import Array
 
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
-REMOVE_ROWS = "remove those rows or pass missing='drop'"
 
+Values: TypeAlias = Array | Callable[[], Array]
 Ids: TypeAlias = "Sequence[pd.Series | pd.Index[Any]]"  # of each column that tells users apart
 
 
@@ -41,8 +41,8 @@ class UserGroups(NamedTuple):
     users : Index of length n_users
         The user ids, each once, in the order the groups are counted in. It has a level for each
         of several columns.
-    find_order : callable, or None
-        Returns the rows in grouped order; None where they are grouped as they stand.
+    row_order : RowOrder or None
+        The rows in grouped order; None where they are grouped as they stand.
     offsets : ndarray of shape (n_users + 1,), int
         The bounds of the groups in that order.
     sorted_by : ndarray of shape (n_users,), int, or None
@@ -50,14 +50,18 @@ class UserGroups(NamedTuple):
     """
 
     users: pd.Index[Any]
-    find_order: Callable[[], Array] | None
+    row_order: RowOrder | None
     offsets: Array
     sorted_by: Array | None = None
 
     @property
     def order(self) -> Array | None:
         """The rows in grouped order; None where they are grouped as they stand."""
-        return None if self.find_order is None else self.find_order()
+        return None if self.row_order is None else self.row_order.rows
+
+    def take_rows(self, places: Array) -> Array:
+        """Return the rows at these places of the grouped order."""
+        return places if self.row_order is None else self.row_order.take(places)
 
     def in_order(self, values: Array) -> Array:
         """Return values of rows in grouped order."""
@@ -74,10 +78,11 @@ def group_users(*columns: pd.Series) -> UserGroups:
 
 
 def group_values(
-    columns: Sequence[pd.Series], values: Sequence[Array], *, keep_order: bool
-) -> tuple[UserGroups, list[Array]]:
+    columns: Sequence[pd.Series], values: Sequence[Values], *, keep_order: bool
+) -> tuple[UserGroups, list[Values]]:
     """Return what `group_users` does, and values of the rows in grouped order.
 
+    Values may be a function that returns them, which is called only where rows are to be sorted.
     An order that is not kept is looked for again if it is asked for.
     """
     check_users(columns)
@@ -99,23 +104,23 @@ def check_users(columns: Sequence[pd.Series]) -> None:
 
 
 def _group(
-    columns: Ids, values: Sequence[Array], *, keep_order: bool
-) -> tuple[UserGroups, list[Array]]:
+    columns: Ids, values: Sequence[Values], *, keep_order: bool
+) -> tuple[UserGroups, list[Values]]:
     """Return the rows of each user, and values of the rows in grouped order."""
     keys = [find_keys(column) for column in columns]
     if (bounds := _find_runs(keys)) is not None:
         return _group_runs(columns, values, bounds)
     numbers, are_sorted = _number_users(columns, keys)
-    begins, firsts, grouped, order = sort_beside(numbers, values, keep_order=keep_order)
+    begins, firsts, grouped, order = sort_beside(numbers, _read(values), keep_order=keep_order)
     users = as_users([_take_ids(column, firsts) for column in columns])
-    find_order = cache(lambda: sort_numbers(numbers)[0] if order is None else order)
     offsets = np.append(find_flags(begins), len(numbers))
-    return UserGroups(users, find_order, offsets, _own_order(users, are_sorted)), grouped
+    rows = RowOrder(numbers, firsts, offsets) if order is None else KnownOrder(order)
+    return UserGroups(users, rows, offsets, _own_order(users, are_sorted)), list(grouped)
 
 
 def _group_runs(
-    columns: Ids, values: Sequence[Array], bounds: Array
-) -> tuple[UserGroups, list[Array]]:
+    columns: Ids, values: Sequence[Values], bounds: Array
+) -> tuple[UserGroups, list[Values]]:
     """Return what `_group` does, of rows that come in runs of one user."""
     heads = [_take_ids(column, bounds[:-1]) for column in columns]
     numbers, are_sorted = _number_users(heads, [find_keys(ids) for ids in heads])
@@ -127,8 +132,13 @@ def _group_runs(
     offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], np.flatnonzero(begins)))
     rows = rows_of_runs(order, bounds[:-1], bounds[-1])
     users = as_users([_take_ids(column, rows[offsets[:-1]]) for column in columns])
-    groups = UserGroups(users, lambda: rows, offsets, _own_order(users, are_sorted))
-    return groups, [take(each, rows) for each in values]
+    groups = UserGroups(users, KnownOrder(rows), offsets, _own_order(users, are_sorted))
+    return groups, [take(each, rows) for each in _read(values)]
+
+
+def _read(values: Sequence[Values]) -> list[Array]:
+    """Return values, those of functions too."""
+    return [each() if callable(each) else each for each in values]
 
 
 def _own_order(users: pd.Index[Any], are_sorted: bool) -> Array | None:
@@ -250,36 +260,3 @@ def order_of_ids(users: pd.Index[Any]) -> Array:
             f"users in order, found {quote(users[[0]].tolist()[0])} ({shorten(str(error))}); "
             f"convert them, for example with df[{quote(users.name)}].map(str)"
         ) from error
-
-
-def has_nulls(column: pd.Series) -> bool:
-    """Return whether any value of a column is null; a NaN inside a nullable column is one too."""
-    # The lowest value tells, without an array of flags.
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return bool(lowest(column.array.codes) < 0)
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iubf":
-        return column.dtype.kind == "f" and bool(np.isnan(lowest(column.to_numpy())))
-    return bool(find_nulls(column).any())
-
-
-def find_nulls(column: pd.Series) -> Array:
-    """Return which values of a column are null; a NaN inside a nullable column is one too."""
-    try:
-        nulls = column.isna().to_numpy(bool)
-    except ArithmeticError as error:
-        raise RecframeError(
-            f"the column {quote(column.name)} must hold what can be compared with itself, found a "
-            "signaling NaN of decimal; set such cells to null"
-        ) from error
-    if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
-        nulls = nulls.copy()
-        nulls[~nulls] = np.isnan(column[~nulls].to_numpy(np.float64))
-    return nulls
-
-
-def null_error(what: str, nulls: Array, remedy: str = REMOVE_ROWS) -> RecframeError:
-    """Return the refusal of nulls in a column."""
-    return RecframeError(
-        f"{what} must not be null, found {int(nulls.sum())} null of {len(nulls)} rows "
-        f"(the first in row {int(nulls.argmax())}); {remedy}"
-    )

@@ -9,8 +9,8 @@ import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote
+from recframe.frames.nulls import find_nulls, has_nulls, null_error
 from recframe.frames.numbers import NUMBER_OBJECTS, at_least, read_objects
-from recframe.frames.user_groups import find_nulls, has_nulls, null_error
 from recframe.kernel.rankings import Gains
 from recframe.kernel.threads import Array
 from recframe.options import Options

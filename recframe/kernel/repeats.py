@@ -9,6 +9,7 @@ import numpy as np
 
 from recframe.kernel.grouping import number_members, take
 from recframe.kernel.radix import sort_numbers
+from recframe.kernel.row_order import RowOrder
 from recframe.kernel.sorting import pad_runs
 from recframe.kernel.texts import HIGH, ODD, Texts
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads, user_bounds
@@ -39,7 +40,12 @@ class Repeats(NamedTuple):
         return np.where(self.rows[at] == rows, self.first[at], rows)
 
 
-def find_repeats(keys: Array | Texts, offsets: Array, order: Array | None = None) -> Repeats:
+def find_repeats(
+    keys: Array | Texts,
+    offsets: Array,
+    order: Array | RowOrder | None = None,
+    grouped: Array | None = None,
+) -> Repeats:
     """Return the rows whose user has their key in a row before.
 
     As a rule no user has, so that 32 bits of each key are compared first. Of texts nothing else
@@ -51,22 +57,25 @@ def find_repeats(keys: Array | Texts, offsets: Array, order: Array | None = None
         The key of each row, in the order of rows; none is NaN, and the two zeros are one.
     offsets : ndarray of shape (n_users + 1,), int
         The bounds of the users' rows in grouped order, in which rows are counted here.
-    order : ndarray of shape (n_rows,), int, default None
+    order : ndarray of shape (n_rows,), int, or RowOrder, default None
         That order; None where the rows are grouped as they stand.
+    grouped : ndarray of shape (n_rows,), uint32, default None
+        What `write_bits` returns in that order, where it is known.
     """
     runs = list(pairwise(user_bounds(offsets).tolist()))
-    bits: Array | Writer = _find_bits(keys)
-    if callable(bits) and (order is not None or len(runs) == 1):
-        bits = _write_all(bits, int(offsets[-1]))
-    if not callable(bits) and order is not None:
-        bits = take(bits, order)
+    bits: Array | Writer = _find_bits(keys) if grouped is None else grouped
+    if grouped is None and order is not None:
+        rows = order.rows if isinstance(order, RowOrder) else order
+        bits = take(write_bits(keys), rows)
+    elif callable(bits) and len(runs) == 1:
+        bits = write_bits(keys)
 
     def find(first: int, stop: int) -> list[tuple[Array, Array]]:
         found = []
         for user, rows, alike in _find_alike(bits, offsets, first, stop):
             own = alike
             if isinstance(keys, np.ndarray):
-                own = keys[rows if order is None else order[rows]]
+                own = keys[rows if order is None else order.take(rows)]
             repeated, of_pair = _compare(user, alike, own)
             found.append((rows[repeated], rows[of_pair]))
         return found
@@ -116,10 +125,13 @@ def _mix(keys: Array, bits: Array, first: int) -> None:
         bits[start : start + len(own)] = product.view(np.uint32)[HIGH::2]
 
 
-def _write_all(write: Writer, n_rows: int) -> Array:
-    """Return the bits of all rows."""
-    bits = np.empty(n_rows, np.uint32)
-    in_slices(lambda start, stop: write(bits[start:stop], start), 0, n_rows)
+def write_bits(keys: Array | Texts) -> Array:
+    """Return 32 bits of each key, equal where keys are."""
+    write = _find_bits(keys)
+    if not callable(write):
+        return write
+    bits = np.empty(len(keys.offsets) - 1 if isinstance(keys, Texts) else len(keys), np.uint32)
+    in_slices(lambda start, stop: write(bits[start:stop], start), 0, len(bits))
     return bits
 
 
