@@ -13,12 +13,19 @@ with Importing(for_command=is_command()):
     from recframe import metrics
     from recframe.accessor import RecAccessor, rec
     from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
-    from recframe.files.saved import read_per_user
     from recframe.files.trec import read_qrels, read_run
     from recframe.frames.lists import from_lists, from_topk
     from recframe.frames.matrices import from_matrix
     from recframe.frames.relevant_items import truth_from
-    from recframe.functions import compare, evaluate, iter_evaluate, scan, summary, users_needed
+    from recframe.functions import (
+        compare,
+        evaluate,
+        iter_evaluate,
+        read_per_user,
+        scan,
+        summary,
+        users_needed,
+    )
 
     __version__: str  # found when it is asked for
     pd.api.extensions.register_dataframe_accessor("rec")(RecAccessor)

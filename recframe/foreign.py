@@ -1,6 +1,7 @@
 """Tables that are no pandas DataFrames: known by their types, their libraries not imported."""
 
 import os
+import sys
 from collections.abc import Mapping, Set
 from typing import Any, Protocol
 
@@ -63,6 +64,20 @@ def is_table(name: str, value: object) -> bool:
     known = _name_type(value)
     is_own = known in OF_KINDS and (known != READER or name == "frame")
     return hasattr(type(value), "__arrow_c_stream__") and not is_own
+
+
+def is_source(value: object) -> bool:
+    """Return whether an object stands for rows that are read block by block, as files are."""
+    return isinstance(value, pa.RecordBatchReader) or any(
+        is_of(value, *kind)
+        for kind in (("pyarrow.dataset", "Dataset"), ("deltalake", "DeltaTable"))
+    )
+
+
+def is_of(value: object, module: str, name: str) -> bool:
+    """Return whether an object is of a class, whose module it has then imported."""
+    known = sys.modules.get(module)
+    return known is not None and isinstance(value, getattr(known, name))
 
 
 def _name_type(value: object) -> str:

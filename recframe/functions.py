@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -23,12 +23,8 @@ from recframe.analysis.segments import table_of_given
 from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError
-from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.files.filters import Filters, filter_files
-from recframe.files.footers import read_schema
-from recframe.files.paths import PathLike
-from recframe.files.sources import Source, find_source, is_source
-from recframe.foreign import TABLE_OR, frame_error, is_table, load_table
+from recframe.files.budget import MEMORY, Limits, Report, check_limits
+from recframe.foreign import TABLE_OR, frame_error, is_source, is_table, load_table
 from recframe.frames.given_values import read_given
 from recframe.frames.other_tables import evaluate_table
 from recframe.frames.tables import per_user_table
@@ -43,7 +39,9 @@ from recframe.options import (
     Missing,
     OptionArguments,
     Options,
+    PathLike,
     Short,
+    Source,
     TableLike,
     Ties,
     TruthLike,
@@ -51,9 +49,11 @@ from recframe.options import (
     is_path,
     make_options,
 )
-from recframe.scanned import ScannedRecAccessor, scan_files
 from recframe.spelling import spell_options
-from recframe.stores.access import check_access
+
+if TYPE_CHECKING:
+    from recframe.files.filters import Filters
+    from recframe.scanned import ScannedRecAccessor
 
 
 @public
@@ -265,9 +265,8 @@ def evaluate(
         table = load_table("frame", required, frame)
         return evaluate_table(table, parse_metrics(metrics), options)
     _check_paths("frame", required, frame)
-    paths: Any = frame
     limits = check_limits(memory, tmp, progress)
-    return scan_files(find_source(paths, "frame"), options, limits).evaluate(metrics)
+    return _scan("frame", frame, options, limits).evaluate(metrics)
 
 
 @spell_options
@@ -331,8 +330,7 @@ def iter_evaluate(
     """
     _check_paths("path", "that of files", path)
     limits = check_limits(memory, tmp, progress)
-    checked = make_options(options)
-    return scan_files(find_source(path, "path"), checked, limits).iter_evaluate(metrics)
+    return _scan("path", path, make_options(options), limits).iter_evaluate(metrics)
 
 
 @public
@@ -343,8 +341,8 @@ def scan(
     progress: bool | Report = False,
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
-    filters: Filters | None = None,
-) -> ScannedRecAccessor:
+    filters: "Filters | None" = None,
+) -> "ScannedRecAccessor":
     """
     Return the methods of ``df.rec`` over files of any size.
 
@@ -429,12 +427,31 @@ def scan(
     2              0.062500    0.250000
     """
     _check_paths("source", "the path of files", source)
-    limits = check_limits(memory, tmp, progress)
-    access = check_access(storage_options, filesystem)
-    found = find_source(source, "source", access)
+    limits, stores = check_limits(memory, tmp, progress), (storage_options, filesystem)
+    return _scan("source", source, Options(), limits, stores, filters, "recframe.scan(path)")
+
+
+def _scan(
+    name: str,
+    source: Any,
+    options: Options,
+    limits: Limits,
+    stores: tuple[Mapping[str, Any] | None, Any] = (None, None),
+    filters: "Filters | None" = None,
+    call: str = "",
+) -> "ScannedRecAccessor":
+    """Return the accessor to files. Only here their engine is loaded, which frames do without."""
+    from recframe.files.filters import filter_files
+    from recframe.files.footers import read_schema
+    from recframe.files.sources import find_source
+    from recframe.scanned import scan_files
+    from recframe.stores.access import check_access
+
+    access = check_access(*stores)
+    found = find_source(source, name, access)
     if filters is not None:
         found = filter_files(found, filters, read_schema(found[0], limits.memory))
-    return scan_files(found, Options(), limits, "recframe.scan(path)", access)
+    return scan_files(found, options, limits, call, access)
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:
@@ -448,6 +465,58 @@ def _check_paths(name: str, required: str, given: Any) -> None:
                 "which gives it the same methods"
             )
         raise frame_error(name, required, given)
+
+
+@public
+def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
+    """
+    Return the values of every user that ``recframe evaluate --per-user`` wrote.
+
+    Tables of several files are joined by user, so that their models can be compared.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file or URI, .parquet or .csv, with the column or columns of users (named as they may be),
+        behind them ``score`` and one for each metric. Of csv, ids that are all whole numbers are
+        read as such, unless those of another file are text; others as text.
+
+    Returns
+    -------
+    DataFrame
+        As `evaluate` returns it: index the users, sorted, with a level for each of several
+        columns; columns (score, metric). A score that
+        several files have gets the file's name in each, as two runs of one model on two nights;
+        beside other scores both, as "tuesday: knn". Where a file does not have a user or a metric,
+        values are NaN.
+
+    Raises
+    ------
+    RecframeError
+        A file cannot be read, is no such table, has a user and score twice, or no user of
+        another.
+
+    See Also
+    --------
+    summary : The means of such a table, with their intervals.
+    compare : The differences between its scores.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe, tempfile
+    >>> rows = {"user": [1, 2], "score": ["knn", "knn"], "recall@4": [0.5, 1.0]}
+    >>> path = tempfile.mkdtemp() + "/tuesday.csv"
+    >>> pd.DataFrame(rows).to_csv(path, index=False)
+    >>> recframe.read_per_user(path)
+    score       knn
+    metric recall@4
+    user
+    1           0.5
+    2           1.0
+    """
+    from recframe.files.saved import read_joined  # which frames need not load
+
+    return read_joined(path)
 
 
 @public

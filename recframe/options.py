@@ -2,12 +2,13 @@
 
 import math
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, Literal, TypedDict, get_args
 
 import pandas as pd
+import pyarrow as pa
 
 from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, find_near, hide, quote
@@ -21,8 +22,11 @@ Duplicates = Literal["raise", "max", "first", "keep"]
 Absent = Literal["zero", "drop"]
 Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential"]
+PathLike = str | os.PathLike[str]
 TableLike = pd.DataFrame | ArrowStream
-TruthLike = TableLike | str | os.PathLike[str]
+TruthLike = TableLike | PathLike
+# Or a pyarrow.dataset.Dataset, or a deltalake.DeltaTable, whose types nothing here imports.
+Source = PathLike | Sequence[PathLike] | pa.RecordBatchReader
 
 INFER = "infer"
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for

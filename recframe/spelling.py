@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from recframe.options import CHOICES, Options, list_names
@@ -33,6 +33,12 @@ def spell_options(function: Function) -> Function:
 
 def _describe_options(found: re.Match[str]) -> str:
     """Return the numpydoc lines of all options, indented as what was found."""
+    return textwrap.indent(_all_options(), found[1]) + "\n"
+
+
+@cache
+def _all_options() -> str:
+    """Return the numpydoc lines of all options."""
     lines = []
     for option in fields(Options):
         takes, meaning = option.metadata["takes"], option.metadata["meaning"]
@@ -41,4 +47,4 @@ def _describe_options(found: re.Match[str]) -> str:
         default = f'"{option.default}"' if isinstance(option.default, str) else option.default
         lines.append(f"{option.name} : {takes}, default {default}")
         lines.append(textwrap.indent(textwrap.fill(f"{meaning[0].upper()}{meaning[1:]}."), "    "))
-    return textwrap.indent("\n".join(lines), found[1]) + "\n"
+    return "\n".join(lines)

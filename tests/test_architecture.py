@@ -101,6 +101,7 @@ OPTIONAL = (
     ),
     "tqdm",
 )
+OTHERS = {"cli", "dask", "formats", "lakehouse", "polars", "scanned", "spark", "stores"}
 PACKAGE = Path(str(files(recframe)))
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -166,6 +167,25 @@ def test_import_brings_no_optional_library():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "[]" == run.stdout.strip()
+
+
+def test_frames_load_no_other_engine():
+    """`import recframe` and tables of frames load neither the engine over files nor any other."""
+    code = """if True:
+        import sys, pandas as pd, pyarrow as pa, recframe
+        frame = pd.DataFrame({"user": [1], "item": [1], "score": [1], "relevant": [1]})
+        for table in (frame, pa.table(frame)):
+            recframe.evaluate(table, "recall@1", truth=frame, exclude=frame.assign(item=[2]))
+        loaded = {name.removeprefix("recframe.") for name in sys.modules if "recframe." in name}
+        print(*sorted(loaded))
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = run.stdout.split()
+
+    assert {"files", "files.budget", "files.lines", "files.trec"} == {
+        name for name in loaded if name.split(".")[0] == "files"
+    }
+    assert not {name.split(".")[0] for name in loaded} & OTHERS
 
 
 def test_package_is_typed():

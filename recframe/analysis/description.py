@@ -1,11 +1,10 @@
 """Description: the figures of the data, and in words those that should worry."""
 
-import html
 import textwrap
 
 import pandas as pd
 
-from recframe.analysis.display import WideTable
+from recframe.analysis.display import WideTable, escape
 from recframe.errors import as_text, shorten
 
 SHORT, CUT = "users with fewer than ", "users with a tie across "  # and then k
@@ -63,7 +62,7 @@ class Description(WideTable):
         table: str | None = super()._repr_html_()  # type: ignore[misc]  # the stubs have none
         if table is None or not self.warnings:
             return table
-        lines = "\n".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        lines = "\n".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
         return f"{table}\n<ul>\n{lines}\n</ul>"
 
 

@@ -27,6 +27,13 @@ class WideTable(pd.DataFrame):
         return pd.get_option("display.max_columns") or MAX_SHOWN
 
 
+def escape(text: str) -> str:
+    """Return text as HTML has it."""
+    import html  # which `import recframe` need not load
+
+    return html.escape(text)
+
+
 def without_zeros(table: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
     """Return a table without those of these columns that hold zeros only."""
     return table.drop(columns=[label for label in labels if not table[label].any()])

@@ -1,7 +1,6 @@
 """Inspection: a user's rankings side by side, as HTML in a notebook and as text elsewhere."""
 
 import hashlib
-import html
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from recframe.analysis.display import escape
 from recframe.analysis.extras import import_extra
 from recframe.errors import as_text
 
@@ -77,7 +77,7 @@ class Inspection:
         import_extra("jinja2", "notebook", "the HTML of inspect")
         tables = "\n".join(_html_block(view) for view in self._views())
         return (
-            f"<p><strong>{html.escape(self._headline())}</strong></p>\n"
+            f"<p><strong>{escape(self._headline())}</strong></p>\n"
             f'<div style="display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start">\n'
             f"{tables}\n</div>"
         )
@@ -169,7 +169,7 @@ def _html_block(view: View) -> str:
     styler = (
         view.cells.style.hide(axis="index")
         .format(escape="html")
-        .set_caption("<br>".join([f"<strong>{html.escape(view.score)}</strong>", *view.metrics]))
+        .set_caption("<br>".join([f"<strong>{escape(view.score)}</strong>", *view.metrics]))
         .set_table_styles(STYLES)
         .apply(lambda column: styles)
         # The same rows have the same id in every run: saved notebooks do not change.

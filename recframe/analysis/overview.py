@@ -1,12 +1,12 @@
 """The overview of an accessor: what it understood of its frame, as text and as HTML."""
 
-import html
 import os
 import re
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from recframe.analysis.display import escape
 from recframe.errors import RecframeError, quote
 from recframe.frames.candidates import check_pair_columns
 from recframe.frames.columns import find_columns, find_remedy
@@ -82,7 +82,6 @@ def as_text(overview: Overview) -> str:
 
 def as_html(overview: Overview) -> str:
     """Return an overview as a table of HTML, in the colours of the page."""
-    escape = html.escape
     rows = "\n".join(
         f'<tr><th scope="row" style="{CELL}">{escape(name)}</th>'
         f'<td style="{CELL}">{escape(how)}</td>'

@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,14 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote
-from recframe.files.paths import PathLike
-from recframe.options import is_path
+from recframe.options import PathLike, is_path
 
 Report = Callable[[int, int], object]
 
 MEMORY = "1GiB"
 FOLDER = "a folder that is there"
-AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) *((?:[KMGT]I?)?B)")
+AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) *((?:[KMGT]I?)?B)"
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
@@ -52,7 +50,7 @@ def check_memory(memory: object) -> int:
     n_bytes: float = 0
     if isinstance(memory, int | np.integer) and not isinstance(memory, bool):
         n_bytes = int(memory)
-    elif isinstance(memory, str) and (found := AMOUNT.fullmatch(memory.strip().upper())):
+    elif isinstance(memory, str) and (found := re.fullmatch(AMOUNT, memory.strip().upper())):
         n_bytes = float(found[1]) * UNITS[found[2]]
     if 1 <= n_bytes < math.inf:
         return int(n_bytes)
@@ -68,6 +66,8 @@ def writing_to(folder: str | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        import tempfile  # which `import recframe` need not load
+
         raise RecframeError(
             f"cannot write temporary files to {tempfile.gettempdir() if folder is None else folder}"
             f": {error.strerror or error}; pass tmp= a folder with more room"

@@ -14,12 +14,12 @@ from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, show_path
 from recframe.files.found import Found, check_one_format, keep_footers, list_files
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
+from recframe.options import PathLike
 from recframe.stores.access import ENVIRONMENT, Access, without_file
 from recframe.stores.listings import Listings, do_match
 from recframe.stores.remote import Remote
 from recframe.stores.store import Place
 
-PathLike = str | os.PathLike[str]
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
 

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from recframe.calls import public
 from recframe.disk import reason
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
@@ -19,61 +18,14 @@ from recframe.frames.beside import naming
 from recframe.frames.given_values import LEVELS
 from recframe.frames.tables import sort_table
 from recframe.frames.user_groups import as_users
-from recframe.options import is_path
+from recframe.options import PathLike, is_path
 from recframe.stores.access import ENVIRONMENT, is_uri, show_uri, without_file
 from recframe.stores.opening import find_place
 from recframe.stores.remote import Remote
 
-PathLike = str | os.PathLike[str]
 
-
-@public
-def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
-    """
-    Return the values of every user that ``recframe evaluate --per-user`` wrote.
-
-    Tables of several files are joined by user, so that their models can be compared.
-
-    Parameters
-    ----------
-    path : path, or list of paths
-        A file or URI, .parquet or .csv, with the column or columns of users (named as they may be),
-        behind them ``score`` and one for each metric. Of csv, ids that are all whole numbers are
-        read as such, unless those of another file are text; others as text.
-
-    Returns
-    -------
-    DataFrame
-        As `evaluate` returns it: index the users, sorted, with a level for each of several
-        columns; columns (score, metric). A score that
-        several files have gets the file's name in each, as two runs of one model on two nights;
-        beside other scores both, as "tuesday: knn". Where a file does not have a user or a metric,
-        values are NaN.
-
-    Raises
-    ------
-    RecframeError
-        A file cannot be read, is no such table, has a user and score twice, or no user of
-        another.
-
-    See Also
-    --------
-    summary : The means of such a table, with their intervals.
-    compare : The differences between its scores.
-
-    Examples
-    --------
-    >>> import pandas as pd, recframe, tempfile
-    >>> rows = {"user": [1, 2], "score": ["knn", "knn"], "recall@4": [0.5, 1.0]}
-    >>> path = tempfile.mkdtemp() + "/tuesday.csv"
-    >>> pd.DataFrame(rows).to_csv(path, index=False)
-    >>> recframe.read_per_user(path)
-    score       knn
-    metric recall@4
-    user
-    1           0.5
-    2           1.0
-    """
+def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
+    """Return the tables of `recframe.read_per_user`."""
     given: Sequence[Any] = path if isinstance(path, list | tuple) else [path]
     if not given or not all(map(is_path, given)):
         raise frame_error("path", "that of a file of --per-user, or a list of them", path)

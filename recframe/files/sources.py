@@ -1,38 +1,20 @@
 """What files are read from: paths, and objects of Arrow and deltalake that stand for rows."""
 
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from recframe.errors import RecframeError
 from recframe.files.found import Found, keep_footers, list_files
-from recframe.files.paths import PathLike, find_files
+from recframe.files.paths import find_files
+from recframe.foreign import is_of, is_source
 from recframe.formats.streams import DatasetRows, ReaderRows
 from recframe.lakehouse import as_dataset
 from recframe.stores.access import ENVIRONMENT, Access, is_uri, without_file
 from recframe.stores.remote import Remote
 from recframe.stores.store import Store
-
-# Or a pyarrow.dataset.Dataset, or a deltalake.DeltaTable, whose types nothing here imports.
-Source: TypeAlias = PathLike | Sequence[PathLike] | pa.RecordBatchReader
-
-
-def is_source(value: object) -> bool:
-    """Return whether an object stands for rows that are read block by block, as files are."""
-    return isinstance(value, pa.RecordBatchReader) or any(
-        _is_of(value, *kind)
-        for kind in (("pyarrow.dataset", "Dataset"), ("deltalake", "DeltaTable"))
-    )
-
-
-def _is_of(value: object, module: str, name: str) -> bool:
-    """Return whether an object is of a class, whose module it has then imported."""
-    known = sys.modules.get(module)
-    return known is not None and isinstance(value, getattr(known, name))
 
 
 def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> list[Found]:
@@ -46,7 +28,7 @@ def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> lis
         )
     if isinstance(source, pa.RecordBatchReader):
         return [Found("the RecordBatchReader", {}, given=ReaderRows(source))]
-    if not _is_of(source, "deltalake", "DeltaTable"):
+    if not is_of(source, "deltalake", "DeltaTable"):
         return _find_parquet(source) or [Found("the dataset", {}, given=DatasetRows(source))]
     dataset, root = as_dataset(source), without_file(source.table_uri)
     if is_uri(root):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
@@ -95,10 +94,12 @@ def _nearest(threshold: Any, dtype: np.dtype[Any]) -> Any:
     return np.finfo(dtype).min if nearest == -math.inf and threshold > -math.inf else nearest
 
 
-def _exact(threshold: Any) -> float | Fraction:
+def _exact(threshold: Any) -> Any:
     """Return a threshold as it is, of a type that compares exactly with integers."""
     if isinstance(threshold, Integral):
         return int(threshold)
+    from fractions import Fraction  # which `import recframe` need not load
+
     return Fraction(*threshold.as_integer_ratio()) if abs(threshold) < math.inf else threshold
 
 
