@@ -20,8 +20,10 @@ from recframe.frames.pair_rows import find_rows, find_text_rows
 from recframe.frames.reading import read_interactions
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, Judged, group_gains
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_threads
 from recframe.options import Options
+
+ROWS_AT_ONCE = 1 << 18  # from so many on truth is read at the same time
 
 
 class Matches(NamedTuple):
@@ -144,9 +146,14 @@ def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> 
 
 def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
-    judge = open_judge(columns, options)
-    frame = open_candidates(columns, options, judge).among(frame, is_all=True)
-    interactions = read_interactions(frame, columns, options)
+    judge: Judge | None
+    if len(frame) < ROWS_AT_ONCE or options.exclude is not None or options.is_condensed:
+        judge = open_judge(columns, options)
+        frame = open_candidates(columns, options, judge).among(frame, is_all=True)
+        interactions = read_interactions(frame, columns, options)
+    else:  # neither needs the other
+        tasks: Any = [(open_judge, columns, options), (read_interactions, frame, columns, options)]
+        judge, interactions = in_threads(lambda read, *arguments: read(*arguments), tasks)
     return interactions if judge is None else judge.judge(interactions, is_all=True)
 
 

@@ -200,7 +200,7 @@ def _number(keys: Array, n_bits: int, row_order: int) -> Array:
     n_columns = keys.shape[1]
     n_over = n_bits + n_columns.bit_length() - (31 if n_bits < 32 else 32)
     # Ratings and the like leave low bits unused by all: without those there is room.
-    if n_over > 0 and (_n_unused(keys[0]) < n_over or _n_unused(keys) < n_over):
+    if n_over > 0 and (count_unused(keys[0]) < n_over or count_unused(keys) < n_over):
         return keys
     marks = keys & 1
     keys ^= marks
@@ -211,7 +211,7 @@ def _number(keys: Array, n_bits: int, row_order: int) -> Array:
     return keys
 
 
-def _n_unused(keys: Array) -> int:
+def count_unused(keys: Array) -> int:
     """Return how many low bits, but for the mark, are 0 in all short keys."""
     used = (int(np.bitwise_or.reduce(keys, axis=None)) & -2) or 1 << 31
     return (used & -used).bit_length() - 2

@@ -46,5 +46,18 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
     n_threads = min(len(tasks), n_processors())
     if n_threads < 2:
         return [function(*task) for task in tasks]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(lambda task: function(*task), tasks))
+    pool = ThreadPoolExecutor(n_threads - 1)
+    futures = [pool.submit(function, *task) for task in tasks]
+    n_others, own = len(tasks), []
+    try:
+        # This thread takes part, from the end: one less is to be started, woken and waited for.
+        while n_others and futures[n_others - 1].cancel():
+            n_others -= 1
+            own.append(function(*tasks[n_others]))
+        return [future.result() for future in futures[:n_others]] + own[::-1]
+    except Exception:
+        for future in futures[:n_others]:
+            future.result()  # of several errors the first task's is raised
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -12,11 +12,13 @@ from recframe.kernel.grouping import (
 from recframe.kernel.pairs import find_members
 from recframe.kernel.radix import argsort
 from recframe.kernel.rankings import TIE_RULES, Rankings, split_users
-from recframe.kernel.sort_keys import rankable, to_keys
-from recframe.kernel.sorting import mark, sorted_blocks
+from recframe.kernel.runs import size_blocks
+from recframe.kernel.sort_keys import rankable, short_keys, to_keys
+from recframe.kernel.sorting import count_unused, mark, sorted_blocks
 from recframe.kernel.threads import Array, in_threads
 
 LOW_BITS = (1 << 32) - 1
+N_SAMPLED = 1 << 10  # scores that show whether ties are many
 
 
 def find_tied(rankings: Rankings) -> Array:
@@ -44,6 +46,50 @@ def find_tied_relevant(rankings: Rankings) -> Array:
 
     Of scores of 64 bits others may be among them.
     """
+    sample = rankings.scores[:: max(1, len(rankings.scores) // N_SAMPLED)]
+    if 2 * len(np.unique(sample)) < len(sample):
+        runs = in_threads(lambda run, _: _find_numbered(run), split_users(rankings))
+        found = [flags for flags in runs if flags is not None]
+        if len(found) == len(runs):
+            return np.concatenate(found)
+    return _find_looked_up(rankings)
+
+
+def _find_numbered(rankings: Rankings) -> Array | None:
+    """Return what `find_tied_relevant` does, None where keys have no room for numbers of rows."""
+    scores, relevant, offsets, *_ = rankings
+    n_bits = int(np.diff(offsets).max(initial=0)).bit_length()
+    short = short_keys(rankable(scores), relevant, room=0)
+    # A bit stays free, by which pads are higher than all rows.
+    n_over = max(0, short.n_bits + n_bits - (30 if short.n_bits < 32 else 31))
+    if not short.is_exact or count_unused(short.keys) < n_over:
+        return None
+    marked = short.keys >> (n_over + 1)
+    marked += marked
+    marked |= relevant
+    is_tied = np.zeros(len(relevant), bool)
+    users = np.flatnonzero(sum_by_user(relevant, offsets))
+    pad = (1 << (31 - n_bits)) - 2  # which is not marked
+    for own, keys in size_blocks(marked, offsets, users, pad):
+        keys <<= n_bits
+        keys |= np.arange(keys.shape[1], dtype=np.int32)
+        keys.sort(axis=1)
+        by_score = keys >> (n_bits + 1)
+        is_last = np.ones(keys.shape, bool)
+        np.not_equal(by_score[:, 1:], by_score[:, :-1], out=is_last[:, :-1])
+        cells, last = keys.ravel(), np.flatnonzero(is_last)
+        sizes = np.diff(last, prepend=-1)
+        # Of a tie relevant rows are the last.
+        chosen = np.flatnonzero((cells[last] >> n_bits & 1 == 1) & (sizes > 1))
+        tie, before = number_members(sizes[chosen])
+        found = last[chosen][tie] - before
+        columns = cells[found] & ((1 << n_bits) - 1)
+        is_tied[offsets[own][found // keys.shape[1]] + columns] = True
+    return is_tied
+
+
+def _find_looked_up(rankings: Rankings) -> Array:
+    """Return what `find_tied_relevant` does, by looking up the scores of relevant rows."""
     scores, relevant, offsets, *_ = rankings
     is_tied = np.zeros(len(relevant), bool)
     has_tied = np.concatenate(in_threads(_have_tied_relevant, split_users(rankings)))

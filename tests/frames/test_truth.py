@@ -196,6 +196,19 @@ def test_labels_of_truth(recs, test, case):
     pd.testing.assert_frame_equal(expected, table.evaluate(LABELS), check_names=False)
 
 
+def test_truth_is_read_at_the_same_time(monkeypatch, recs, test):
+    """Of many rows truth is read beside them; values and refusals stay what they are."""
+    expected = recs.rec(truth=test, short="pad").evaluate(LABELS)
+    monkeypatch.setattr("recframe.frames.truth.ROWS_AT_ONCE", 0)
+
+    pd.testing.assert_frame_equal(expected, recs.rec(truth=test, short="pad").evaluate(LABELS))
+    twice = pd.concat([recs, recs])
+    with pytest.raises(RecframeError, match=r"^truth: there are no rows"):
+        twice.rec(truth=test[:0]).recall(k=1)
+    with pytest.raises(RecframeError, match=r"^'user' and 'item' must not be"):
+        twice.rec(truth=test).recall(k=1)
+
+
 def test_index_levels(recs, test):
     """Ids may be index levels, in the frame and in truth."""
     expected = recs.rec(truth=test, short="pad").evaluate(LABELS)

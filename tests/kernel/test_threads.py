@@ -46,6 +46,19 @@ def test_no_more_threads_than_processors(n_threads):
     assert n_threads >= len(set(in_threads(name_thread, [()] * 9)))
 
 
+def test_the_first_error_is_raised(n_threads):
+    """Of several tasks that fail it is always the same one that is told of."""
+
+    def fail(number: int) -> int:
+        sleep(0.001 * (9 - number))
+        if number in (3, 7, 8):
+            raise ValueError(f"task {number}")
+        return number
+
+    with pytest.raises(ValueError, match="task 3"):
+        in_threads(fail, [(number,) for number in range(9)])
+
+
 @pytest.mark.parametrize("n_users", [1, 2, 1_000])
 def test_runs_are_of_whole_users(n_users, n_threads):
     """Bounds go from the first user to the last, and no run is empty."""

@@ -1,0 +1,53 @@
+"""Tied rows: those that share their score with a relevant row of their user."""
+
+import numpy as np
+import pytest
+
+from recframe.kernel import tied
+from recframe.kernel.rankings import Rankings
+from recframe.kernel.tied import find_tied_relevant
+
+SCORES = {
+    "float32 of whole numbers": lambda rng, n: rng.integers(0, 5, n).astype(np.float32),
+    "float32 of either sign": lambda rng, n: (rng.integers(-3, 3, n) / 2).astype(np.float32),
+    "decimals": lambda rng, n: rng.integers(0, 9, n) / 100,
+    "float64 of long mantissas": lambda rng, n: rng.random(6)[rng.integers(0, 6, n)],
+    "infinities": lambda rng, n: rng.choice([-np.inf, -0.0, 0.0, np.inf], n),
+    "integers": lambda rng, n: rng.integers(0, 7, n),
+    "one score": lambda rng, n: np.full(n, 3, np.uint8),
+    "large integers": lambda rng, n: (1 << 62) - rng.integers(0, 7, n),
+    "next to no tie": lambda rng, n: rng.random(n).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("looks_first", [False, True])
+@pytest.mark.parametrize("kind", SCORES)
+def test_tied_with_a_relevant_row(monkeypatch, kind, looks_first):
+    """Whatever the scores are, and whether ties are expected to be many."""
+    if looks_first:
+        monkeypatch.setattr(tied, "_find_numbered", lambda rankings: None)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        offsets = np.append(0, rng.integers(0, 9, 12).cumsum())
+        n_rows = offsets[-1]
+        scores, relevant = SCORES[kind](rng, n_rows), rng.random(n_rows) < 0.3
+        user = np.repeat(np.arange(12), np.diff(offsets))
+        is_like = (user[:, None] == user) & (scores[:, None] == scores)
+        expected = (is_like & relevant).any(axis=1) & (is_like.sum(axis=1) > 1)
+
+        rankings = Rankings(scores, relevant, offsets, np.zeros(12, int))
+        assert expected.tolist() == find_tied_relevant(rankings).tolist()
+
+
+@pytest.mark.parametrize("n_rows", [3, 4, 7, 8])
+def test_rows_beside_shorter_ones(n_rows):
+    """What fills up the rows of users who have fewer is tied with none of theirs."""
+    for n_scores in range(1, 20):
+        for step in (1, 1 << 20, 1 << 25):
+            scores = np.append(np.arange(n_rows) % n_scores, 0) * step
+            relevant = np.ones(n_rows + 1, bool)
+            rankings = Rankings(scores, relevant, np.array([0, n_rows, n_rows + 1]), np.zeros(2))
+            counts = np.bincount(scores[:-1] // step)
+
+            expected = [*(counts[scores[:-1] // step] > 1), False]
+            assert expected == find_tied_relevant(rankings).tolist()
