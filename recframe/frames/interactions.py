@@ -135,6 +135,7 @@ class Interactions(NamedTuple):
             },
             find_gains=None if find_gains is None else take_gains,
             find_judged=None if find_judged is None else take_judged,
+            text_keys=None if self.text_keys is None else arrange(self.text_keys),
         )
 
     def find_rows(self) -> tuple[Array, Array]:

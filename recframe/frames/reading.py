@@ -101,6 +101,7 @@ def read_interactions(
 
 def find_groups(frame: pd.DataFrame, users: list[Hashable], rows: Array | None) -> UserGroups:
     """Return the rows of each user, of a frame or of some of its rows; of no column one user."""
+    check_users([get_column(frame, label, rows) for label in users])
     return group_cells(frame, users, rows, [], keep_order=True)[0]
 
 

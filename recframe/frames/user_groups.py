@@ -74,18 +74,18 @@ def group_users(*columns: pd.Series) -> UserGroups:
 
     Of several columns each combination of their ids is a user.
     """
+    check_users(columns)
     return group_values(columns, [], keep_order=True)[0]
 
 
 def group_values(
     columns: Sequence[pd.Series], values: Sequence[Values], *, keep_order: bool
 ) -> tuple[UserGroups, list[Values]]:
-    """Return what `group_users` does, and values of the rows in grouped order.
+    """Return what `group_users` does of ids that are checked, and values in grouped order.
 
     Values may be a function that returns them, which is called only where rows are to be sorted.
     An order that is not kept is looked for again if it is asked for.
     """
-    check_users(columns)
     groups, grouped = _group(columns, values, keep_order=keep_order)
     for number, column in enumerate(columns):
         if column.dtype.kind in "fO":

@@ -163,14 +163,19 @@ def _find_in_matrices(bits: Array, offsets: Array) -> Iterator[Array]:
 
     The bits of a user's rows are sorted as one row of a matrix, users of like size together.
     """
+    # Runs are cut out longer than they are; the last users get room for it behind them.
+    n_roomy = int(np.searchsorted(offsets[:-1], len(bits) - 2 * WIDEST, side="right"))
+    if n_roomy < len(offsets) - 1:
+        start, stop = offsets[n_roomy], offsets[-1]
+        last = np.append(bits[start:stop], np.zeros(2 * WIDEST, np.uint32))
+        for rows in _find_in_matrices(last, offsets[n_roomy:] - start):
+            yield start + rows
+        offsets = offsets[: n_roomy + 1]
     sizes = np.diff(offsets)
-    # The run of one of the last users could not be cut out longer than it is.
-    has_room = offsets[:-1] <= len(bits) - 2 * WIDEST
     is_narrow = sizes <= WIDEST
-    yield _rows_of(np.flatnonzero((sizes > 1) & is_narrow & ~has_room), offsets)
     for user in np.flatnonzero(~is_narrow):
         yield offsets[user] + _find_in_row(bits[offsets[user] : offsets[user + 1]])
-    by_size = np.flatnonzero((sizes > 1) & is_narrow & has_room)
+    by_size = np.flatnonzero((sizes > 1) & is_narrow)
     by_size = by_size[np.argsort(WIDEST - sizes[by_size].astype(np.uint16), kind="stable")]
     start = 0
     while start < len(by_size):

@@ -114,7 +114,7 @@ def test_ids_that_cannot_be_compared():
     with pytest.raises(RecframeError, match=message + r".*df\['item'\].map\(tuple\)"):
         frame.rec(truth=pd.DataFrame({"user": [1], "item": [1]})).recall(k=1)
     with pytest.raises(RecframeError, match=r"^user='user': .*unhashable"):
-        frame.assign(user=frame["item"], relevant=1).rec.recall(k=1)
+        frame.assign(user=frame["item"], item=1, relevant=1).rec.recall(k=1)
 
 
 @pytest.mark.parametrize("convert", [True, False])
@@ -173,7 +173,7 @@ def test_float16_is_no_dtype_of_ids():
     with pytest.raises(RecframeError, match="item='item': ids must not be float16"):
         frame.rec(truth=frame[["user", "item"]]).recall(k=1)
     with pytest.raises(RecframeError, match="user='user': ids must not be float16"):
-        frame.assign(user=frame["item"], relevant=1).rec.recall(k=1)
+        frame.assign(user=frame["item"], item=1, relevant=1).rec.recall(k=1)
 
 
 def test_rounded_ids_in_files_and_on_dask(tmp_path, capsys):
