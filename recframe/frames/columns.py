@@ -184,7 +184,9 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
     """Return the column, or index level, of a label that has been checked; of these rows only."""
     position = find_position(frame, label)
     if position < frame.shape[1]:
-        column = frame.iloc[:, position]
+        is_told = isinstance(label, str) and frame.columns.nlevels == 1 and frame.columns.is_unique
+        # In a third of the time of a position.
+        column = frame[label] if is_told else frame.iloc[:, position]
     else:
         column = pd.Series(frame.index.get_level_values(position - frame.shape[1]), name=label)
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:

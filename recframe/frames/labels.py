@@ -44,7 +44,7 @@ def leave_out(labels: list[Hashable], taken: Iterable[Hashable]) -> list[Hashabl
 
 def find_position(frame: pd.DataFrame, label: Hashable) -> int:
     """Return where a label that has been checked is among the columns, index levels behind them."""
-    if isinstance(label, str) and frame.shape[1] > MANY:
+    if isinstance(label, str):
         with suppress(KeyError):
             position = frame.columns.get_loc(label)
             if isinstance(position, int) and is_same(frame.columns[position], label):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -99,10 +100,24 @@ def check_lengths(
 
 def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
-    levels: list[Any] = [pd.Index(scores, tupleize_cols=False), pd.Index(metrics)]
-    codes = np.indices((len(scores), len(metrics))).reshape(2, -1).tolist()
+    levels: list[Any] = [_make_level(scores), _make_level(metrics)]
+    codes: Any = np.indices((len(scores), len(metrics))).reshape(2, -1)
     # from_product gives the same, but sorts its levels by way of categoricals.
-    return pd.MultiIndex(levels, codes, names=["score", "metric"])
+    names = ["score", "metric"]
+    return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+
+
+def _make_level(labels: Sequence[Hashable]) -> pd.Index[Any]:
+    """Return labels as a level."""
+    if all(type(label) is str for label in labels):
+        return _make_text_level(*labels)
+    return pd.Index(labels, tupleize_cols=False)
+
+
+@lru_cache(64)
+def _make_text_level(*labels: str) -> pd.Index[Any]:
+    """Return labels as a level, which is kept: to make it takes as long as to read a column."""
+    return pd.Index(labels)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:

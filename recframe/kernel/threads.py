@@ -32,18 +32,22 @@ def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> 
 def user_bounds(offsets: Array) -> Array:
     """Return the bounds of runs of whole users of about equal size, as many for each thread."""
     # The longer a run, the less threads wait for each other.
-    n_rows, n_threads = int(offsets[-1]), n_processors()
+    n_rows, n_users = int(offsets[-1]), len(offsets) - 1
+    most = 4 * n_rows // ROWS_PER_CHUNK
+    if most < 2:
+        return np.arange(0, n_users + 1, max(1, n_users))
+    n_threads = n_processors()
     n_runs = n_threads * max(1, -(-n_rows // (MOST_CHUNKS * ROWS_PER_CHUNK * n_threads)))
-    n_runs = max(1, min(n_runs, 4 * n_rows // ROWS_PER_CHUNK))
+    n_runs = min(n_runs, most)
     # A run begins with the first user at or after its mark.
     firsts = np.searchsorted(offsets[:-1], np.linspace(0, n_rows, n_runs + 1)[:-1])
-    return np.unique(np.append(firsts, len(offsets) - 1))
+    return np.unique(np.append(firsts, n_users))
 
 
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
     """Call a function with each tuple of arguments, in threads where there is more than one."""
     tasks = list(tasks)
-    n_threads = min(len(tasks), n_processors())
+    n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
     if n_threads < 2:
         return [function(*task) for task in tasks]
     pool = ThreadPoolExecutor(n_threads - 1)
