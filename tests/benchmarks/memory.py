@@ -42,16 +42,21 @@ def _peak_ratio(make, frame_arguments):
     engines.recframe_call(data.make(1_000))()  # what the first call imports is not the call's
     frame = make(**frame_arguments)
     used = frame[engines.USED].memory_usage(index=False, deep=True).sum()
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-        libc.malloc_trim(0)  # else the call is served from what making the frame left free
+    release()  # else the call is served from what making the frame left free
     Path("/proc/self/clear_refs").write_text("5")
     before = resident_bytes("VmRSS")
     result = engines.recframe_call(frame)()
     peak = resident_bytes("VmHWM")
     del result
     return (peak - before) / used
+
+
+def release():
+    """Give memory that is free in this process back to the system."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
 
 
 def resident_bytes(field):

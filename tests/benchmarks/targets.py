@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 
-from tests.benchmarks import analysis, data, duplicates, engines, truth
+from tests.benchmarks import analysis, data, duplicates, engines, memory, truth
 from tests.benchmarks.engines import K, recframe_call, rounds
 
 OURS = "recframe"
@@ -21,7 +21,6 @@ PEERS = {
     CONVERTED: lambda frame: lambda: engines.polars_call(frame)(),
     "read": engines.read_call,
 }
-ROWS_PER_GROUP = 122_880  # as DuckDB writes parquet: many chunks
 SMALL_ROUNDS = 20  # of a small frame for each of a large one
 
 
@@ -120,10 +119,12 @@ def of_fresh_frame(rows, shuffled):
     """Return the first call on a frame as parquet gives it, and a later one."""
     folder, frames = tempfile.TemporaryDirectory(), {}
     path = Path(folder.name) / "run.parquet"
-    data.make(rows, ids="str", shuffled=shuffled).to_parquet(path, row_group_size=ROWS_PER_GROUP)
+    data.make(rows, ids="str", shuffled=shuffled).to_parquet(path)
 
     def read():
         assert folder  # is there as long as this may be called
+        frames.clear()
+        memory.release()  # as of a process that begins with reading
         frames["fresh"] = pd.read_parquet(path)
 
     def evaluate():
