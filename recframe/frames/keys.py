@@ -7,13 +7,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pandas.api.types import infer_dtype, is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.kernel.texts import Texts, text_keys
+from recframe.kernel.texts import Texts, find_lengths, number_words, text_keys
 from recframe.kernel.threads import Array, in_slices
 
 Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
+MANY = 1 << 17  # rows from which on it pays to look how texts can be numbered
 TEXTS = ("string", "bytes")  # as pandas infers
 # What Python raises for ids that cannot be keys, or not be compared.
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
@@ -107,6 +109,27 @@ def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
     if is_integer_dtype(dtype):
         return user.to_numpy(getattr(dtype, "numpy_dtype", None))
     return read_text(user)
+
+
+def number_ids(text: pa.Array) -> Array | None:
+    """Return an integer for each of many texts that is equal only where texts are, if it can be.
+
+    Ids as a rule begin alike, so that their last eight bytes and their length tell them apart.
+    """
+    if len(text) < MANY:
+        return None
+    texts = as_texts(text)
+    _, longest = find_lengths(texts)
+    begin = text[0].as_py().encode()[: max(0, longest - 8)]
+    if len(begin) < longest - 8 or not begin.isascii():
+        return None
+
+    def is_alike(start: int, stop: int) -> bool:
+        return bool(pc.all(pc.starts_with(text[start:stop], begin.decode())).as_py())
+
+    # A few most often decide.
+    are_alike = not begin or (is_alike(0, MANY) and all(in_slices(is_alike, 0, len(text))))
+    return number_words(texts) if are_alike else None
 
 
 def encode_values(values: pa.Array) -> tuple[Array, pa.Array]:

@@ -11,7 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.keys import NO_IDS, Keys, check_dtype, encode_values, factorize, find_keys
+from recframe.frames.keys import (
+    NO_IDS,
+    Keys,
+    check_dtype,
+    encode_values,
+    factorize,
+    find_keys,
+    number_ids,
+)
 from recframe.frames.kinds import check_ids
 from recframe.frames.nulls import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import (
@@ -23,7 +31,7 @@ from recframe.kernel.grouping import (
     run_bounds,
     take,
 )
-from recframe.kernel.radix import argsort, sort_beside, sort_numbers
+from recframe.kernel.radix import argsort, group_beside, sort_beside
 from recframe.kernel.row_order import KnownOrder, RowOrder
 from recframe.kernel.threads import Array
 
@@ -111,11 +119,13 @@ def _group(
     if (bounds := _find_runs(keys)) is not None:
         return _group_runs(columns, values, bounds)
     numbers, are_sorted = _number_users(columns, keys)
-    begins, firsts, grouped, order = sort_beside(numbers, _read(values), keep_order=keep_order)
+    found = group_beside(numbers, _read(values), keep_order=keep_order)
+    begins, firsts, grouped, order, is_ascending = found
     users = as_users([_take_ids(column, firsts) for column in columns])
     offsets = np.append(find_flags(begins), len(numbers))
     rows = RowOrder(numbers, firsts, offsets) if order is None else KnownOrder(order)
-    return UserGroups(users, rows, offsets, _own_order(users, are_sorted)), list(grouped)
+    groups = UserGroups(users, rows, offsets, _own_order(users, are_sorted and is_ascending))
+    return groups, list(grouped)
 
 
 def _group_runs(
@@ -124,7 +134,8 @@ def _group_runs(
     """Return what `_group` does, of rows that come in runs of one user."""
     heads = [_take_ids(column, bounds[:-1]) for column in columns]
     numbers, are_sorted = _number_users(heads, [find_keys(ids) for ids in heads])
-    order, begins = sort_numbers(numbers)
+    begins, _, _, order, _ = (sort_beside if are_sorted else group_beside)(numbers, [])
+    assert order is not None
     if begins.all():
         # Each user is one run: the rows stay as they are.
         groups = UserGroups(as_users(heads), None, bounds, order if are_sorted else None)
@@ -184,7 +195,8 @@ def _number_users(columns: Ids, keys: Sequence[Keys | None]) -> tuple[Array, boo
 def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array, bool]:
     """Return an integer for each id that is equal where ids are, and whether in their order."""
     if isinstance(keys, pa.Array):
-        return encode_values(keys)[0], False
+        numbers = number_ids(keys)
+        return encode_values(keys)[0] if numbers is None else numbers, False
     if keys is not None and keys.dtype.kind in "iu":
         return keys, True
     return factorize(ids, "user")[0], False

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from recframe.kernel.grouping import group_rows
-from recframe.kernel.texts import ODD
+from recframe.kernel.radix import ODD
 from recframe.kernel.threads import Array, in_threads
 
 Found = TypeVar("Found")

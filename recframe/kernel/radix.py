@@ -12,11 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_threads
+from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads
 
 ROWS_PER_PART = ROWS_PER_CHUNK // 2  # so many are parted at once
 N_LEADING = 8  # bits by which they are parted
 LEADING_PER_TASK = 8  # values of those bits
+MOST_BITS = 40  # that are sorted in few passes
+BATCH = 1 << 15  # integers that one pass after the other leaves in the cache
+# The golden ratio's bits, odd: a product with it differs wherever integers do.
+ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Sorted(NamedTuple):
@@ -32,19 +36,22 @@ class Sorted(NamedTuple):
         The values beside them in their order.
     order : ndarray of shape (n_rows,), int, or None
         That order; None where it was not asked for.
+    is_ascending : bool, default True
+        Whether they ascend, and are not only together where they are equal.
     """
 
     begins: Array
     firsts: Array
     values: list[Array]
     order: Array | None
+    is_ascending: bool = True
 
 
 def sort_numbers(numbers: Array) -> tuple[Array, Array]:
     """Return the stable order of integers, and whether another integer begins at its positions."""
-    begins, _, _, order = sort_beside(numbers, [])
-    assert order is not None
-    return order, begins
+    found = sort_beside(numbers, [])
+    assert found.order is not None
+    return found.order, found.begins
 
 
 def argsort(numbers: Array) -> Array:
@@ -56,17 +63,64 @@ def argsort(numbers: Array) -> Array:
 
 def sort_beside(numbers: Array, values: Sequence[Array], *, keep_order: bool = True) -> Sorted:
     """Return integers sorted, and the values of their rows beside them."""
+    low, n_bits = _find_range(numbers)
+    return _sort(numbers, low, n_bits, values, keep_order=keep_order)
+
+
+def _find_range(numbers: Array) -> tuple[int, int]:
+    """Return the lowest integer, and how many bits tell how far others are above it."""
+    found = in_slices(lambda start, stop: _bounds_of(numbers[start:stop]), 0, len(numbers))
+    lows, highs = zip(*found, strict=True) if found else ((0,), (0,))
+    return min(lows), (max(highs) - min(lows)).bit_length()
+
+
+def _bounds_of(numbers: Array) -> tuple[int, int]:
+    """Return the lowest and the highest integer."""
+    return int(numbers.min()), int(numbers.max())
+
+
+def _sort(
+    numbers: Array, low: int, n_bits: int, values: Sequence[Array], *, keep_order: bool
+) -> Sorted:
+    """Return what `sort_beside` does, of integers of so many bits above the lowest."""
     if len(numbers) == 0:
         none = np.empty(0, np.int64)
         return Sorted(np.empty(0, bool), none, list(values), none)
-    low, high = int(numbers.min()), int(numbers.max())
-    n_bits = (high - low).bit_length()
     if len(numbers) > ROWS_PER_PART and n_bits > N_LEADING:
         return _sort_in_parts(numbers, low, n_bits - N_LEADING, values, keep_order=keep_order)
     digits = above(numbers, low)
     order = _radix_order(digits, n_bits)
     begins = differs(digits[order])
     return Sorted(begins, order[begins], [each[order] for each in values], order)
+
+
+def group_beside(numbers: Array, values: Sequence[Array], *, keep_order: bool = True) -> Sorted:
+    """Return what `sort_beside` does, but with equal integers together in no particular order.
+
+    Those of many bits are sorted by 40 bits of a product that differs wherever integers do.
+    """
+    low, n_bits = _find_range(numbers)
+    if len(numbers) <= ROWS_PER_PART or n_bits <= MOST_BITS:
+        return _sort(numbers, low, n_bits, values, keep_order=keep_order)
+    n_others = 64 - MOST_BITS
+    leading, others = np.empty(len(numbers), np.uint64), np.empty(len(numbers), np.uint32)
+
+    def mix(start: int, stop: int) -> None:
+        for first in range(start, stop, BATCH):
+            own = slice(first, min(first + BATCH, stop))
+            product = numbers[own].astype(np.uint64)
+            product *= ODD
+            np.right_shift(product, np.uint64(n_others), out=leading[own])
+            product &= np.uint64((1 << n_others) - 1)
+            others[own] = product
+
+    in_slices(mix, 0, len(numbers))
+    found = _sort(leading, 0, MOST_BITS, [*values, others], keep_order=keep_order)
+    differ = differs(found.values.pop())
+    differ &= ~found.begins
+    if differ.any():  # those 40 bits are as a rule told apart by no others
+        return _sort(numbers, low, n_bits, values, keep_order=keep_order)
+    return found._replace(is_ascending=False)
 
 
 def _sort_in_parts(

@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from recframe.kernel.grouping import number_members, take
-from recframe.kernel.radix import sort_numbers
+from recframe.kernel.radix import ODD, sort_numbers
 from recframe.kernel.row_order import RowOrder
 from recframe.kernel.sorting import pad_runs
-from recframe.kernel.texts import HIGH, ODD, Texts
+from recframe.kernel.texts import HIGH, Texts
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads, user_bounds
 
 WIDEST = 1 << 13  # rows of a user that are sorted as one row of a matrix

@@ -8,7 +8,7 @@ from threading import Lock
 
 import numpy as np
 
-from recframe.kernel.radix import sort_numbers
+from recframe.kernel.radix import group_beside
 from recframe.kernel.threads import Array
 
 FEW = 16  # users whose rows are sooner found by themselves than all are sorted
@@ -20,7 +20,7 @@ class RowOrder:
     Parameters
     ----------
     numbers : ndarray of shape (n_rows,), int
-        The integer of each row's user.
+        The integer of each row's user, by which `group_beside` has grouped rows.
     firsts : ndarray of shape (n_users,), int
         The first row of each user.
     offsets : ndarray of shape (n_users + 1,), int
@@ -34,7 +34,9 @@ class RowOrder:
     @cached_property
     def rows(self) -> Array:
         """All rows."""
-        return sort_numbers(self._numbers)[0]
+        order = group_beside(self._numbers, []).order
+        assert order is not None
+        return order
 
     def take(self, places: Array) -> Array:
         """Return the rows at these places of the order."""

@@ -1,16 +1,18 @@
-"""Texts: keys of their last bytes, read from where they lie in memory. NumPy only."""
+"""Texts: integers of their bytes, read from where they lie in memory. NumPy only."""
 
 import sys
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from recframe.kernel.radix import ODD
 from recframe.kernel.threads import Array, in_slices
 
 BATCH = 1 << 17  # texts that one step after the other leaves in the cache
-# The golden ratio's bits, odd: a product with it differs wherever integers do.
-ODD = np.uint64(0x9E3779B97F4A7C15)
 HIGH = int(sys.byteorder == "little")  # which 32 bits of 64 are the high ones in memory
+MOST_LENGTHS = 255  # by which texts may differ whose length is written into 8 bits
+FREE_BITS = np.uint64(0x8080808080808080)  # of eight bytes of ASCII
 
 
 class Texts(NamedTuple):
@@ -29,45 +31,13 @@ class Texts(NamedTuple):
 
     def write_keys(self, keys: Array, first: int) -> None:
         """Write 32 bits of each text from the first one on: of its last eight bytes and length."""
-        offsets, data = self
-        n_words = max(2, data.size // 8)
-        words = np.zeros(2, "<u8") if data.size < 16 else data[: 8 * n_words].view("<u8")
-        beyond = 0 if data.size < 16 else 8 * (n_words - 1)  # from where on no two words follow
-        # The same memory for every batch, as new memory is handed out page by page.
-        numbers = np.empty((3, min(BATCH, len(keys))), np.int64)
-        pairs = np.empty((2, numbers.shape[1]), np.uint64)
+        lasts = _Lasts(self, len(keys))
         for begin in range(0, len(keys), BATCH):
-            end = min(begin + BATCH, len(keys))
-            at, length, shift = numbers[:, : end - begin]
-            word, following = pairs[:, : end - begin]
-            bounds = offsets[first + begin : first + end + 1]
-            np.subtract(bounds[1:], bounds[:-1], out=length)
-            np.subtract(bounds[1:], 8, out=at)
-            edge = np.flatnonzero((at < 0) | (at >= beyond)) if _is_at_edge(at, beyond) else None
-            of_edge = None if edge is None else _read_bytes(data, at[edge])
-            # The last eight bytes are in two words, of which each shift leaves its part.
-            if edge is not None:
-                np.maximum(at, 0, out=at)
-            np.left_shift(at, 3, out=shift)
-            shift &= 63
-            at >>= 3
-            words.take(at, out=word, mode="wrap")
-            words[1:].take(at, out=following, mode="wrap")
-            word >>= shift.view(np.uint64)
-            np.subtract(64, shift, out=shift)
-            following <<= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
-            word |= following
-            if edge is not None:
-                word[edge] = of_edge
-            if length.min() < 8:
-                # What is before a shorter text goes.
-                np.multiply(length, -8, out=shift)
-                shift += 64
-                np.maximum(shift, 0, out=shift)
-                word >>= shift.view(np.uint64)
+            own = keys[begin : begin + BATCH]
+            word, length = lasts.read(first + begin, first + begin + len(own))
             word += length.view(np.uint64)
             word *= ODD
-            keys[begin:end] = word.view(np.uint32)[HIGH::2]
+            own[:] = word.view(np.uint32)[HIGH::2]
 
 
 def text_keys(texts: Texts) -> Array:
@@ -77,9 +47,118 @@ def text_keys(texts: Texts) -> Array:
     return keys
 
 
-def _is_at_edge(at: Array, beyond: int) -> bool:
-    """Return whether some position is before the data, or too near to its end."""
-    return bool(at[0] < 0 or at[-1] >= beyond)  # they ascend
+def number_words(texts: Texts) -> Array | None:
+    """Return 64 bits of each text that hold its last eight bytes and its length; None where not.
+
+    The length is written into the highest bits of bytes, which ASCII leaves free.
+    """
+    numbers = np.empty(len(texts.offsets) - 1, np.uint64)
+    shortest, longest = find_lengths(texts)
+    if longest - shortest > MOST_LENGTHS:
+        return None
+    lengths = _spread(np.arange(MOST_LENGTHS + 1, dtype=np.uint64))
+
+    def write(start: int, stop: int) -> bool:
+        lasts = _Lasts(texts, stop - start)
+        for begin in range(start, stop, BATCH):
+            own = numbers[begin : min(begin + BATCH, stop)]
+            word, length = lasts.read(begin, begin + len(own))
+            if shortest == longest:
+                own[:] = word
+            elif (word & FREE_BITS).any():
+                return False
+            else:
+                length -= shortest
+                np.bitwise_or(word, lengths.take(length), out=own)
+        return True
+
+    return numbers if all(in_slices(write, 0, len(numbers))) else None
+
+
+def find_lengths(texts: Texts) -> tuple[int, int]:
+    """Return the lengths of the shortest and the longest text."""
+
+    def find(start: int, stop: int) -> tuple[int, int]:
+        cuts = pairwise([*range(start, stop, BATCH), stop])
+        lengths = [np.diff(texts.offsets[first : end + 1]) for first, end in cuts]
+        return min(int(own.min()) for own in lengths), max(int(own.max()) for own in lengths)
+
+    lows, highs = zip(*in_slices(find, 0, len(texts.offsets) - 1), strict=True)
+    return min(lows), max(highs)
+
+
+def _spread(numbers: Array) -> Array:
+    """Return numbers of 8 bits with each bit as the highest of a byte."""
+    spread = np.zeros_like(numbers)
+    for bit in range(8):
+        spread |= ((numbers >> np.uint64(bit)) & np.uint64(1)) << np.uint64(8 * bit + 7)
+    return spread
+
+
+class _Lasts:
+    """The last eight bytes of texts, zeros before those of shorter ones, and the lengths."""
+
+    def __init__(self, texts: Texts, n_texts: int) -> None:
+        self._offsets, self._words = texts.offsets, _Words(texts.data, n_texts)
+        self._numbers = np.empty((2, min(BATCH, n_texts)), np.int64)
+
+    def read(self, begin: int, end: int) -> tuple[Array, Array]:
+        """Return those of a batch of texts; the next one overwrites them."""
+        at, length = self._numbers[:, : end - begin]
+        bounds = self._offsets[begin : end + 1]
+        np.subtract(bounds[1:], bounds[:-1], out=length)
+        np.subtract(bounds[1:], 8, out=at)
+        word = self._words.read(at)
+        if length.min() < 8:
+            # What is before a shorter text goes.
+            shift = np.multiply(length, -8, out=at)
+            shift += 64
+            np.maximum(shift, 0, out=shift)
+            word >>= shift.view(np.uint64)
+        return word, length
+
+
+class _Words:
+    """Eight bytes of data from any byte on as an integer.
+
+    They are in two words, of which each shift leaves its part. The same memory serves every batch,
+    as new memory is handed out page by page.
+    """
+
+    def __init__(self, data: Array, n_rows: int) -> None:
+        self._data = data
+        n_words = max(2, data.size // 8)
+        self._words = np.zeros(2, "<u8") if data.size < 16 else data[: 8 * n_words].view("<u8")
+        # From where on no two words follow.
+        self._beyond = 0 if data.size < 16 else 8 * (n_words - 1)
+        self._pairs = np.empty((2, min(BATCH, n_rows)), np.uint64)
+        self._shifts = np.empty(min(BATCH, n_rows), np.int64)
+
+    def read(self, at: Array) -> Array:
+        """Return those from each byte on, before the data zeros; the next batch overwrites them.
+
+        The positions ascend, and are overwritten.
+        """
+        word: Array
+        word, following = self._pairs[:, : len(at)]
+        shift = self._shifts[: len(at)]
+        edge, of_edge = None, None
+        if at[0] < 0 or at[-1] >= self._beyond:
+            edge = np.flatnonzero((at < 0) | (at >= self._beyond))
+            of_edge = _read_bytes(self._data, at[edge])
+            np.maximum(at, 0, out=at)
+        np.left_shift(at, 3, out=shift)
+        shift &= 63
+        at >>= 3
+        self._words.take(at, out=word, mode="wrap")
+        self._words[1:].take(at, out=following, mode="wrap")
+        word >>= shift.view(np.uint64)
+        np.subtract(64, shift, out=shift)
+        following <<= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
+        word |= following
+        if edge is not None:
+            word[edge] = of_edge
+        return word
 
 
 def _read_bytes(data: Array, at: Array) -> Array:

@@ -83,3 +83,29 @@ def test_values_come_along(rows_per_part, keep_order, monkeypatch):
             assert own.dtype == moved.dtype
         if keep_order:
             np.testing.assert_array_equal(expected, found.order)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("most_bits", [40, 3])
+def test_wide_integers_are_grouped(dtype, most_bits, monkeypatch):
+    """Equal ones stand together as they stood, also where the bits sorted by are those of two."""
+    monkeypatch.setattr(radix, "ROWS_PER_PART", 7)
+    monkeypatch.setattr(radix, "MOST_BITS", max(most_bits, 33))
+    if most_bits == 3:  # every integer begins with the same bits
+        monkeypatch.setattr(radix, "ODD", np.uint64(1))
+    rng = np.random.default_rng(8)
+    distinct = rng.integers(0, 1 << 62, 40) if most_bits == 40 else np.arange(40) * 3
+    numbers = np.append(rng.choice(distinct, 300).astype(dtype), np.iinfo(dtype).max)
+    numbers = numbers.astype(dtype)
+    values = np.arange(len(numbers))
+
+    found = radix.group_beside(numbers, [values])
+    np.testing.assert_array_equal(found.order, found.values[0])
+    in_order = numbers[found.order]
+    assert sorted(numbers.tolist()) == sorted(in_order.tolist())
+    assert len(found.firsts) == len(np.unique(numbers)) == found.begins.sum()
+    np.testing.assert_array_equal(found.begins, np.append(True, in_order[1:] != in_order[:-1]))
+    assert all(np.diff(found.order[in_order == each]).min(initial=1) > 0 for each in distinct)
+    assert found.is_ascending == (most_bits == 3)
+    if found.is_ascending:
+        np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), found.order)
