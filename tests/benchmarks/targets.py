@@ -36,7 +36,8 @@ def print_table(options):
             print_case(name, *build(), options)
     print(
         "serial: (n x wall - processor time) / (n - 1) of n threads, by recframe's processor\n"
-        "time. Files: tests.benchmarks.parquet. 100M: --growth --shuffled --rows 100000000."
+        "time; above 100 % no thread worked for a while. Files: tests.benchmarks.parquet.\n"
+        "100M rows: --growth --shuffled --rows 100000000."
     )
 
 
