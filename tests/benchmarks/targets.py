@@ -1,5 +1,6 @@
 """The table of targets: recframe beside a peer, case by case, and its serial share."""
 
+import os
 import statistics
 import tempfile
 from functools import partial
@@ -26,7 +27,10 @@ SMALL_ROUNDS = 20  # of a small frame for each of a large one
 
 def print_table(options):
     """Print a line for every case and peer; a case's frames are gone before the next."""
-    print(f"{options.rows:,} rows, {options.threads} threads, median of {options.repeat} rounds")
+    print(
+        f"{options.rows:,} rows, {options.threads} threads, median of {options.repeat} rounds, "
+        f"load before {os.getloadavg()[0]:.1f}"
+    )
     print(
         f"{'case':28}{'ms':>8}  {'peer':17}{'ms':>7}{'ratio':>6}{'target':>7}{'':>4}{'serial':>7}"
     )
@@ -36,7 +40,7 @@ def print_table(options):
             print_case(name, *build(), options)
     print(
         "serial: (n x wall - processor time) / (n - 1) of n threads, by recframe's processor\n"
-        "time; above 100 % no thread worked for a while. Files: tests.benchmarks.parquet.\n"
+        "time, which counts waiting for cores that others use. Files: tests.benchmarks.parquet.\n"
         "100M rows: --growth --shuffled --rows 100000000."
     )
 
