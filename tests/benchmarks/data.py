@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 MEAN_SIZE = 100  # rows per user, unless the number of users is given
+OBJECTS = {"shared": "category", "distinct": "str"}  # what the objects are made from
 
 
 def make(
@@ -22,20 +23,35 @@ def make(
     """Return a frame of columns user, item, score (b_score, ...), relevant; no pair is twice.
 
     Users are grouped but not sorted, unless rows are shuffled. `relevant` is the share of relevant
-    rows, or "one" for one relevant row per user.
+    rows, or "one" for one relevant row per user. Of `ids` "shared" are objects of text, one for
+    each user, "distinct" one for each row.
     """
     rng = np.random.default_rng(0)
     users = users or max(1, rows // MEAN_SIZE)
     per_user = user_sizes(rng, rows, users, sizes)
     columns = {
-        "user": user_column(rng, per_user, ids),
+        "user": user_column(rng, per_user, OBJECTS.get(ids, ids)),
         "item": item_column(rng, per_user),
     }
     for name in score_names(score_columns):
         columns[name] = score_column(rng, rows, scores)
     columns["relevant"] = relevance(rng, per_user, relevant)
     frame = pd.DataFrame(columns)
-    return frame.sample(frac=1, random_state=0, ignore_index=True) if shuffled else frame
+    if shuffled:
+        frame = frame.sample(frac=1, random_state=0, ignore_index=True)
+    return frame.assign(user=frame["user"].astype(object)) if ids in OBJECTS else frame
+
+
+def make_narrow(rows):
+    """Return shuffled rows of nine bytes: int32 users, float32 scores, bool relevance; no items."""
+    rng = np.random.default_rng(0)
+    users = max(1, rows // MEAN_SIZE)
+    user = user_column(rng, user_sizes(rng, rows, users, "lognormal"), "int32")
+    rng.shuffle(user)  # scores and relevance do not depend on users
+    score = rng.random(rows, dtype=np.float32)
+    return pd.DataFrame(
+        {"user": user, "score": score, "relevant": rng.random(rows, dtype=np.float32) < 0.1}
+    )
 
 
 def score_names(n_columns):
@@ -52,12 +68,12 @@ def user_sizes(rng, rows, users, sizes):
 
 
 def user_column(rng, per_user, ids):
-    """Return the user of every row: scattered int64 ids, `str` ids or categories."""
+    """Return the user of every row: scattered int64 or int32 ids, `str` ids or categories."""
     users = len(per_user)
     numbers = rng.permutation(10 * users)[:users]
     codes = np.repeat(np.arange(users), per_user)
-    if ids == "int":
-        return numbers[codes]
+    if ids in ("int", "int32"):
+        return numbers.astype(f"{ids}")[codes]
     names = pd.array([f"user{number}" for number in numbers], dtype="str")
     if ids == "str":
         return names.take(codes)

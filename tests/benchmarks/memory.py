@@ -31,27 +31,32 @@ def first_call_seconds(repeat):
     return statistics.median(float(output.stdout) for output in outputs)
 
 
-def peak_ratio(**frame_arguments):
-    """Return recframe's peak memory beyond the frame, over the bytes of the columns used."""
+def peak_ratio(make=data.make, **frame_arguments):
+    """Return recframe's peak memory beyond a frame made, over the bytes of the columns used."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(_peak_ratio, frame_arguments).result()
+        return process.submit(_peak_ratio, make, frame_arguments).result()
 
 
-def _peak_ratio(frame_arguments):
+def _peak_ratio(make, frame_arguments):
     """Measure in this process; Linux only, since it resets the peak of resident memory."""
     engines.recframe_call(data.make(1_000))()  # what the first call imports is not the call's
-    frame = data.make(**frame_arguments)
+    frame = make(**frame_arguments)
     used = frame[engines.USED].memory_usage(index=False, deep=True).sum()
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-        libc.malloc_trim(0)  # else the call is served from what making the frame left free
+    release()  # else the call is served from what making the frame left free
     Path("/proc/self/clear_refs").write_text("5")
     before = resident_bytes("VmRSS")
     result = engines.recframe_call(frame)()
     peak = resident_bytes("VmHWM")
     del result
     return (peak - before) / used
+
+
+def release():
+    """Give memory that is free in this process back to the system."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
 
 
 def resident_bytes(field):

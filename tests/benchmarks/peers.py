@@ -1,23 +1,32 @@
 """Recframe against a plain read, Polars, DuckDB and pandas, on one frame and in one run.
 
 python -m tests.benchmarks.peers --rows 10000000 --users 100000 --repeat 5
+python -m tests.benchmarks.peers --case table  # many frames and their targets, minutes
 """
 
 import argparse
 import os
 
+IDS = ["int", "int32", "str", "category", "shared", "distinct"]  # the last two: objects of text
+
 
 def main():
     """Read the arguments, set the number of threads before anything counts cores, and print."""
     options = arguments()
-    os.environ["POLARS_MAX_THREADS"] = str(options.threads)
+    for name in ("POLARS_MAX_THREADS", "RECFRAME_MAX_THREADS"):
+        os.environ[name] = str(options.threads)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-    from tests.benchmarks import tables  # Polars reads its number of threads when imported
+    from tests.benchmarks import tables, targets  # Polars reads its threads when imported
 
+    if options.growth and options.shuffled:
+        tables.print_shuffled_growth(options.rows, options.repeat)
+        return
     if options.growth:
         tables.print_growth(options.repeat)
         return
+    if options.case == "table":
+        targets.print_table(options)
     if options.case in ("all", "peers"):
         tables.print_peers(options)
     if options.case in ("all", "cases"):
@@ -34,13 +43,18 @@ def arguments():
     add("--threads", type=int, default=2, help="for every engine, recframe included")
     add("--shuffled", action="store_true", help="rows in random order, not grouped by user")
     add("--sizes", choices=["lognormal", "equal"], default="lognormal", help="rows per user")
-    add("--ids", choices=["int", "str", "category"], default="int")
+    add("--ids", choices=IDS, default="int")
     add("--scores", choices=["float64", "float32", "ratings"], default="float64")
     add("--score-columns", type=int, default=1, help="for recframe only")
     add("--cutoffs", type=int, default=1, help="1: k = 4; n: k = 1 to n, for recframe only")
     add("--relevant", type=share, default=0.1, help='share of relevant rows, or "one" per user')
-    add("--case", choices=["all", "peers", "cases"], default="peers", help="which tables")
-    add("--growth", action="store_true", help="instead: recframe from 1M to 30M rows")
+    add("--case", choices=["all", "peers", "cases", "table"], default="peers", help="which tables")
+    add("--only", default="", help="of --case table the rows with this in their names")
+    add(
+        "--growth",
+        action="store_true",
+        help="instead: recframe from 1M to 30M rows; with --shuffled a tenth of --rows and all",
+    )
     return parser.parse_args()
 
 

@@ -1,9 +1,10 @@
 """The printed tables: the peers on one frame, the cases and their targets, the growth."""
 
 import os
+import statistics
 
 from tests.benchmarks import data, engines, memory
-from tests.benchmarks.engines import medians, read_call, recframe_call
+from tests.benchmarks.engines import medians, read_call, recframe_call, rounds
 
 TIES = ("expected", "first", "last", "best", "worst")
 
@@ -28,7 +29,9 @@ def print_peers(options):
         ),
         "Polars": engines.polars_call(frame),
         "Polars streaming": engines.polars_call(frame, "streaming"),
+        "Polars fair": engines.polars_fair(frame),
         **engines.duckdb_calls(frame, options.threads),
+        "DuckDB fair": engines.duckdb_fair(frame, options.threads),
         "pandas sort, groupby.head": engines.pandas_call(frame),
         "groupby.apply": notebook,
     }
@@ -36,6 +39,7 @@ def print_peers(options):
         "one-pass read": "NumPy sum of user, score, relevant; one thread",
         "recframe": "precision, recall, R-precision; exact with ties",
         "recframe, pairs checked": "the same, with repeated pairs refused, as is the default",
+        **dict.fromkeys(("Polars fair", "DuckDB fair"), "precision, recall, R-precision"),
         "groupby.apply": f"recall@4 only, {slice_of}",
     }
     times = medians(calls, options.repeat)
@@ -129,6 +133,21 @@ def against_polars(compare, rows, **frame_arguments):
     """Return recframe's time over Polars' on a frame of the given kind, as a tuple of one."""
     frame = data.make(rows, **frame_arguments)
     return (compare(ours=recframe_call(frame), polars=engines.polars_call(frame))["polars"],)
+
+
+def print_shuffled_growth(rows, repeat):
+    """Print recframe's time and memory at a tenth of the rows and at all, shuffled, 100 a user."""
+    print(f"{'rows':>12}{'median ms':>12}{'ns per row':>12}{'x first':>9}{'memory x columns':>18}")
+    sizes = (rows // 10, rows)
+    calls = {rows: recframe_call(data.make_narrow(rows)) for rows in sizes}
+    times = rounds(calls, repeat)
+    del calls
+    for rows, own in times.items():
+        pairs = zip(own, times[sizes[0]], strict=True)
+        growth = statistics.median(a / b for (a, _), (b, _) in pairs) * sizes[0] / rows
+        ours = statistics.median(wall for wall, _ in own)
+        peak = memory.peak_ratio(data.make_narrow, rows=rows)
+        print(f"{rows:12,}{ours:12,.1f}{1e6 * ours / rows:12.1f}{growth:9.2f}{peak:18.2f}")
 
 
 def print_growth(repeat):

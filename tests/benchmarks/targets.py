@@ -1,0 +1,177 @@
+"""The table of targets: recframe beside a peer, case by case, and its serial share."""
+
+import os
+import statistics
+import tempfile
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+
+from tests.benchmarks import analysis, data, duplicates, engines, memory, truth
+from tests.benchmarks.engines import K, recframe_call, rounds
+
+OURS = "recframe"
+HITS = f"Polars hits@{K}"
+CONVERTED = "with from_pandas"
+MILLISECONDS = "ms"  # stands for a peer where the time itself is to be reached
+PEERS = {
+    HITS: engines.polars_call,
+    CONVERTED: lambda frame: lambda: engines.polars_call(frame)(),
+    "read": engines.read_call,
+}
+SMALL_ROUNDS = 20  # of a small frame for each of a large one
+
+
+def print_table(options):
+    """Print a line for every case and peer; a case's frames are gone before the next."""
+    print(
+        f"{options.rows:,} rows, {options.threads} threads, median of {options.repeat} rounds, "
+        f"load before {os.getloadavg()[0]:.1f}"
+    )
+    print(
+        f"{'case':28}{'ms':>8}  {'peer':17}{'ms':>7}{'ratio':>6}{'target':>7}{'':>4}{'serial':>7}"
+    )
+    engines.check_agreement(data.make(100_000))
+    for name, build in cases(options.rows).items():
+        if options.only in name:
+            print_case(name, *build(), options)
+    print(
+        "serial: (n x wall - processor time) / (n - 1) of n threads, by recframe's processor\n"
+        "time, which counts waiting for cores that others use. Files: tests.benchmarks.parquet.\n"
+        "100M rows: --growth --shuffled --rows 100000000."
+    )
+
+
+def print_case(name, calls, targets, options):
+    """Print recframe's time beside that of each peer with its target, which may be None."""
+    if MILLISECONDS in targets:
+        times = rounds(calls, SMALL_ROUNDS * options.repeat, collect=False)
+    else:
+        times = rounds(calls, options.repeat)
+    walls = {call: [wall for wall, _ in own] for call, own in times.items()}
+    ours = statistics.median(walls[OURS])
+    serial = statistics.median(serial_share(*own, options.threads) for own in times[OURS])
+    for peer, target in targets.items():
+        time, ratio = "", ours
+        if peer != MILLISECONDS:
+            time = f"{statistics.median(walls[peer]):,.0f}"
+            ratio = statistics.median(a / b for a, b in zip(walls[OURS], walls[peer], strict=True))
+        wanted, reached = "-", ""
+        if target is not None:
+            wanted, reached = target, "yes" if ratio <= target else "NO"
+        print(
+            f"{name:28}{ours:8,.1f}  {peer:17}{time:>7}{ratio:6.2f}{wanted:>7}{reached:>4}"
+            f"{serial:7.0%}",
+            flush=True,
+        )
+
+
+def serial_share(wall, processors, threads):
+    """Return the share of the processor time in which one thread works and the others wait."""
+    if threads == 1:
+        return 1.0
+    return (threads * wall - processors) / (threads - 1) / processors
+
+
+def cases(rows):
+    """Return by name what makes the calls of a case, and the targets beside its peers."""
+    made = {}
+    for name, arguments, targets in (
+        ("grouped int64", {}, {HITS: 0.3}),
+        ("grouped str", {"ids": "str"}, {HITS: 0.45}),
+        ("10 rows a user", {"users": rows // 10}, {HITS: None, "read": 14}),
+        ("shuffled int64", {"shuffled": True}, {HITS: 0.6}),
+        (
+            "shuffled int32, float32",
+            {"shuffled": True, "ids": "int32", "scores": "float32"},
+            {HITS: 0.7},
+        ),
+        ("shuffled category", {"shuffled": True, "ids": "category"}, {HITS: 0.7}),
+        ("shuffled str", {"shuffled": True, "ids": "str"}, {HITS: 0.8}),
+        *(
+            (f"{order} object, {ids}", {"shuffled": order == "shuffled", "ids": ids}, targets)
+            for (order, targets), ids in product(
+                (("grouped", {CONVERTED: 0.8}), ("shuffled", {CONVERTED: 0.9})), data.OBJECTS
+            )
+        ),
+    ):
+        made[name] = partial(beside_peers, rows, arguments, targets)
+    for order in ("grouped", "shuffled"):
+        made[f"fresh parquet, {order}"] = partial(of_fresh_frame, rows, order == "shuffled")
+    for order, (items, target) in product(("grouped", "shuffled"), (("int32", 1.5), ("str", 2))):
+        arguments = (rows, order == "shuffled", items, target)
+        made[f"pairs checked, {order} {items}"] = partial(of_checked_pairs, *arguments)
+    made["truth, int"] = partial(of_truth, rows, "int", 0.5)
+    made["truth, str"] = partial(of_truth, rows, "str", 0.85)
+    for metric in ("recall", "ndcg", "average_precision"):
+        made[f"curve, {metric}"] = partial(of_curve, rows, metric)
+    for small in (10, 300):
+        made[f"{small} rows"] = partial(of_small_frame, small)
+    return made
+
+
+def beside_peers(rows, arguments, targets):
+    """Return the calls on one frame of a kind."""
+    frame = data.make(rows, **arguments)
+    peers = {peer: PEERS[peer](frame) for peer in targets}
+    return {OURS: recframe_call(frame)} | peers, targets
+
+
+def of_fresh_frame(rows, shuffled):
+    """Return the first call on a frame as parquet gives it, and a later one."""
+    folder, frames = tempfile.TemporaryDirectory(), {}
+    path = Path(folder.name) / "run.parquet"
+    data.make(rows, ids="str", shuffled=shuffled).to_parquet(path)
+
+    def read():
+        assert folder  # is there as long as this may be called
+        frames.clear()
+        memory.release()  # as of a process that begins with reading
+        frames["fresh"] = pd.read_parquet(path)
+
+    def evaluate():
+        return recframe_call(frames["fresh"])()
+
+    calls = {"read_parquet": read, OURS: evaluate, "a later call": evaluate}
+    return calls, {"a later call": 1.3, "read_parquet": None}
+
+
+def of_checked_pairs(rows, shuffled, items, target):
+    """Return the call that refuses repeated pairs, and the one that does not look at items."""
+    frame = data.make(rows, shuffled=shuffled)
+    frame = frame.assign(item=duplicates.ITEMS[items](frame["item"].to_numpy()))
+    return {OURS: recframe_call(frame, duplicates="raise"), "keep": recframe_call(frame)}, {
+        "keep": target
+    }
+
+
+def of_truth(rows, ids, target):
+    """Return the call with a truth of a tenth as many pairs, and Polars' join and group_by."""
+    recs, relevant = truth.make(rows, rows // 10, ids, shuffled=False)
+    asked, pairs = (pl.from_pandas(frame).lazy() for frame in (recs, relevant))
+    hits = pl.col("relevant").sort_by("score", descending=True).head(K).sum()
+    query = (
+        asked.join(pairs.with_columns(relevant=True), on=["user", "item"], how="left")
+        .group_by("user")
+        .agg(hits=hits)
+        .join(pairs.group_by("user").len("n_relevant"), on="user", how="left")
+    )
+    calls = {OURS: recframe_call(recs, truth=relevant), "Polars join": query.collect}
+    return calls, {"Polars join": target}
+
+
+def of_curve(rows, metric):
+    """Return the curve of 50 cut-offs on tied ratings, and the value at one."""
+    bound = data.make(rows, scores="ratings").rec(short="pad")
+    return {
+        OURS: lambda: bound.curve(metric, k=analysis.CUT_OFFS),
+        "one cut-off": lambda: bound.curve(metric, k=[10]),
+    }, {"one cut-off": 1.6}
+
+
+def of_small_frame(rows):
+    """Return the call on a small frame."""
+    return {OURS: recframe_call(data.make(rows, max(2, rows // 30)))}, {MILLISECONDS: 0.8}
