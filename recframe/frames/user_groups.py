@@ -24,7 +24,6 @@ from recframe.frames.kinds import check_ids
 from recframe.frames.nulls import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import (
     combine,
-    find_flags,
     group_offsets,
     narrow,
     rows_of_runs,
@@ -120,9 +119,9 @@ def _group(
         return _group_runs(columns, values, bounds)
     numbers, are_sorted = _number_users(columns, keys)
     found = group_beside(numbers, _read(values), keep_order=keep_order)
-    begins, firsts, grouped, order, is_ascending = found
+    starts, firsts, grouped, order, is_ascending = found
     users = as_users([_take_ids(column, firsts) for column in columns])
-    offsets = np.append(find_flags(begins), len(numbers))
+    offsets = np.append(starts, len(numbers))
     rows = RowOrder(numbers, firsts, offsets) if order is None else KnownOrder(order)
     groups = UserGroups(users, rows, offsets, _own_order(users, are_sorted and is_ascending))
     return groups, list(grouped)
@@ -134,13 +133,13 @@ def _group_runs(
     """Return what `_group` does, of rows that come in runs of one user."""
     heads = [_take_ids(column, bounds[:-1]) for column in columns]
     numbers, are_sorted = _number_users(heads, [find_keys(ids) for ids in heads])
-    begins, _, _, order, _ = (sort_beside if are_sorted else group_beside)(numbers, [])
+    starts, _, _, order, _ = (sort_beside if are_sorted else group_beside)(numbers, [])
     assert order is not None
-    if begins.all():
+    if len(starts) == len(order):
         # Each user is one run: the rows stay as they are.
         groups = UserGroups(as_users(heads), None, bounds, order if are_sorted else None)
         return groups, list(values)
-    offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], np.flatnonzero(begins)))
+    offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], starts))
     rows = rows_of_runs(order, bounds[:-1], bounds[-1])
     users = as_users([_take_ids(column, rows[offsets[:-1]]) for column in columns])
     groups = UserGroups(users, KnownOrder(rows), offsets, _own_order(users, are_sorted))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from recframe.kernel.radix import above, differs, sort_numbers
+from recframe.kernel.radix import above, differs, sort_beside, sort_numbers
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices
 
 MOST_SPREAD = 4  # integers for each row, up to which they need not be numbered anew
@@ -13,10 +13,10 @@ MOST_SPREAD = 4  # integers for each row, up to which they need not be numbered 
 
 def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
     """Return the stable order that groups rows by code, and the offsets of the groups."""
-    order, begins = sort_numbers(codes)
-    starts = np.flatnonzero(begins)
+    starts, firsts, _, order, _ = sort_beside(codes, [])
+    assert order is not None
     sizes = np.zeros(n_users, np.int64)
-    sizes[codes[order[starts]]] = np.diff(starts, append=len(codes))
+    sizes[codes[firsts]] = np.diff(starts, append=len(codes))
     return order, group_offsets(sizes)
 
 

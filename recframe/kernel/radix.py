@@ -28,8 +28,8 @@ class Sorted(NamedTuple):
 
     Parameters
     ----------
-    begins : ndarray of shape (n_rows,), bool
-        Whether another integer begins at a position.
+    starts : ndarray of shape (n_distinct,), int
+        The positions where another integer begins.
     firsts : ndarray of shape (n_distinct,), int
         The row of the first of each.
     values : list of ndarray of shape (n_rows,)
@@ -40,7 +40,7 @@ class Sorted(NamedTuple):
         Whether they ascend, and are not only together where they are equal.
     """
 
-    begins: Array
+    starts: Array
     firsts: Array
     values: list[Array]
     order: Array | None
@@ -51,7 +51,9 @@ def sort_numbers(numbers: Array) -> tuple[Array, Array]:
     """Return the stable order of integers, and whether another integer begins at its positions."""
     found = sort_beside(numbers, [])
     assert found.order is not None
-    return found.order, found.begins
+    begins = np.zeros(len(numbers), bool)
+    begins[found.starts] = True
+    return found.order, begins
 
 
 def argsort(numbers: Array) -> Array:
@@ -85,13 +87,13 @@ def _sort(
     """Return what `sort_beside` does, of integers of so many bits above the lowest."""
     if len(numbers) == 0:
         none = np.empty(0, np.int64)
-        return Sorted(np.empty(0, bool), none, list(values), none)
+        return Sorted(none, none, list(values), none)
     if len(numbers) > ROWS_PER_PART and n_bits > N_LEADING:
         return _sort_in_parts(numbers, low, n_bits - N_LEADING, values, keep_order=keep_order)
     digits = above(numbers, low)
     order = _radix_order(digits, n_bits)
-    begins = differs(digits[order])
-    return Sorted(begins, order[begins], [each[order] for each in values], order)
+    starts = np.flatnonzero(differs(digits[order]))
+    return Sorted(starts, order[starts], [each[order] for each in values], order)
 
 
 def group_beside(numbers: Array, values: Sequence[Array], *, keep_order: bool = True) -> Sorted:
@@ -117,7 +119,7 @@ def group_beside(numbers: Array, values: Sequence[Array], *, keep_order: bool = 
     in_slices(mix, 0, len(numbers))
     found = _sort(leading, 0, MOST_BITS, [*values, others], keep_order=keep_order)
     differ = differs(found.values.pop())
-    differ &= ~found.begins
+    differ[found.starts] = False
     if differ.any():  # those 40 bits are as a rule told apart by no others
         return _sort(numbers, low, n_bits, values, keep_order=keep_order)
     return found._replace(is_ascending=False)
@@ -128,54 +130,64 @@ def _sort_in_parts(
 ) -> Sorted:
     """Return what `sort_beside` does, by parts that share their leading bits."""
     n_rows, n_parts = len(numbers), 1 << N_LEADING
-    # The other bits, values and numbers of rows, those of each slice by their leading bits. Memory
-    # is taken at once: handed out page by page it takes longer than to be filled.
-    digits = np.empty(n_rows, np.uint32 if n_low_bits <= 32 else np.uint64)
-    moved = [np.empty(n_rows, each.dtype) for each in values]
-    rows = np.empty(n_rows, np.uint32 if n_rows < 1 << 32 else np.int64)
+    slices = list(pairwise([*range(0, n_rows, ROWS_PER_PART), n_rows]))
 
-    def part(first: int, stop: int) -> Array:
-        own = slice(first, stop)
-        bits = above(numbers[own], low, n_low_bits + N_LEADING)
-        leading = (bits >> bits.dtype.type(n_low_bits)).astype(np.uint8)
+    def lead(first: int, stop: int) -> tuple[Array, Array]:
+        bits = above(numbers[first:stop], low, n_low_bits + N_LEADING)
+        return bits, (bits >> bits.dtype.type(n_low_bits)).astype(np.uint8)
+
+    def count(first: int, stop: int) -> Array:
+        return np.bincount(lead(first, stop)[1], minlength=n_parts)
+
+    counts = np.array(in_threads(count, slices))
+    offsets = _bounds(counts.sum(axis=0)).tolist()
+    places = offsets[:-1] + np.cumsum(counts, axis=0) - counts
+    # The other bits, the numbers of rows and the values, those of a part side by side. Memory is
+    # taken at once: handed out page by page it takes longer than to be filled.
+    digits = np.empty(n_rows, np.uint32 if n_low_bits <= 32 else np.uint64)
+    rows = np.empty(n_rows, np.uint32 if n_rows < 1 << 32 else np.int64)
+    moved = [np.empty(n_rows, each.dtype) for each in values]
+
+    def part(number: int, first: int, stop: int) -> None:
+        bits, leading = lead(first, stop)
         order = np.argsort(leading, kind="stable")
         bits &= bits.dtype.type((1 << n_low_bits) - 1)
-        digits[own] = bits[order]
-        for each, target in zip(values, moved, strict=True):
-            np.take(each[own], order, out=target[own], mode="clip")
-        np.add(order, first, out=rows[own], casting="unsafe")
-        return first + _bounds(np.bincount(leading, minlength=n_parts))
+        starts, own_places = _bounds(counts[number]).tolist(), places[number].tolist()
+        pieces = [
+            (slice(place, place + end - start), slice(start, end))
+            for place, (start, end) in zip(own_places, pairwise(starts), strict=True)
+            if start < end
+        ]
 
-    bounds = in_threads(part, pairwise([*range(0, n_rows, ROWS_PER_PART), n_rows]))
-    offsets = _bounds(np.sum([np.diff(each) for each in bounds], axis=0)).tolist()
-    pieces = [
-        [slice(*piece) for piece in zip(starts, stops, strict=True)]
-        for starts, stops in pairwise(np.transpose(bounds).tolist())
-    ]
-    begins = np.empty(n_rows, bool)
-    sorted_values = [np.empty(n_rows, each.dtype) for each in values]
+        def move(own: Array, target: Array) -> None:
+            for there, here in pieces:
+                target[there] = own[here]
+
+        move(bits[order], digits)
+        for each, target in zip(values, moved, strict=True):
+            move(each[first:stop].take(order, mode="clip"), target)
+        order += first
+        move(order, rows)
+
+    in_threads(part, [(number, *each) for number, each in enumerate(slices)])
     order = np.empty(n_rows, np.int64) if keep_order else None
 
-    def sort(first: int, stop: int) -> Array:
-        firsts = []
-        for leading in range(first, stop):
-
-            def gather(column: Array, own: list[slice] = pieces[leading]) -> Array:
-                return np.concatenate([column[piece] for piece in own])
-
-            own = slice(offsets[leading], offsets[leading + 1])
-            own_digits, own_rows = gather(digits), gather(rows)
-            own_order = _radix_order(own_digits, n_low_bits)
-            begins[own] = differs(own_digits[own_order])
-            firsts.append(own_rows[own_order[begins[own]]])
-            for each, target in zip(moved, sorted_values, strict=True):
-                np.take(gather(each), own_order, out=target[own], mode="clip")
+    def sort(first: int, stop: int) -> tuple[Array, Array]:
+        found, firsts = [], []
+        for own in (slice(*each) for each in pairwise(offsets[first : stop + 1])):
+            own_order = _radix_order(digits[own], n_low_bits)
+            starts = np.flatnonzero(differs(digits[own][own_order]))
+            found.append(starts + own.start)
+            firsts.append(rows[own][own_order[starts]])
+            for each in moved:
+                each[own] = each[own].take(own_order, mode="clip")
             if order is not None:
-                order[own] = own_rows[own_order]
-        return np.concatenate(firsts)
+                order[own] = rows[own][own_order]
+        return np.concatenate(found), np.concatenate(firsts)
 
-    firsts = in_threads(sort, pairwise(range(0, n_parts + 1, LEADING_PER_TASK)))
-    return Sorted(begins, np.concatenate(firsts).astype(np.int64), sorted_values, order)
+    found = in_threads(sort, pairwise(range(0, n_parts + 1, LEADING_PER_TASK)))
+    starts, firsts = map(np.concatenate, zip(*found, strict=True))
+    return Sorted(starts, firsts.astype(np.int64), moved, order)
 
 
 def _bounds(sizes: Array) -> Array:
