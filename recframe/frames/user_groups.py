@@ -31,7 +31,7 @@ from recframe.kernel.grouping import (
     take,
 )
 from recframe.kernel.radix import argsort, group_beside, sort_beside
-from recframe.kernel.row_order import KnownOrder, RowOrder
+from recframe.kernel.row_order import KnownOrder, LazyOrder, RowOrder
 from recframe.kernel.threads import Array
 
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
@@ -122,7 +122,7 @@ def _group(
     starts, firsts, grouped, order, is_ascending = found
     users = as_users([_take_ids(column, firsts) for column in columns])
     offsets = np.append(starts, len(numbers))
-    rows = RowOrder(numbers, firsts, offsets) if order is None else KnownOrder(order)
+    rows = LazyOrder(numbers, firsts, offsets) if order is None else KnownOrder(order)
     groups = UserGroups(users, rows, offsets, _own_order(users, are_sorted and is_ascending))
     return groups, list(grouped)
 

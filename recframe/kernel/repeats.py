@@ -43,7 +43,7 @@ class Repeats(NamedTuple):
 def find_repeats(
     keys: Array | Texts,
     offsets: Array,
-    order: Array | RowOrder | None = None,
+    order: RowOrder | None = None,
     grouped: Array | None = None,
 ) -> Repeats:
     """Return the rows whose user has their key in a row before.
@@ -57,7 +57,7 @@ def find_repeats(
         The key of each row, in the order of rows; none is NaN, and the two zeros are one.
     offsets : ndarray of shape (n_users + 1,), int
         The bounds of the users' rows in grouped order, in which rows are counted here.
-    order : ndarray of shape (n_rows,), int, or RowOrder, default None
+    order : RowOrder, default None
         That order; None where the rows are grouped as they stand.
     grouped : ndarray of shape (n_rows,), uint32, default None
         What `write_bits` returns in that order, where it is known.
@@ -65,8 +65,7 @@ def find_repeats(
     runs = list(pairwise(user_bounds(offsets).tolist()))
     bits: Array | Writer = _find_bits(keys) if grouped is None else grouped
     if grouped is None and order is not None:
-        rows = order.rows if isinstance(order, RowOrder) else order
-        bits = take(write_bits(keys), rows)
+        bits = take(write_bits(keys), order.rows)
     elif callable(bits) and len(runs) == 1:
         bits = write_bits(keys)
 

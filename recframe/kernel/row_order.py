@@ -5,6 +5,7 @@ NumPy only.
 
 from functools import cached_property
 from threading import Lock
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,7 +15,19 @@ from recframe.kernel.threads import Array
 FEW = 16  # users whose rows are sooner found by themselves than all are sorted
 
 
-class RowOrder:
+class KnownOrder:
+    """The rows in grouped order, an array of shape (n_rows,)."""
+
+    def __init__(self, rows: Array) -> None:
+        self.rows = rows
+
+    def take(self, places: Array) -> Array:
+        """Return the rows at these places of the order."""
+        taken: Array = self.rows[places]
+        return taken
+
+
+class LazyOrder:
     """The rows in grouped order, looked for where they are asked for.
 
     Parameters
@@ -53,13 +66,4 @@ class RowOrder:
         return found
 
 
-class KnownOrder(RowOrder):
-    """Rows whose order is known."""
-
-    def __init__(self, rows: Array) -> None:
-        self.__dict__["rows"] = rows
-
-    def take(self, places: Array) -> Array:
-        """Return the rows at these places of the order."""
-        taken: Array = self.rows[places]
-        return taken
+RowOrder: TypeAlias = KnownOrder | LazyOrder

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from recframe.kernel import repeats, threads
 from recframe.kernel.repeats import find_repeats
+from recframe.kernel.row_order import KnownOrder
 from recframe.kernel.texts import Texts
 
 ALIKE = pow(int(repeats.ODD), -1, 2**64)  # keys so far apart share the 32 bits compared first
@@ -42,7 +43,7 @@ def test_repeats_are_those_of_a_dictionary(at_once, is_grouped, rows, seed):
         patch.setattr(repeats, "BATCH", at_once)
         patch.setattr(repeats, "STEP", at_once)
         patch.setattr(repeats, "SHORTEST", 1)
-        found = find_repeats(stored, offsets, order)
+        found = find_repeats(stored, offsets, order if order is None else KnownOrder(order))
 
     assert expected_repeats(users, keys) == list(zip(*map(np.ndarray.tolist, found), strict=True))
 
@@ -58,7 +59,7 @@ def test_every_kind_of_integer(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
-@pytest.mark.parametrize("order", [None, np.arange(6_000)])
+@pytest.mark.parametrize("order", [None, KnownOrder(np.arange(6_000))])
 def test_keys_apart_in_memory(dtype, order):
     """Keys may be a column of a matrix, and what they are in is left as it is."""
     matrix = np.arange(18_000).reshape(6_000, 3) % 251
@@ -97,7 +98,7 @@ def test_the_first_of_rows():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", ">f8"])
-@pytest.mark.parametrize("order", [None, np.arange(6)])
+@pytest.mark.parametrize("order", [None, KnownOrder(np.arange(6))])
 def test_floats(dtype, order):
     """Floats are keys as they are, and the two zeros are one."""
     keys = np.array([0.5, 1, -0.0, 2**20, 0, 1], dtype)
@@ -120,7 +121,7 @@ def test_texts(n_users, is_grouped, monkeypatch):
     encoded = [stored[row].encode() for row in range(2_000)]
     texts = Texts(np.cumsum([0, *map(len, encoded)]), np.frombuffer(b"".join(encoded), np.uint8))
     offsets = np.searchsorted(users, np.arange(n_users + 1))
-    found = find_repeats(texts, offsets, None if is_grouped else order)
+    found = find_repeats(texts, offsets, None if is_grouped else KnownOrder(order))
 
     expected = expected_repeats(users.tolist(), names)
     assert len(expected) > 10
