@@ -14,7 +14,8 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.own_values import find_level, of_users, read_own
 from recframe.frames.tables import in_cells, make_columns, tidy_table
-from recframe.frames.user_groups import order_of_ids, sort_users
+from recframe.frames.user_groups import sort_users
+from recframe.frames.user_index import order_of_ids
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options

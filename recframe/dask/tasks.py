@@ -25,7 +25,7 @@ from recframe.frames.overlap import find_items
 from recframe.frames.reading import read_interactions
 from recframe.frames.tables import in_cells, sort_table
 from recframe.frames.truth import Judge
-from recframe.frames.user_groups import as_users
+from recframe.frames.user_index import as_users
 from recframe.methods import Make, MakeTable
 from recframe.options import Options
 

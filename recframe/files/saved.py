@@ -17,7 +17,7 @@ from recframe.foreign import frame_error
 from recframe.frames.beside import naming
 from recframe.frames.given_values import LEVELS
 from recframe.frames.tables import sort_table
-from recframe.frames.user_groups import as_users
+from recframe.frames.user_index import as_users
 from recframe.options import PathLike, is_path
 from recframe.stores.access import ENVIRONMENT, is_uri, show_uri, without_file
 from recframe.stores.opening import find_place

@@ -13,7 +13,7 @@ from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import leave_out
-from recframe.frames.user_groups import as_users
+from recframe.frames.user_index import as_users
 from recframe.kernel.threads import Array
 
 IN_CACHE = 1 << 14  # texts that are hashed at a time, so that each step finds them near

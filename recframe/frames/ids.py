@@ -14,7 +14,7 @@ from recframe.errors import quote
 from recframe.frames.keys import check_dtype, factorize, find_keys, read_text
 from recframe.frames.kinds import check_comparable, check_ids
 from recframe.frames.nulls import null_error
-from recframe.frames.user_groups import as_users
+from recframe.frames.user_index import as_users
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 

@@ -12,7 +12,7 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.columns import get_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_same
-from recframe.frames.user_groups import as_users
+from recframe.frames.user_index import as_users
 
 
 def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Series:

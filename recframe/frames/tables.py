@@ -14,7 +14,8 @@ from recframe.frames.columns import find_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.ties import order_ties
 from recframe.frames.truth import read_judged
-from recframe.frames.user_groups import order_of_ids, sort_users
+from recframe.frames.user_groups import sort_users
+from recframe.frames.user_index import order_of_ids
 from recframe.kernel.counting import count
 from recframe.kernel.rankings import Rankings, split_users
 from recframe.kernel.threads import Array, in_threads

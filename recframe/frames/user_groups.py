@@ -10,9 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, quote, shorten
+from recframe.errors import quote
 from recframe.frames.keys import (
-    NO_IDS,
     Keys,
     check_dtype,
     encode_values,
@@ -22,6 +21,7 @@ from recframe.frames.keys import (
 )
 from recframe.frames.kinds import check_ids
 from recframe.frames.nulls import find_nulls, has_nulls, null_error
+from recframe.frames.user_index import Ids, as_users, order_of_ids, take_ids
 from recframe.kernel.grouping import (
     combine,
     group_offsets,
@@ -37,7 +37,6 @@ from recframe.kernel.threads import Array
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
 
 Values: TypeAlias = Array | Callable[[], Array]
-Ids: TypeAlias = "Sequence[pd.Series | pd.Index[Any]]"  # of each column that tells users apart
 
 
 class UserGroups(NamedTuple):
@@ -116,11 +115,11 @@ def _group(
     """Return the rows of each user, and values of the rows in grouped order."""
     keys = [find_keys(column) for column in columns]
     if (bounds := _find_runs(keys)) is not None:
-        return _group_runs(columns, values, bounds)
+        return _group_runs(columns, keys, values, bounds)
     numbers, are_sorted = _number_users(columns, keys)
     found = group_beside(numbers, _read(values), keep_order=keep_order)
     starts, firsts, grouped, order, is_ascending = found
-    users = as_users([_take_ids(column, firsts) for column in columns])
+    users = as_users(take_ids(columns, keys, firsts))
     offsets = np.append(starts, len(numbers))
     rows = LazyOrder(numbers, firsts, offsets) if order is None else KnownOrder(order)
     groups = UserGroups(users, rows, offsets, _own_order(users, are_sorted and is_ascending))
@@ -128,10 +127,10 @@ def _group(
 
 
 def _group_runs(
-    columns: Ids, values: Sequence[Values], bounds: Array
+    columns: Ids, keys: Sequence[Keys | None], values: Sequence[Values], bounds: Array
 ) -> tuple[UserGroups, list[Values]]:
     """Return what `_group` does, of rows that come in runs of one user."""
-    heads = [_take_ids(column, bounds[:-1]) for column in columns]
+    heads = take_ids(columns, keys, bounds[:-1])
     numbers, are_sorted = _number_users(heads, [find_keys(ids) for ids in heads])
     starts, _, _, order, _ = (sort_beside if are_sorted else group_beside)(numbers, [])
     assert order is not None
@@ -141,7 +140,7 @@ def _group_runs(
         return groups, list(values)
     offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], starts))
     rows = rows_of_runs(order, bounds[:-1], bounds[-1])
-    users = as_users([_take_ids(column, rows[offsets[:-1]]) for column in columns])
+    users = as_users(take_ids(columns, keys, rows[offsets[:-1]]))
     groups = UserGroups(users, KnownOrder(rows), offsets, _own_order(users, are_sorted))
     return groups, [take(each, rows) for each in _read(values)]
 
@@ -212,30 +211,6 @@ def _narrow(numbers: Array) -> Array:
     return take(rank, codes)
 
 
-def _take_ids(column: pd.Series | pd.Index[Any], rows: Array) -> pd.Index[Any]:
-    """Return the ids of rows."""
-    ids: pd.Index[Any] = pd.Index(column.array.take(rows), dtype=column.dtype, name=column.name)
-    return ids
-
-
-def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
-    """Return the ids of each column as those of users, several as levels."""
-    if len(columns) == 1:
-        return columns[0]
-    levels: list[Any] = []
-    codes: list[Any] = []
-    for ids in columns:
-        code, distinct = factorize(ids, "user")
-        level = pd.Index(distinct, dtype=ids.dtype, name=ids.name)
-        order = order_of_ids(level)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        levels.append(level.take(order))
-        codes.append(rank[code])
-    names = [ids.name for ids in columns]
-    return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
-
-
 def _text_run_bounds(text: pa.Array) -> Array:
     """Return the positions of the texts that differ from the one before, and the end."""
     differs = np.ones(len(text) + 1, bool)
@@ -246,28 +221,3 @@ def _text_run_bounds(text: pa.Array) -> Array:
 def sort_users(groups: UserGroups) -> Array:
     """Return the order that sorts the users."""
     return order_of_ids(groups.users) if groups.sorted_by is None else groups.sorted_by
-
-
-def order_of_ids(users: pd.Index[Any]) -> Array:
-    """Return the order that sorts distinct ids."""
-    if isinstance(users, pd.MultiIndex):
-        ranks = []
-        for level, codes in zip(users.levels, users.codes, strict=True):
-            rank = np.empty(len(level), np.int64)
-            rank[order_of_ids(level)] = np.arange(len(level))
-            ranks.append(rank[codes])
-        return argsort(combine(*ranks))
-    if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
-        return argsort(users.to_numpy())
-    if isinstance(text := find_keys(users), pa.Array):
-        in_order: Array = pc.sort_indices(text).to_numpy()  # by code points, as Python has it
-        return in_order.view(np.int64)
-    # Sorts ids of several types too, numbers before texts.
-    try:
-        return argsort(pd.factorize(users, sort=True)[0])
-    except NO_IDS as error:
-        raise RecframeError(
-            f"user={quote(users.name)}: ids must be such as can be sorted, as the tables have "
-            f"users in order, found {quote(users[[0]].tolist()[0])} ({shorten(str(error))}); "
-            f"convert them, for example with df[{quote(users.name)}].map(str)"
-        ) from error

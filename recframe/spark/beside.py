@@ -16,7 +16,7 @@ from recframe.frames.judgments import Judgments, read_judgments
 from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, find_items
 from recframe.frames.reading import read_interactions
 from recframe.frames.truth import Judge
-from recframe.frames.user_groups import as_users
+from recframe.frames.user_index import as_users
 from recframe.options import Options
 
 BESIDE = ("truth", "exclude")  # the options that are frames

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from recframe.calls import public
 from recframe.frames.tables import mean_of_sums, plain_table, sort_table, sum_and_count
-from recframe.frames.user_groups import as_users
+from recframe.frames.user_index import as_users
 from recframe.methods import MakeTable
 from recframe.spark.beside import Common, check_common
 from recframe.spark.tasks import CELL, CELLS, PART, Batches, Task, gather, join_users, number

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.arrow_tables import NULLABLE
-from recframe.frames.user_groups import as_users
+from recframe.frames.user_index import as_users
 
 COUNTS = ("k", "n_users", "n_won", "n_tied", "n_lost")
 TEXTS = ("score", "metric", "baseline", "interval", "test")
