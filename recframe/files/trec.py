@@ -11,9 +11,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.lines import QRELS, RUN, Layout, read_lines
 from recframe.foreign import frame_error
-from recframe.options import is_path
-
-PathLike = str | os.PathLike[str]
+from recframe.options import PathLike, is_path
 
 
 @public

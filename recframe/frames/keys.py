@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from pandas.api.types import infer_dtype, is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.kernel.texts import Texts, find_lengths, number_words, text_keys
+from recframe.kernel.repeats import write_bits
+from recframe.kernel.texts import Texts, find_lengths, number_words
 from recframe.kernel.threads import Array, in_slices
 
 Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
@@ -87,7 +88,7 @@ def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
 
 def number_text(text: pa.Array) -> Array:
     """Return an integer of 32 bits for each text, that is equal where texts are."""
-    return text_keys(as_texts(text))
+    return write_bits(as_texts(text))
 
 
 def as_texts(text: pa.Array) -> Texts:
@@ -119,7 +120,7 @@ def number_ids(text: pa.Array) -> Array | None:
     if len(text) < MANY:
         return None
     texts = as_texts(text)
-    _, longest = find_lengths(texts)
+    shortest, longest = find_lengths(texts)
     begin = text[0].as_py().encode()[: max(0, longest - 8)]
     if len(begin) < longest - 8 or not begin.isascii():
         return None
@@ -129,7 +130,7 @@ def number_ids(text: pa.Array) -> Array | None:
 
     # A few most often decide.
     are_alike = not begin or (is_alike(0, MANY) and all(in_slices(is_alike, 0, len(text))))
-    return number_words(texts) if are_alike else None
+    return number_words(texts, shortest, longest) if are_alike else None
 
 
 def encode_values(values: pa.Array) -> tuple[Array, pa.Array]:

@@ -40,20 +40,13 @@ class Texts(NamedTuple):
             own[:] = word.view(np.uint32)[HIGH::2]
 
 
-def text_keys(texts: Texts) -> Array:
-    """Return 32 bits of each text, equal where texts are."""
-    keys = np.empty(len(texts.offsets) - 1, np.uint32)
-    in_slices(lambda start, stop: texts.write_keys(keys[start:stop], start), 0, len(keys))
-    return keys
-
-
-def number_words(texts: Texts) -> Array | None:
+def number_words(texts: Texts, shortest: int, longest: int) -> Array | None:
     """Return 64 bits of each text that hold its last eight bytes and its length; None where not.
 
-    The length is written into the highest bits of bytes, which ASCII leaves free.
+    The lengths of the shortest and the longest are given. A length is written into the highest bits
+    of bytes, which ASCII leaves free.
     """
     numbers = np.empty(len(texts.offsets) - 1, np.uint64)
-    shortest, longest = find_lengths(texts)
     if longest - shortest > MOST_LENGTHS:
         return None
     lengths = _spread(np.arange(MOST_LENGTHS + 1, dtype=np.uint64))

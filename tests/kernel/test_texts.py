@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.kernel import texts as module
-from recframe.kernel.texts import Texts, text_keys
+from recframe.kernel.repeats import write_bits
+from recframe.kernel.texts import Texts
 
 
 @pytest.mark.parametrize("batch", [3, module.BATCH])
@@ -17,7 +18,7 @@ def test_equal_texts_have_equal_keys(batch, texts):
     offsets = np.cumsum([0, *map(len, encoded)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BATCH", batch)
-        keys = text_keys(Texts(offsets, np.frombuffer(b"".join(encoded), np.uint8))).tolist()
+        keys = write_bits(Texts(offsets, np.frombuffer(b"".join(encoded), np.uint8))).tolist()
 
     found = {}
     for text, key in zip(texts, keys, strict=True):
@@ -27,4 +28,4 @@ def test_equal_texts_have_equal_keys(batch, texts):
 
 def test_no_texts():
     """Without texts there are no keys."""
-    assert 0 == len(text_keys(Texts(np.array([0]), np.empty(0, np.uint8))))
+    assert 0 == len(write_bits(Texts(np.array([0]), np.empty(0, np.uint8))))
