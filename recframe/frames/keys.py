@@ -12,15 +12,14 @@ from pandas.api.types import infer_dtype, is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.nulls import has_nulls
-from recframe.kernel.grouping import lowest, run_bounds, take
+from recframe.frames.shared_objects import find_shared
+from recframe.kernel.grouping import lowest
 from recframe.kernel.repeats import write_bits
 from recframe.kernel.texts import Texts, find_lengths, number_words
-from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices
+from recframe.kernel.threads import Array, in_slices
 
 Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
 MANY = 1 << 17  # rows from which on it pays to look how texts can be numbered
-N_SAMPLED = 1 << 16  # rows of a column in which objects are looked for that several rows share
-MOST_OBJECTS = 0.25  # objects for each row, up to which it pays to number them
 TEXTS = ("string", "bytes")  # as pandas infers
 # What Python raises for ids that cannot be keys, or not be compared.
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
@@ -28,10 +27,9 @@ NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplemented
 
 def factorize(column: pd.Series | pd.Index[Any], role: str) -> tuple[Array, Any]:
     """Return the codes and the distinct ids of a column, or raise where ids cannot be compared."""
-    if (shared := _number_objects(column)) is not None:
-        codes, objects = shared
-        of_objects, ids = factorize(objects, role)
-        return take(of_objects.astype(codes.dtype), codes), ids
+    if (shared := find_shared(column)) is not None:
+        codes, ids = factorize(shared.objects, role)
+        return shared.spread(codes), ids
     try:
         return pd.factorize(column)
     except NO_IDS as error:
@@ -78,38 +76,6 @@ def in_one_chunk(text: pa.Array | pa.ChunkedArray) -> pa.Array:
     return text
 
 
-def _number_objects(
-    column: pd.Series | pd.Index[Any],
-) -> tuple[Array, pd.Series | pd.Index[Any]] | None:
-    """Return the code of the object of each row, and the objects, None unless rows share few.
-
-    Of one object at one place in memory Python need not be asked for each row what it is.
-    """
-    n_rows = len(column)
-    if column.dtype != object or n_rows * MOST_OBJECTS < N_SAMPLED:
-        return None
-    addresses = np.frombuffer(np.ascontiguousarray(column.to_numpy()), np.intp)
-    # Rows by chance: of users of equal size every so-manieth row would be one of each.
-    sample = addresses[np.random.default_rng(0).integers(0, n_rows, N_SAMPLED)]
-    # A sample of as many objects as may be is expected to hold so many repeats.
-    if N_SAMPLED - len(pd.unique(sample)) < N_SAMPLED**2 / (2 * MOST_OBJECTS * n_rows):
-        return None
-    bounds = None
-    if 2 * len(run_bounds(addresses[:N_SAMPLED])) < N_SAMPLED:  # rows come in runs
-        bounds = run_bounds(addresses)
-        addresses = addresses[bounds[:-1]]
-    codes, distinct = encode_values(pa.array(addresses))
-    rows = np.full(len(distinct), -1)
-    begin = 0
-    while (rows < 0).any():
-        own = codes[begin : begin + ROWS_PER_CHUNK]
-        rows[own] = np.arange(begin, begin + len(own))
-        begin += len(own)
-    if bounds is None:
-        return codes, column.take(rows)
-    return np.repeat(codes, np.diff(bounds)), column.take(bounds[rows])
-
-
 def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
     """Return ids as Arrow's text, None where there are others among them."""
     cells: Any = column.array
@@ -145,11 +111,9 @@ def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
     Null texts of objects that rows share are -1; integers with a null among them are no keys.
     """
     dtype = user.dtype
-    if (shared := _number_objects(user)) is not None:
-        codes, objects = shared
-        if read_text(objects) is None:
-            return None
-        return take(pd.factorize(objects)[0].astype(codes.dtype), codes)
+    if (shared := find_shared(user)) is not None:
+        objects = shared.objects
+        return None if read_text(objects) is None else shared.spread(pd.factorize(objects)[0])
     if isinstance(dtype, pd.CategoricalDtype):
         return user.array.codes  # `user.cat.codes` would copy them
     if isinstance(dtype, np.dtype) and dtype.kind in "iufbmM":

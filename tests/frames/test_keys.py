@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from recframe.errors import RecframeError
-from recframe.frames import keys
+from recframe.frames import keys, shared_objects
 from recframe.kernel import texts as kernel_texts
 
 
@@ -37,7 +37,7 @@ def test_objects(cells, expected):
 @pytest.mark.parametrize("null", [None, float("nan"), pd.NA, "".join(["i", "d", "2"])])
 def test_objects_that_rows_share(null, is_strided, are_runs, monkeypatch):
     """Few objects are numbered by where they lie, those that are equal alike, nulls as such."""
-    monkeypatch.setattr(keys, "N_SAMPLED", 16)
+    monkeypatch.setattr(shared_objects, "N_SAMPLED", 16)
     of_each = np.arange(300) // 30 if are_runs else np.random.default_rng(4).permutation(300) % 10
     objects = np.empty((10, 2), object)
     objects[:, 0] = [*(f"id{n}" for n in range(8)), "".join(["i", "d", "1"]), null]
@@ -47,7 +47,7 @@ def test_objects_that_rows_share(null, is_strided, are_runs, monkeypatch):
     assert is_strided != column.to_numpy().flags.c_contiguous
     expected, ids = pd.factorize(column)
 
-    assert keys._number_objects(column) is not None
+    assert shared_objects.find_shared(column) is not None
     codes, found = keys.factorize(column, "user")
     np.testing.assert_array_equal(expected, codes)
     pd.testing.assert_index_equal(ids, found)
@@ -60,13 +60,13 @@ def test_objects_that_rows_share(null, is_strided, are_runs, monkeypatch):
 
 def test_objects_that_are_not_shared(monkeypatch):
     """Objects that rows do not share, few rows, and objects that are no text are read as such."""
-    monkeypatch.setattr(keys, "N_SAMPLED", 16)
+    monkeypatch.setattr(shared_objects, "N_SAMPLED", 16)
     texts = [f"{n % 9}" for n in range(300)]
     assert pa.types.is_string(keys.find_keys(pd.Series(texts, dtype=object)).type)
     assert pa.types.is_string(keys.find_keys(pd.Series(["a"] * 20, dtype=object)).type)
     for cell in (7, ("a",), [1]):
         column = pd.Series(["a", cell] * 150, dtype=object)
-        assert keys._number_objects(column) is not None
+        assert shared_objects.find_shared(column) is not None
         assert keys.find_keys(column) is None
 
 
@@ -83,10 +83,10 @@ def test_frames_of_objects_that_rows_share(order, monkeypatch):
         ids, codes = np.unique(texts[column].to_numpy(object), return_inverse=True)
         shared[column] = pd.Series(ids[codes], dtype=object, index=shared.index)
     truth = texts.iloc[::7][["user", "item"]]
-    monkeypatch.setattr(keys, "N_SAMPLED", 16)
+    monkeypatch.setattr(shared_objects, "N_SAMPLED", 16)
 
-    assert keys._number_objects(shared["user"]) is not None
-    assert keys._number_objects(shared["item"]) is not None
+    assert shared_objects.find_shared(shared["user"]) is not None
+    assert shared_objects.find_shared(shared["item"]) is not None
     calls = [
         lambda frame: frame.rec(short="pad").recall(k=3),
         lambda frame: frame.drop(columns="relevant").rec(truth=truth, short="pad").recall(k=3),
