@@ -250,7 +250,11 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> pl.DataFrame:
         per_user: Any = super()._per_user(metrics)  # one form for one metric or several
-        return self._finish(tidy_table(per_user))
+        made = self._finish(tidy_table(per_user, with_score=False))
+        # Which score it is Polars writes into each row far sooner than pandas.
+        scores = pl.Series("score", per_user.columns.unique("score"))
+        which = np.tile(np.arange(len(scores)), len(per_user))
+        return made.insert_column(per_user.index.nlevels, scores.gather(which))
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
         plain = plain_table(make_table(per_user))
