@@ -15,6 +15,7 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
+from recframe.arguments import TruthLike
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.other_tables import make_of_table
@@ -22,7 +23,7 @@ from recframe.frames.tables import plain_table, tidy_table
 from recframe.frames.truth import read_judged
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
-from recframe.options import Options, TruthLike
+from recframe.options import Options
 from recframe.polars.columns import as_frame, as_polars, as_table, is_foreign, make_sample
 
 __all__ = ["PolarsRecAccessor"]
