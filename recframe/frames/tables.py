@@ -121,7 +121,7 @@ def _make_text_level(*labels: str) -> pd.Index[Any]:
     return pd.Index(labels)
 
 
-def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
+def tidy_table(per_user: pd.DataFrame, *, with_score: bool = True) -> pd.DataFrame:
     """Return a per-user table as plain columns: the users', score, and one for each metric."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     names = ["user" if name is None else name for name in per_user.index.names]
@@ -134,8 +134,9 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
     users = per_user.index.repeat(len(scores))
     for level, name in enumerate(names):
         tidy.insert(level, name, users.get_level_values(level))
-    which = np.tile(np.arange(len(scores)), len(per_user))
-    tidy.insert(len(names), "score", pd.Index(scores, tupleize_cols=False).take(which))
+    if with_score:
+        which = np.tile(np.arange(len(scores)), len(per_user))
+        tidy.insert(len(names), "score", pd.Index(scores, tupleize_cols=False).take(which))
     return tidy
 
 
