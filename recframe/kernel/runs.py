@@ -68,9 +68,9 @@ def _order_narrow(keys: Array, first: Array, width: int, order: Array) -> None:
     time of sorting.
     """
     rows = first + np.arange(width)[:, None]
-    cells, place = keys[rows], np.zeros(rows.shape, np.int64)
+    cells, place = keys[rows], np.zeros(rows.shape, np.int8)
     for column in range(1, width):
-        is_after = cells[:column] > cells[column]
+        is_after = (cells[:column] > cells[column]).view(np.int8)
         place[:column] += is_after
-        place[column] = column + place[column] - is_after.sum(axis=0)
+        place[column] = column - is_after.sum(axis=0, dtype=np.int8)
     order[first + place] = rows

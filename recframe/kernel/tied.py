@@ -73,9 +73,10 @@ def _find_numbered(rankings: Rankings) -> tuple[Array, Array] | None:
         sizes = np.diff(bounds)
         chosen = np.flatnonzero((n_relevant > 0) & (sizes > 1))
         first, sizes = bounds[chosen], sizes[chosen]
-        tie, number = number_members(sizes)
-        columns = keys.ravel()[first[tie] + number] >> 1 & ((1 << n_bits) - 1)
-        rows.append(offsets[own[first // keys.shape[1]]][tie] + columns)
+        cells = np.repeat(first - group_offsets(sizes)[:-1], sizes)
+        cells += np.arange(len(cells))
+        columns = keys.ravel()[cells] >> 1 & ((1 << n_bits) - 1)
+        rows.append(np.repeat(offsets[own[first // keys.shape[1]]], sizes) + columns)
         numbers.append(sizes)
     return np.concatenate(rows), np.concatenate(numbers)
 
