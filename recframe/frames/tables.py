@@ -12,7 +12,7 @@ import pandas as pd
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import find_columns
 from recframe.frames.interactions import Interactions
-from recframe.frames.ties import order_ties
+from recframe.frames.ties import order_ties, place_relevant
 from recframe.frames.truth import read_judged
 from recframe.frames.user_groups import sort_users
 from recframe.frames.user_index import order_of_ids
@@ -46,7 +46,8 @@ def measure_table(
     """Return the metrics of every user of interactions, for each of their scores."""
     plan = make_plan(metrics)
     reads_others = plan.needs_judged or len(interactions.averaged) > 0
-    interactions = order_ties(interactions, options, of_relevant=not reads_others)
+    if reads_others:
+        interactions = order_ties(interactions, options)
     groups = interactions.groups
     averaged = [name for name, _ in interactions.columns.averaged]
     order = sort_users(groups)
@@ -73,6 +74,8 @@ def measure_table(
     runs = []
     for score, of_score in zip(interactions.scores, cells, strict=True):
         rankings = interactions.rankings(score, gains, judged)
+        if options.tie_rule.by_item and not reads_others:
+            rankings = place_relevant(interactions, score, rankings)
         if options.short == "raise":
             check_lengths(rankings, groups.users, score, plan.deepest, options)
         runs += [(of_score, *run) for run in split_users(rankings)]
