@@ -45,7 +45,8 @@ def read_interactions(
         checked += [label for _, label in columns.averaged]
     rows = complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
-    check_users([get_column(frame, label, rows) for label in columns.users])
+    users = [get_column(frame, label, rows) for label in columns.users]
+    check_users(users)
     relevant, grades = None, None
     if columns.relevant is not None:
         relevance = get_column(frame, columns.relevant, rows)
@@ -66,9 +67,8 @@ def read_interactions(
         items = read_item_keys(item, lenient=lenient, keep_bits=options.has_truth)
     # What stands in rows goes through the sort with them.
     groups, (item_bits, relevant, grades, *values) = group_cells(
-        frame,
-        columns.users,
-        rows,
+        users,
+        n_rows,
         [None if items is None else items.write_bits, relevant, grades, *averaged, *of_scores],
         keep_order=items is not None and (options.has_truth or options.duplicates == "max"),
     )
@@ -101,25 +101,20 @@ def read_interactions(
 
 def find_groups(frame: pd.DataFrame, users: list[Hashable], rows: Array | None) -> UserGroups:
     """Return the rows of each user, of a frame or of some of its rows; of no column one user."""
-    check_users([get_column(frame, label, rows) for label in users])
-    return group_cells(frame, users, rows, [], keep_order=True)[0]
+    columns = [get_column(frame, label, rows) for label in users]
+    check_users(columns)
+    n_rows = len(frame) if rows is None else len(rows)
+    return group_cells(columns, n_rows, [], keep_order=True)[0]
 
 
 def group_cells(
-    frame: pd.DataFrame,
-    users: list[Hashable],
-    rows: Array | None,
-    values: Sequence[Values | None],
-    *,
-    keep_order: bool,
+    users: list[pd.Series], n_rows: int, values: Sequence[Values | None], *, keep_order: bool
 ) -> tuple[UserGroups, list[Any]]:
-    """Return what `find_groups` does, and values of the rows in grouped order, None as it is."""
+    """Return the rows of each user, and values of the rows in grouped order, None as it is."""
     if not users:
-        n_rows = len(frame) if rows is None else len(rows)
         return UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows])), list(values)
-    columns = [get_column(frame, label, rows) for label in users]
     known = [each for each in values if each is not None]
-    groups, grouped = group_values(columns, known, keep_order=keep_order)
+    groups, grouped = group_values(users, known, keep_order=keep_order)
     in_order = iter(grouped)
     return groups, [None if each is None else next(in_order) for each in values]
 

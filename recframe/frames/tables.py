@@ -102,7 +102,7 @@ def check_lengths(
 def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
     levels: list[Any] = [_make_level(scores), _make_level(metrics)]
-    codes: Any = np.indices((len(scores), len(metrics))).reshape(2, -1)
+    codes: Any = np.divmod(np.arange(len(scores) * len(metrics)), len(metrics))
     # from_product gives the same, but sorts its levels by way of categoricals.
     names = ["score", "metric"]
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)

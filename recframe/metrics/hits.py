@@ -47,7 +47,7 @@ def expected_hits(counts: Counts, cut_offs: Sequence[int]) -> Iterator[tuple[int
             begin[user[across]], size[user[across]] = above[across], tied[across]
             of_group[user[across]] = n_relevant[across]
         if of_group is None:
-            yield k, (total.copy(), np.broadcast_to(np.int64(1), n_users))
+            yield k, (total.copy(), np.ones_like(total))
         else:
             hits = total * size
             hits += of_group * np.maximum(k - begin, 0)
@@ -62,7 +62,7 @@ def expected_hits_at(counts: Counts, cut_off: Array) -> Hits:
     hits = np.bincount(counts.user[whole], minlength=n_users)
     across = np.flatnonzero((room > 0) & ~whole)
     if len(across) == 0:
-        return hits, np.broadcast_to(np.int64(1), n_users)
+        return hits, np.ones(n_users, np.int64)
     # Of each user there is but one such group, and each of its relevant rows adds the room.
     user = counts.user[across]
     sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)
