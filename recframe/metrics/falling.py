@@ -87,7 +87,6 @@ class Terms:
     ) -> None:
         self.found, self._terms = found, terms
         self._weight = found.weight if weight is None else weight
-        self._like = np.zeros(found.n_users, np.int64)
 
     def whole(self) -> Array:
         """Return what each span adds."""
@@ -97,31 +96,22 @@ class Terms:
         """Return the sum of what spans add, by user."""
         return sum_by(self.found.user, self.whole(), self.found.n_users)
 
-    def hold(self, spans: Array) -> None:
-        """Hold spans, each of another user, in place of those that were held of these users."""
-        users = self.found.user[spans]
-        self._like[users] = self._alike.number[spans]
-        for held, column in self._held:
-            held[users] = 1.0 if column is None else column[spans]
+    def columns(self) -> list[Array]:
+        """Return what is to be known of spans across a cut-off: floats, and which are alike."""
+        weight = np.ones(len(self.found.above)) if self._weight is None else self._weight
+        return [self._alike.number, weight]
 
-    def across(self, k: int) -> Array:
-        """Return what the part above a cut-off adds of the span that is held of each user."""
+    def across(self, k: int, like: Array, *columns: Array) -> Array:
+        """Return what the part above a cut-off adds of a span of each user, with these columns."""
         position, _, add_up = self._alike.above_cut(k)
-        ((weight, _),) = self._held
-        return weight * add_up(self._terms(position)).take(self._like, mode="clip")
+        (weight,) = columns
+        added = add_up(self._terms(position)).take(like, mode="clip")
+        added *= weight
+        return added
 
     @cached_property
     def _alike(self) -> _Alike:
         return _Alike(self.found)
-
-    @cached_property
-    def _held(self) -> list[tuple[Array, Array | None]]:
-        """Numbers of the span that is held of each user, beside those of all spans (None: 1)."""
-        return [(np.zeros(self.found.n_users), column) for column in self._columns]
-
-    @property
-    def _columns(self) -> list[Array | None]:
-        return [self._weight]
 
 
 class PrecisionTerms(Terms):
@@ -134,21 +124,27 @@ class PrecisionTerms(Terms):
         """Return what each span adds."""
         return self.found.add_precision()
 
-    def across(self, k: int) -> Array:
-        """Return what the part above a cut-off adds of the span that is held of each user."""
+    def columns(self) -> list[Array]:
+        """Return what is to be known of spans across a cut-off: floats, and which are alike."""
+        hits, step = self.found.hits, self.found.step
+        assert hits is not None
+        assert step is not None
+        return [*super().columns(), self.found.above, hits, step]
+
+    def across(self, k: int, like: Array, *columns: Array) -> Array:
+        """Return what the part above a cut-off adds of a span of each user, with these columns."""
         position, before, add_up = self._alike.above_cut(k)
-        (weight, _), (hits, _), (step, _), (above, _) = self._held
-        added = hits * add_up(1 / position).take(self._like, mode="clip")
-        added += step * add_up(before / position).take(self._like, mode="clip")
+        weight, above, hits, step = columns
+        added = add_up(1 / position).take(like, mode="clip")
+        added *= hits
+        others = add_up(before / position).take(like, mode="clip")
+        others *= step
+        added += others
         # Where there is but one position it is one division, of whole numbers.
         single = np.flatnonzero(above == k - 1)
         added[single] = hits[single] / k
         added *= weight
         return added
-
-    @property
-    def _columns(self) -> list[Array | None]:
-        return [self._weight, self.found.hits, self.found.step, self.found.above]
 
 
 class _Alike:
@@ -213,11 +209,19 @@ def falling_sums(terms: Terms, cut_offs: Sequence[int]) -> Iterator[tuple[int, A
         before[own] = total[user[own]]
         np.add.at(total, user[own], added[own])
     yield cut_offs[-1], total.copy()
+    columns = [] if found.depth is None else [each[ends.order] for each in terms.columns()]
+    held = [np.zeros(found.n_users, int if each is columns[0] else float) for each in columns]
     for index in range(len(cut_offs) - 2, -1, -1):
         k, own = cut_offs[index], ends.at(index + 1)
         total[user[own]] = before[own]
         if found.depth is None:
             yield k, total.copy()
-        else:
-            terms.hold(ends.order[own][above[own] < k])
-            yield k, total + terms.across(k)
+            continue
+        # Of a user that span is known which is across the cut-off, or was across one below.
+        across = own.start + np.flatnonzero(above[own] < k)
+        users = user[across]
+        for of_users, each in zip(held, columns, strict=True):
+            of_users[users] = each[across]
+        sums = terms.across(k, *held)
+        sums += total
+        yield k, sums
