@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.frames.ids import Coded, PairItems, match
-from recframe.frames.keys import number_text, read_text
+from recframe.frames.keys import find_keys, number_text
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.pairs import Match, find_members, find_pairs
 from recframe.kernel.threads import Array
@@ -47,8 +47,8 @@ def find_text_rows(
     what is found is compared. The few pairs whose bits are those of another text of the user are
     looked up by themselves.
     """
-    own, (ids, codes) = read_text(text), asked.texts
-    if own is None or ids is None or own.null_count:
+    own, (ids, codes) = find_keys(text), asked.texts
+    if not isinstance(own, pa.Array) or ids is None or own.null_count:
         return None
     code = number_text(ids)[codes]
     keys = groups.in_order(number_text(own)) if keys is None else keys
