@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import polars.selectors as cs
 import pyarrow as pa
 
 from recframe.arrow_tables import open_table, read_frame, sample_of
@@ -37,6 +38,25 @@ def _as_series(name: Any, column: pd.Series) -> pl.Series:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
         return pl.Series(name, column.to_numpy(), nan_to_null=True)
     return pl.from_pandas(column, nan_to_null=True).rename(name)
+
+
+def collect(frame: Any, labels: list[Any] | None = None) -> pl.DataFrame:
+    """Return the rows of a DataFrame or LazyFrame, of these columns or of all."""
+    if isinstance(frame, pl.DataFrame):
+        return frame if labels is None else frame[labels]
+    if labels is not None:  # by number, as a name may look like a pattern
+        names = frame.collect_schema().names()
+        frame = frame.select(cs.by_index(*map(names.index, labels)))
+    rows: pl.DataFrame = frame.collect()
+    return rows
+
+
+def read_table(frame: Any, labels: list[Any] | None) -> pa.Table:
+    """Return these columns, or all that Arrow has, as Arrow has them."""
+    if labels is None:
+        schema = frame.collect_schema()
+        labels = [name for name in schema if not is_foreign(schema[name])]
+    return as_table(collect(frame, labels))
 
 
 def as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
