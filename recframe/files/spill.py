@@ -24,6 +24,7 @@ from recframe.kernel.threads import Array
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 WRITTEN = pa.ipc.IpcWriteOptions(use_threads=False)
 PACKED_BYTES = 4 << 20  # that are unpacked at a time
+CODED_BYTES = 16 << 20  # that are decoded at a time, with the work on them: most of a bucket
 
 
 class Parted(NamedTuple):
@@ -134,7 +135,8 @@ class Spill:
         for (schema, codings), held in groupby(self._held[bucket], itemgetter(0, 1)):
             batches = map(self._read, held)
             if codings or is_wide(schema):
-                for batch in gather(batches, PACKED_BYTES):
+                at_once = PACKED_BYTES if is_wide(schema) else CODED_BYTES
+                for batch in gather(batches, at_once):
                     yield decode(unpack(batch, schema), codings)
             else:
                 yield from batches
