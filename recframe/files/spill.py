@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby, pairwise
 from operator import itemgetter
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -32,12 +33,13 @@ class Parted(NamedTuple):
 
     schema: pa.Schema
     codings: Codings  # of its ids of users
+    stored: pa.Schema | None  # of what is written down; None where that says it
     buckets: list[int]  # those that have rows
     n_rows: Array  # of each of these
     n_bytes: list[int]  # the same in memory
     rows: list[pa.RecordBatch]  # the same; none where they are written down
     bounds: list[int]  # of each in what is written down
-    written: bytes | memoryview
+    written: bytes
 
 
 class Held(NamedTuple):
@@ -45,6 +47,7 @@ class Held(NamedTuple):
 
     schema: pa.Schema
     codings: Codings
+    stored: pa.Schema | None
     rows: pa.RecordBatch | tuple[int, int]  # or where they are in the file, and how many bytes
 
 
@@ -71,6 +74,7 @@ class Spill:
         self._held: list[list[Held]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
+        self._lock = Lock()  # on where the file is read
         self._file = None
         if not in_memory:
             with writing_to(self._folder):
@@ -98,37 +102,38 @@ class Spill:
         counts = np.bincount(bucket, minlength=len(self.n_rows))
         buckets = np.flatnonzero(counts)
         starts = (np.cumsum(counts) - counts)[buckets]
-        each = zip(starts.tolist(), counts[buckets].tolist(), strict=True)
-        parts = [rows.slice(start, n_rows) for start, n_rows in each]
-        if any(pa.types.is_dictionary(kind) for kind in rows.schema.types):
+        runs = zip(starts.tolist(), counts[buckets].tolist(), strict=True)
+        parts = [rows.slice(start, n_rows) for start, n_rows in runs]
+        has_texts = any(map(pa.types.is_dictionary, rows.schema.types))
+        if has_texts:
             parts = [_with_own_texts(part) for part in parts]
         n_bytes = [batch_bytes(part, text_bytes(codings)) for part in parts]
         n_rows = counts[buckets]
-        parted = Parted(batch.schema, codings, buckets.tolist(), n_rows, n_bytes, parts, [], b"")
+        each = buckets.tolist(), n_rows, n_bytes, parts
+        parted = Parted(batch.schema, codings, None, *each, [], b"")
         if self._file is None:
             return parted
-        sink, bounds = pa.BufferOutputStream(), [0]
-        for part in parts:
-            with pa.ipc.new_stream(sink, part.schema, options=WRITTEN) as stream:
-                stream.write_batch(part)
-            bounds.append(sink.tell())
-        return parted._replace(rows=[], bounds=bounds, written=memoryview(sink.getvalue()))
+        write = _write_with_texts if has_texts else pa.RecordBatch.serialize
+        written = [write(part) for part in parts]
+        bounds = np.append(0, np.cumsum([part.size for part in written])).tolist()
+        schema = None if has_texts else rows.schema
+        return parted._replace(stored=schema, rows=[], bounds=bounds, written=b"".join(written))
 
     def add(self, parted: Parted) -> None:
         """Add the rows of a batch."""
         self._schema = parted.schema
         self.n_rows[parted.buckets] += parted.n_rows
         self.n_bytes[parted.buckets] += parted.n_bytes
-        schema, codings, parts = parted.schema, parted.codings, parted.rows
+        kind = parted.schema, parted.codings, parted.stored
         if self._file is None:
-            for bucket, rows in zip(parted.buckets, parts, strict=True):
-                self._held[bucket].append(Held(schema, codings, rows))
+            for bucket, rows in zip(parted.buckets, parted.rows, strict=True):
+                self._held[bucket].append(Held(*kind, rows))
             return
         with writing_to(self._folder):
             first = self._file.tell()
             self._file.write(parted.written)
         for bucket, (start, stop) in zip(parted.buckets, pairwise(parted.bounds), strict=True):
-            self._held[bucket].append(Held(schema, codings, (first + start, stop - start)))
+            self._held[bucket].append(Held(*kind, (first + start, stop - start)))
 
     def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket, ids of users that are text as dictionaries."""
@@ -147,8 +152,20 @@ class Spill:
             return held.rows
         start, size = held.rows
         with writing_to(self._folder):
-            self._file.seek(start)
-            return pa.ipc.open_stream(self._file.read(size)).read_next_batch()
+            with self._lock:
+                self._file.seek(start)
+                data = self._file.read(size)
+            if held.stored is None:
+                return pa.ipc.open_stream(data).read_next_batch()
+            return pa.ipc.read_record_batch(pa.py_buffer(data), held.stored)
+
+
+def _write_with_texts(batch: pa.RecordBatch) -> pa.Buffer:
+    """Return rows written down with the texts of dictionaries."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=WRITTEN) as stream:
+        stream.write_batch(batch)
+    return sink.getvalue()
 
 
 def _with_own_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
