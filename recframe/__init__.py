@@ -58,8 +58,12 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__", *(name for name in globals() if name[:2] == "__")]
 
 
-def __getattr__(name: str) -> str:
-    """Return the version, which takes a while to find."""
+def __getattr__(name: str) -> object:
+    """Return the version, or the module of which `scan` returns something: both take a while."""
+    if name == "scanned":
+        from importlib import import_module
+
+        return import_module("recframe.scanned")
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version

@@ -10,6 +10,7 @@ import pyarrow as pa
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
+from recframe.arguments import TableLike, TruthLike
 from recframe.arrow_tables import read_frame, sample_of
 from recframe.calls import public
 from recframe.foreign import TABLE, frame_error, is_table, load_table
@@ -17,7 +18,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.other_tables import make_of_table
 from recframe.frames.truth import open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import OptionArguments, Options, TableLike, TruthLike
+from recframe.options import OptionArguments, Options
 from recframe.spelling import spell_options
 
 

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Set
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,15 +13,6 @@ from recframe.errors import RecframeError, quote, shorten
 # As messages name what is required.
 ARROW = "an Arrow table (as of Polars or DuckDB)"
 TABLE, TABLE_OR = f"a pandas DataFrame or {ARROW}", f"a pandas DataFrame, {ARROW} or "
-
-
-class ArrowStream(Protocol):
-    """A table that any library can read: of Polars, PyArrow, DuckDB, Ibis and others."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the rows as a capsule."""
-
-
 READER = "pyarrow RecordBatchReader"
 # The methods by which tables of other libraries become DataFrames, and for kinds of which no method
 # does alone what does; {} is the argument.

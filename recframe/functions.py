@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
+import recframe  # where the result of `scan` is found by who asks for its type
 from recframe.analysis.compare import (
     Comparison,
     Correction,
@@ -21,6 +22,20 @@ from recframe.analysis.power import check_plan, plan_table
 from recframe.analysis.resampling import make_resampling
 from recframe.analysis.segments import table_of_given
 from recframe.analysis.summary import summary_table
+from recframe.arguments import (
+    Absent,
+    Duplicates,
+    Filters,
+    Gain,
+    Missing,
+    PathLike,
+    Short,
+    Source,
+    TableLike,
+    Ties,
+    TruthLike,
+    Unjudged,
+)
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Limits, Report, check_limits
@@ -33,27 +48,15 @@ from recframe.metrics.names import parse_metrics
 from recframe.options import (
     DEFAULTS,
     INFER,
-    Absent,
-    Duplicates,
-    Gain,
-    Missing,
     OptionArguments,
     Options,
-    PathLike,
-    Short,
-    Source,
-    TableLike,
-    Ties,
-    TruthLike,
-    Unjudged,
     is_path,
     make_options,
 )
 from recframe.spelling import spell_options
 
 if TYPE_CHECKING:
-    from recframe.files.filters import Filters
-    from recframe.scanned import ScannedRecAccessor
+    import recframe.scanned
 
 
 @public
@@ -341,8 +344,8 @@ def scan(
     progress: bool | Report = False,
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
-    filters: "Filters | None" = None,
-) -> "ScannedRecAccessor":
+    filters: Filters | None = None,
+) -> "recframe.scanned.ScannedRecAccessor":
     """
     Return the methods of ``df.rec`` over files of any size.
 
@@ -437,9 +440,9 @@ def _scan(
     options: Options,
     limits: Limits,
     stores: tuple[Mapping[str, Any] | None, Any] = (None, None),
-    filters: "Filters | None" = None,
+    filters: Filters | None = None,
     call: str = "",
-) -> "ScannedRecAccessor":
+) -> "recframe.scanned.ScannedRecAccessor":
     """Return the accessor to files. Only here their engine is loaded, which frames do without."""
     from recframe.files.filters import filter_files
     from recframe.files.footers import read_schema

@@ -2,31 +2,18 @@
 
 import math
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, TypedDict, get_args
 
 import pandas as pd
-import pyarrow as pa
 
+from recframe.arguments import Absent, Duplicates, Gain, Missing, Short, Ties, TruthLike, Unjudged
 from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, find_near, hide, quote
-from recframe.foreign import TABLE_OR, ArrowStream, load_table
+from recframe.foreign import TABLE_OR, load_table
 from recframe.kernel.rankings import TIE_RULES, TieRule
-
-Ties = Literal["expected", "first", "last", "best", "worst", "item"]
-Short = Literal["raise", "pad", "shrink", "nan"]
-Missing = Literal["raise", "unranked", "drop"]
-Duplicates = Literal["raise", "max", "first", "keep"]
-Absent = Literal["zero", "drop"]
-Unjudged = Literal["nonrelevant", "drop"]
-Gain = Literal["linear", "exponential"]
-PathLike = str | os.PathLike[str]
-TableLike = pd.DataFrame | ArrowStream
-TruthLike = TableLike | PathLike
-# Or a pyarrow.dataset.Dataset, or a deltalake.DeltaTable, whose types nothing here imports.
-Source = PathLike | Sequence[PathLike] | pa.RecordBatchReader
 
 INFER = "infer"
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for

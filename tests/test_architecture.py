@@ -1,11 +1,13 @@
 """The shape of the package: which room imports which, what is public, what stays unimported."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -15,6 +17,7 @@ import recframe
 ALLOWED = {
     "errors": set(),
     "foreign": {"arrow_tables", "errors"},
+    "arguments": set(),
     "arrow_tables": set(),
     "calls": {"errors"},
     "console": {"errors"},
@@ -22,7 +25,7 @@ ALLOWED = {
     "disk": {"errors"},
     "kernel": {"errors"},
     "metrics": {"calls", "errors", "kernel"},
-    "options": {"arrow_tables", "errors", "foreign", "kernel"},
+    "options": {"arguments", "arrow_tables", "errors", "foreign", "kernel"},
     "spelling": {"options"},
     "stores": {"errors", "lakehouse"},
     "lakehouse": {"errors"},
@@ -42,11 +45,12 @@ ALLOWED = {
     },
     "analysis": {"errors", "frames", "kernel", "metrics", "options"},
     "files": {
-        *("arrow_tables", "calls", "disk", "errors", "foreign", "formats", "frames", "kernel"),
-        *("lakehouse", "metrics", "options", "stores"),
+        *("arguments", "arrow_tables", "calls", "disk", "errors", "foreign", "formats", "frames"),
+        *("kernel", "lakehouse", "metrics", "options", "stores"),
     },
     "functions": {
         "analysis",
+        "arguments",
         "calls",
         "errors",
         "files",
@@ -61,7 +65,7 @@ ALLOWED = {
     "methods": {"analysis", "calls", "errors", "frames", "metrics", "options", "spelling"},
     "accessor": {
         *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
-        *("options", "spelling"),
+        *("arguments", "options", "spelling"),
     },
     "recipes": set(),
     "uncertainty": set(),
@@ -71,16 +75,16 @@ ALLOWED = {
         *("analysis", "calls", "errors", "frames", "methods", "metrics", "options", "spelling")
     },
     "polars": {
-        *("accessor", "analysis", "arrow_tables", "errors", "frames", "methods", "metrics"),
-        "options",
+        *("accessor", "analysis", "arguments", "arrow_tables", "errors", "frames", "methods"),
+        *("metrics", "options"),
     },
     "spark": {
         *("analysis", "arrow_tables", "calls", "errors", "foreign", "frames", "methods", "metrics"),
         *("options", "spelling"),
     },
     "cli": {
-        *("analysis", "console", "disk", "errors", "files", "frames", "methods", "metrics"),
-        *("options", "scanned", "startup", "stores"),
+        *("analysis", "arguments", "console", "disk", "errors", "files", "frames", "methods"),
+        *("metrics", "options", "scanned", "startup", "stores"),
     },
     "__main__": {"cli", "startup"},
     "__init__": {"accessor", "errors", "files", "frames", "functions", "metrics", "startup"},
@@ -202,3 +206,14 @@ def test_completion_offers_public_names():
     """What follows `recframe.` in a notebook are the public names, and none of its modules."""
     assert set(recframe.__all__) == {name for name in dir(recframe) if name[:2] != "__"}
     assert "__version__" in dir(recframe)
+
+
+def test_types_of_public_calls_are_found():
+    """What arguments and results are is there for all that reads it, as `typing` does."""
+    assert recframe.__getattr__("scanned") is recframe.scanned
+    public = [getattr(recframe, name) for name in recframe.__all__]
+    public += [getattr(recframe.metrics, name) for name in recframe.metrics.__all__]
+    for owner in (recframe.RecAccessor, recframe.scanned.ScannedRecAccessor):
+        public += [member for name, member in inspect.getmembers(owner) if name[0] != "_"]
+    for call in filter(inspect.isfunction, public):
+        assert "return" in get_type_hints(call)

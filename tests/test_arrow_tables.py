@@ -11,6 +11,7 @@ import pytest
 import recframe
 from recframe import RecframeError
 from recframe.arrow_tables import read_frame
+from recframe.frames import text_users
 
 TEXTS = ["bob", "", "ann", "ann", "bob", "ü" * 13]
 DAY = datetime.date(2026, 11, 1)
@@ -167,3 +168,71 @@ def test_texts_in_runs_beside_others(options):
     with pytest.raises(RecframeError, match="user 'b' has 2") as given:
         recframe.rec(table).recall(3)
     assert str(own.value) == str(given.value)
+
+
+VIEWS = {
+    "numbered": ["user9", "user10", "user9", "user1", "user10", "user1", "user9"],
+    "numbered, in runs": ["user9"] * 5 + ["user1"] * 5 + ["user9"] * 2,
+    "of one length": ["b", "a", "c", "b", "a", "b"],
+    "with empty ones": ["", "a", "", "a\0", "a", "b"],
+    "twelve bytes": ["user20000000", "user10000000"] * 3,
+    "too many bytes differ": ["123456789", "923456780", "123456789", "1"],
+    "long": ["a" * 13, "b" * 13] * 3,
+    "long, in runs": ["b" * 13] * 5 + ["a" * 13] * 5,
+}
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2])
+@pytest.mark.parametrize("kind", VIEWS)
+def test_many_texts_in_views(kind, n_chunks, monkeypatch):
+    """Users that integers stand for while rows are read are texts in all that is made."""
+    monkeypatch.setattr(text_users, "MANY", 1)
+    users = VIEWS[kind]
+    n_rows = len(users)
+    rows = {"item": list(range(n_rows)), "score": [(7 * n) % n_rows for n in range(n_rows)]}
+    rows["relevant"] = [n % 2 for n in range(n_rows)]
+    frame = pd.DataFrame({"user": users, **rows})
+    # A slice that begins within its buffers, and a chunk without rows.
+    column = pa.array(["before", *users, "after"], pa.string_view()).slice(1, n_rows)
+    cut = n_rows // n_chunks
+    chunks = [column[:cut], column[:0], column[cut:]] if n_chunks > 1 else [column]
+    table = pa.table({"user": pa.chunked_array(chunks), **rows})
+    half = pd.Series(range(len(set(users))), index=sorted(set(users)), name="half") % 2
+    for make in (
+        lambda rec: rec(short="pad").evaluate(["recall@1", "auc"]),
+        lambda rec: rec(ties="item", missing="drop").ndcg(1),
+        lambda rec: rec(short="pad", zero_division=0.0).mean("recall@1", by=half),
+        lambda rec: rec(zero_division=0.0).summary("recall@1", weights=half + 1),
+        lambda rec: rec.catalogue(1),
+        lambda rec: rec.rank(),
+    ):
+        pd.testing.assert_frame_equal(make(frame.rec), make(recframe.rec(table)))
+
+
+@pytest.mark.parametrize("options", [{}, {"duplicates": "raise"}, {"user": "name"}])
+def test_what_is_refused_of_many_texts_in_views(options, monkeypatch):
+    """What is refused shows the texts, and no integer that stands for them."""
+    monkeypatch.setattr(text_users, "MANY", 1)
+    rows = {"item": [1, 2, 1, 1], "score": [1.0, 2.0, 3.0, None], "relevant": [0, 1, 1, 0]}
+    texts = ["ann", "bob", "ann", "eve"]
+    if options:
+        rows["score"] = [1, 2, 3, 4]
+    user = "name" if "user" in options else "user"
+    frame = pd.DataFrame({user: texts, **rows})
+    table = pa.table({user: pa.array(texts, pa.string_view()), **rows})
+    with pytest.raises(RecframeError) as own:
+        recframe.evaluate(frame, "recall@1", **options)
+    with pytest.raises(RecframeError, match=r"null|'ann'") as given:
+        recframe.evaluate(table, "recall@1", **options)
+
+    assert str(own.value) == str(given.value)
+
+
+def test_many_users_too_short_in_views(monkeypatch):
+    """Of users with too few rows one is shown as it is."""
+    monkeypatch.setattr(text_users, "MANY", 1)
+    texts = pa.array(["ann", "bob", "ann"], pa.string_view())
+    table = pa.table({"user": texts, "score": [3, 2, 1], "relevant": [0, 1, 1]})
+
+    with pytest.raises(RecframeError, match="user 'bob' has 1"):
+        recframe.evaluate(table, "recall@2")

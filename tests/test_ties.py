@@ -17,7 +17,7 @@ import strategies
 from recframe import MissingColumnError, RecframeError
 from recframe.cli import main
 from recframe.kernel.rankings import Rankings
-from recframe.kernel.tied import find_tied, find_tied_relevant
+from recframe.kernel.tied import find_relevant_ties, find_tied
 
 ASKED = strategies.every_metric(2)
 LABELS = [strategies.label(*asked) for asked in ASKED]
@@ -267,10 +267,11 @@ def test_rows_tied_with_relevant_ones_are_found(dtype):
     if dtype == np.float64:
         scores[[4, 6]] = -0.0, 0.0
         relevant[4] = True
-    found = find_tied_relevant(rankings)
+    rows, sizes = find_relevant_ties(rankings)
 
-    expected = [0, 2, 4, 5, 6, 7] if dtype == np.float64 else [0, 2, 5, 7]
-    assert expected == np.flatnonzero(found).tolist()
+    zeros = [4, 6] if dtype == np.float64 else []
+    assert [0, 2, 5, 7, *zeros] == rows.tolist()
+    assert [2] * (2 + len(zeros) // 2) == sizes.tolist()
 
 
 def test_only_some_ties_are_ordered():

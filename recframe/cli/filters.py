@@ -3,10 +3,11 @@
 import argparse
 import re
 
+from recframe.arguments import Term
 from recframe.cli.values import as_usage
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import Limits
-from recframe.files.filters import Term, Written, filter_files
+from recframe.files.filters import Written, filter_files
 from recframe.files.footers import read_schema
 from recframe.files.found import Found
 from recframe.metrics.column_names import QUOTED

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recframe.arguments import PathLike
 from recframe.errors import RecframeError, quote
-from recframe.options import PathLike, is_path
+from recframe.options import is_path
 
 Report = Callable[[int, int], object]
 

@@ -3,19 +3,17 @@
 import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recframe.arguments import Term
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
 from recframe.files.found import Condition, Found, PartitionValues, plain_type
 from recframe.files.row_groups import RowGroup
 from recframe.frames.labels import shown
-
-Term: TypeAlias = tuple[str, str, Any]
-Filters: TypeAlias = Sequence[Term] | Sequence[Sequence[Term]] | pc.Expression
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

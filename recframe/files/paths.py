@@ -10,11 +10,11 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from recframe.arguments import PathLike
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, show_path
 from recframe.files.found import Found, check_one_format, keep_footers, list_files
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
-from recframe.options import PathLike
 from recframe.stores.access import ENVIRONMENT, Access, without_file
 from recframe.stores.listings import Listings, do_match
 from recframe.stores.remote import Remote

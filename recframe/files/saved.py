@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from recframe.arguments import PathLike
 from recframe.disk import reason
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
@@ -18,7 +19,7 @@ from recframe.frames.beside import naming
 from recframe.frames.given_values import LEVELS
 from recframe.frames.tables import sort_table
 from recframe.frames.user_index import as_users
-from recframe.options import PathLike, is_path
+from recframe.options import is_path
 from recframe.stores.access import ENVIRONMENT, is_uri, show_uri, without_file
 from recframe.stores.opening import find_place
 from recframe.stores.remote import Remote

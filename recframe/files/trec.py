@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from recframe.arguments import PathLike
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.lines import QRELS, RUN, Layout, read_lines
 from recframe.foreign import frame_error
-from recframe.options import PathLike, is_path
+from recframe.options import is_path
 
 
 @public

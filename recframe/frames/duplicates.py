@@ -12,7 +12,14 @@ from pandas.api.types import is_object_dtype
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import encode
-from recframe.frames.keys import as_texts, check_dtype, factorize, find_keys, read_text
+from recframe.frames.keys import (
+    as_texts,
+    check_dtype,
+    factorize,
+    find_keys,
+    have_nulls,
+    read_text,
+)
 from recframe.frames.labels import other_labels, shown
 from recframe.frames.names import has_role_name
 from recframe.frames.nulls import find_nulls, has_nulls, null_error
@@ -66,10 +73,12 @@ def read_item_keys(item: pd.Series, *, lenient: bool = False, keep_bits: bool = 
 
     A null item is refused; where reading is lenient, it is like no other.
     """
-    text = read_text(item)  # which knows its nulls: to look at objects for them takes as long
-    if text is None or text.null_count:
+    keys = find_keys(item) if item.dtype == object else read_text(item)
+    if keys is None or have_nulls(keys, item):
         return ItemKeys(item, _find_keys(item, lenient=lenient))
-    texts = as_texts(text)
+    if isinstance(keys, np.ndarray):
+        return ItemKeys(item, keys)
+    texts = as_texts(keys)
     return ItemKeys(item, texts, write_bits(texts) if keep_bits else None)
 
 

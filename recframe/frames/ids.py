@@ -16,6 +16,7 @@ from recframe.frames.kinds import check_comparable, check_ids
 from recframe.frames.nulls import null_error
 from recframe.frames.user_index import as_users
 from recframe.kernel.grouping import combine
+from recframe.kernel.near import NearIntegers, find_near
 from recframe.kernel.threads import Array
 
 
@@ -37,17 +38,15 @@ class Coded(NamedTuple):
         """Return the ids as positions among distinct ids."""
         if self.ids is not None:
             return self.codes, self.ids
-        if (low := _table_start(self.codes)) is None:
+        if (near := find_near(self.codes)) is None:
             codes, distinct = pd.factorize(self.codes)
             return codes, pd.Index(distinct)
-        is_there = _table(self.codes, low)
-        number = np.cumsum(is_there) - 1
-        return number[self.codes - low], _entries(is_there, low, self.codes)
+        return near.number(self.codes), self._as_index(near)
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids that some row has, each once."""
-        if self.ids is None and (low := _table_start(self.codes)) is not None:
-            return _entries(_table(self.codes, low), low, self.codes)
+        if self.ids is None and (near := find_near(self.codes)) is not None:
+            return self._as_index(near)
         if self.ids is None:
             # An index finds its distinct values by looking for repeats first.
             distinct: pd.Index[Any] = pd.Index(pd.unique(self.codes))
@@ -59,6 +58,11 @@ class Coded(NamedTuple):
         """Return the ids of rows."""
         codes = self.codes[rows]
         return pd.Index(codes) if self.ids is None else self.ids.take(codes)
+
+    def _as_index(self, near: NearIntegers) -> pd.Index[Any]:
+        """Return the distinct integers in the type of these codes."""
+        ids: pd.Index[Any] = pd.Index(near.distinct().astype(self.codes.dtype))
+        return ids
 
 
 class PairItems:
@@ -96,27 +100,6 @@ class PairItems:
     def take(self, pairs: Array) -> pd.Index[Any]:
         """Return the ids of pairs."""
         return self.coded.take(pairs)
-
-
-def _table_start(codes: Array) -> int | None:
-    """Return the lowest of integers that a table numbers faster than one of hashes; else None."""
-    if len(codes) == 0 or codes.dtype.kind not in "iu":
-        return None
-    low, high = int(codes.min()), int(codes.max())
-    return low if high - low <= len(codes) and high < 1 << 62 else None
-
-
-def _table(codes: Array, low: int) -> Array:
-    """Return which integers from the lowest on there are."""
-    is_there = np.zeros(int(codes.max()) - low + 1, bool)
-    is_there[codes - low] = True
-    return is_there
-
-
-def _entries(is_there: Array, low: int, codes: Array) -> pd.Index[Any]:
-    """Return the integers of a table, in the type of these codes."""
-    entries: pd.Index[Any] = pd.Index((np.flatnonzero(is_there) + low).astype(codes.dtype))
-    return entries
 
 
 def encode(column: pd.Series, role: str) -> Coded:

@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 from pandas.api.types import infer_dtype, is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
+from recframe.frames.nulls import has_nulls
+from recframe.frames.shared_objects import find_shared
+from recframe.kernel.grouping import lowest
 from recframe.kernel.repeats import write_bits
 from recframe.kernel.texts import Texts, find_lengths, number_words
 from recframe.kernel.threads import Array, in_slices
@@ -24,6 +27,9 @@ NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplemented
 
 def factorize(column: pd.Series | pd.Index[Any], role: str) -> tuple[Array, Any]:
     """Return the codes and the distinct ids of a column, or raise where ids cannot be compared."""
+    if (shared := find_shared(column)) is not None:
+        codes, ids = factorize(shared.objects, role)
+        return shared.spread(codes), ids
     try:
         return pd.factorize(column)
     except NO_IDS as error:
@@ -100,16 +106,31 @@ def as_texts(text: pa.Array) -> Texts:
 
 
 def find_keys(user: pd.Series | pd.Index[Any]) -> Keys | None:
-    """Return the keys of ids, or None where these are neither numbers nor text."""
+    """Return the keys of ids, or None where these are neither numbers nor text.
+
+    Null texts of objects that rows share are -1; integers with a null among them are no keys.
+    """
     dtype = user.dtype
+    if (shared := find_shared(user)) is not None:
+        objects = shared.objects
+        return None if read_text(objects) is None else shared.spread(pd.factorize(objects)[0])
     if isinstance(dtype, pd.CategoricalDtype):
         return user.array.codes  # `user.cat.codes` would copy them
     if isinstance(dtype, np.dtype) and dtype.kind in "iufbmM":
         integer = {"b": np.uint8, "m": np.int64, "M": np.int64}.get(dtype.kind, dtype)
         return user.to_numpy().view(integer)
-    if is_integer_dtype(dtype):
+    if is_integer_dtype(dtype) and not user.hasnans:
         return user.to_numpy(getattr(dtype, "numpy_dtype", None))
     return read_text(user)
+
+
+def have_nulls(keys: Keys | None, ids: pd.Series) -> bool:
+    """Return whether an id is null, of which the keys of text know."""
+    if isinstance(keys, pa.Array):
+        return bool(keys.null_count)
+    if keys is not None and ids.dtype == object:
+        return bool(lowest(keys) < 0)
+    return has_nulls(ids)
 
 
 def number_ids(text: pa.Array) -> Array | None:

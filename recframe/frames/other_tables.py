@@ -1,17 +1,19 @@
 """Tables of other libraries, as Arrow has them: read to arrays, of no more columns than needed."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from recframe.arrow_tables import read_frame, restore_texts, sample_of
-from recframe.errors import RepeatedPairError
+from recframe.arrow_tables import read_frame, sample_of
+from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_same
 from recframe.frames.tables import measure_table
+from recframe.frames.text_users import find_stand_in
 from recframe.frames.truth import read_judged
 from recframe.metrics.names import Metric
 from recframe.options import Options
@@ -39,14 +41,29 @@ def make_of_table(
 
     What reads the table gets the labels of the columns that are needed, None for all.
     """
-    # Users as categories are not shown, nor matched with others, before they are texts again.
     others = [*(label for _, label in columns.averaged), *columns.of_users]
     is_alone = not any(is_same(label, columns.user) for label in others)
-    in_runs = columns.user if is_alone and not options.needs_item else None
     table = read(columns.labels)
+    interactions = None
+    if is_alone and not options.needs_item and columns.user in table.column_names:
+        interactions = _read_with_stand_in(table, columns, options)
     try:
-        frame = read_frame(table, columns.labels, in_runs)
-        made = make(read_judged(frame, columns, options), options)
+        if interactions is None:
+            interactions = read_judged(read_frame(table, columns.labels), columns, options)
+        return make(interactions, options)
     except RepeatedPairError:  # of which another column may say why
         return make(read_judged(read_frame(read(None)), columns, options), options)
-    return restore_texts(made, table, columns.user)
+
+
+def _read_with_stand_in(table: pa.Table, columns: Columns, options: Options) -> Interactions | None:
+    """Return the arrays of the rows, read with a stand-in for users; None: to be read as they are.
+
+    It is not shown, so that what is wrong with the rows is for the texts themselves to say.
+    """
+    number = table.column_names.index(columns.user)
+    stand_in = find_stand_in(table.column(number))
+    if stand_in is not None:
+        with suppress(RecframeError):
+            frame = read_frame(table, columns.labels, {number: stand_in.cells})
+            return stand_in.restore(read_judged(frame, columns, options))
+    return None

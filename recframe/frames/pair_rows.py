@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import starmap
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.frames.ids import Coded, PairItems, match
-from recframe.frames.keys import number_text, read_text
+from recframe.frames.keys import find_keys, number_text
 from recframe.frames.user_groups import UserGroups
 from recframe.kernel.pairs import Match, find_members, find_pairs
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_threads
 
+MANY = 1 << 15  # pairs whose texts two threads take
 MOST_UNCLEAR = 1000  # pairs that are looked up by themselves
 LOW_BITS = (1 << 28) - 1  # of an integer id: as a rule they tell the items of a user apart
 
@@ -47,16 +51,18 @@ def find_text_rows(
     what is found is compared. The few pairs whose bits are those of another text of the user are
     looked up by themselves.
     """
-    own, (ids, codes) = read_text(text), asked.texts
-    if own is None or ids is None or own.null_count:
+    own, (ids, codes) = find_keys(text), asked.texts
+    if not isinstance(own, pa.Array) or ids is None or own.null_count:
         return None
     code = number_text(ids)[codes]
     keys = groups.in_order(number_text(own)) if keys is None else keys
     found = find_pairs(keys, groups.offsets, 1 << 32, user, code)
     rows, unclear = found.rows, found.repeated
     listed = np.flatnonzero(rows >= 0)
-    same = _take_text(own, groups, rows[listed])
-    others = ids.take(pa.array(codes[listed])).cast(same.type)
+    taken = [(own, groups.take_rows(rows[listed])), (ids, codes[listed])]
+    call: Any = in_threads if len(listed) >= MANY else starmap
+    same, others = call(_take_text, taken)
+    others = others.cast(same.type)
     if not same.equals(others):
         differs = np.asarray(pc.not_equal(same, others))
         unclear = np.union1d(unclear, listed[differs])
@@ -65,14 +71,14 @@ def find_text_rows(
     for pair in unclear:
         first, stop = groups.offsets[user[pair]], groups.offsets[user[pair] + 1]
         wanted = ids[int(codes[pair])].cast(same.type)
-        place = pc.index(_take_text(own, groups, np.arange(first, stop)), wanted).as_py()
+        place = pc.index(_take_text(own, groups.take_rows(np.arange(first, stop))), wanted).as_py()
         rows[pair] = first + place if place >= 0 else -1
     return found
 
 
-def _take_text(text: pa.Array, groups: UserGroups, rows: Array) -> pa.Array:
-    """Return the texts of rows in grouped order."""
-    return text.take(pa.array(groups.take_rows(rows)))
+def _take_text(text: pa.Array, rows: Array) -> pa.Array:
+    """Return the texts of rows."""
+    return text.take(pa.array(rows))
 
 
 def _number_pairs(

@@ -22,7 +22,7 @@ from recframe.frames.duplicates import (
 )
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.nulls import find_nulls, has_nulls
-from recframe.frames.user_groups import UserGroups, Values, check_users, group_values
+from recframe.frames.user_groups import UserGroups, UserIds, Values, group_values, read_users
 from recframe.frames.values import read_gains, read_relevance, read_scores, read_values
 from recframe.kernel.repeats import Repeats
 from recframe.kernel.threads import Array
@@ -45,7 +45,7 @@ def read_interactions(
         checked += [label for _, label in columns.averaged]
     rows = complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
-    check_users([get_column(frame, label, rows) for label in columns.users])
+    users = read_users([get_column(frame, label, rows) for label in columns.users])
     relevant, grades = None, None
     if columns.relevant is not None:
         relevance = get_column(frame, columns.relevant, rows)
@@ -66,9 +66,8 @@ def read_interactions(
         items = read_item_keys(item, lenient=lenient, keep_bits=options.has_truth)
     # What stands in rows goes through the sort with them.
     groups, (item_bits, relevant, grades, *values) = group_cells(
-        frame,
-        columns.users,
-        rows,
+        users,
+        n_rows,
         [None if items is None else items.write_bits, relevant, grades, *averaged, *of_scores],
         keep_order=items is not None and (options.has_truth or options.duplicates == "max"),
     )
@@ -101,25 +100,19 @@ def read_interactions(
 
 def find_groups(frame: pd.DataFrame, users: list[Hashable], rows: Array | None) -> UserGroups:
     """Return the rows of each user, of a frame or of some of its rows; of no column one user."""
-    check_users([get_column(frame, label, rows) for label in users])
-    return group_cells(frame, users, rows, [], keep_order=True)[0]
+    n_rows = len(frame) if rows is None else len(rows)
+    ids = read_users([get_column(frame, label, rows) for label in users])
+    return group_cells(ids, n_rows, [], keep_order=True)[0]
 
 
 def group_cells(
-    frame: pd.DataFrame,
-    users: list[Hashable],
-    rows: Array | None,
-    values: Sequence[Values | None],
-    *,
-    keep_order: bool,
+    users: UserIds, n_rows: int, values: Sequence[Values | None], *, keep_order: bool
 ) -> tuple[UserGroups, list[Any]]:
     """Return what `find_groups` does, and values of the rows in grouped order, None as it is."""
-    if not users:
-        n_rows = len(frame) if rows is None else len(rows)
+    if not users.columns:
         return UserGroups(pd.Index([ALL_USERS]), None, np.array([0, n_rows])), list(values)
-    columns = [get_column(frame, label, rows) for label in users]
     known = [each for each in values if each is not None]
-    groups, grouped = group_values(columns, known, keep_order=keep_order)
+    groups, grouped = group_values(users, known, keep_order=keep_order)
     in_order = iter(grouped)
     return groups, [None if each is None else next(in_order) for each in values]
 

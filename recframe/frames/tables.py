@@ -12,7 +12,7 @@ import pandas as pd
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import find_columns
 from recframe.frames.interactions import Interactions
-from recframe.frames.ties import order_ties
+from recframe.frames.ties import order_ties, place_relevant
 from recframe.frames.truth import read_judged
 from recframe.frames.user_groups import sort_users
 from recframe.frames.user_index import order_of_ids
@@ -46,7 +46,8 @@ def measure_table(
     """Return the metrics of every user of interactions, for each of their scores."""
     plan = make_plan(metrics)
     reads_others = plan.needs_judged or len(interactions.averaged) > 0
-    interactions = order_ties(interactions, options, of_relevant=not reads_others)
+    if reads_others:
+        interactions = order_ties(interactions, options)
     groups = interactions.groups
     averaged = [name for name, _ in interactions.columns.averaged]
     order = sort_users(groups)
@@ -73,6 +74,8 @@ def measure_table(
     runs = []
     for score, of_score in zip(interactions.scores, cells, strict=True):
         rankings = interactions.rankings(score, gains, judged)
+        if options.tie_rule.by_item and not reads_others:
+            rankings = place_relevant(interactions, score, rankings)
         if options.short == "raise":
             check_lengths(rankings, groups.users, score, plan.deepest, options)
         runs += [(of_score, *run) for run in split_users(rankings)]
@@ -121,7 +124,7 @@ def _make_text_level(*labels: str) -> pd.Index[Any]:
     return pd.Index(labels)
 
 
-def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
+def tidy_table(per_user: pd.DataFrame, *, with_score: bool = True) -> pd.DataFrame:
     """Return a per-user table as plain columns: the users', score, and one for each metric."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     names = ["user" if name is None else name for name in per_user.index.names]
@@ -134,8 +137,9 @@ def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
     users = per_user.index.repeat(len(scores))
     for level, name in enumerate(names):
         tidy.insert(level, name, users.get_level_values(level))
-    which = np.tile(np.arange(len(scores)), len(per_user))
-    tidy.insert(len(names), "score", pd.Index(scores, tupleize_cols=False).take(which))
+    if with_score:
+        which = np.tile(np.arange(len(scores)), len(per_user))
+        tidy.insert(len(names), "score", pd.Index(scores, tupleize_cols=False).take(which))
     return tidy
 
 

@@ -16,74 +16,47 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import encode
-from recframe.frames.keys import find_keys
+from recframe.frames.keys import as_texts, read_text
 from recframe.kernel.grouping import group_offsets
 from recframe.kernel.runs import order_runs
+from recframe.kernel.text_order import order_texts
 from recframe.kernel.threads import Array, in_threads
 
-WORD = 8  # bytes
-ReadWords = Callable[[int, int], Array]
 AT_ONCE = 1 << 17  # rows, which the cache holds
 
 
-def order_by_text(sizes: Array, item: pd.Series) -> Array:
-    """Return the order of rows by item as text, the last first, within users of these sizes."""
-    texts = find_keys(item)
-    read = _find_words(texts) if isinstance(texts, pa.Array) and len(texts) else None
-    read = read or partial(_of_rows, _rank(item))
-    offsets = group_offsets(sizes)
-    order = np.empty(len(item), np.int64)
+def order_by_text(item: pd.Series, rows: Array, sizes: Array) -> Array:
+    """Return the order of these rows of a column of items as text, the last first.
 
-    def sort(first: int, stop: int) -> None:
-        own = slice(offsets[first], offsets[stop])
-        keys = ~read(own.start, own.stop)
-        keys -= keys.dtype.type(1)  # so that none is the highest integer
-        in_order = order_runs(keys, sizes[first:stop], np.iinfo(keys.dtype).max)
-        np.add(in_order, own.start, out=order[own])
-
-    # Whole users, about so many rows at a time.
-    firsts = np.searchsorted(offsets, np.arange(0, len(item), AT_ONCE))
-    in_threads(sort, pairwise(np.unique([*firsts, len(sizes)]).tolist()))
-    return order
-
-
-def _of_rows(values: Array, start: int, stop: int) -> Array:
-    """Return the values of rows."""
-    return values[start:stop]
-
-
-def _find_words(texts: pa.Array) -> ReadWords | None:
-    """Return what reads texts as integers in their order, None where these need over seven bytes.
-
-    What all begin with does not count.
+    That is within runs of these sizes, in which no item repeats.
     """
-    bounds = pc.min_max(texts)
-    low, high = bounds["min"].as_py().encode(), bounds["max"].as_py().encode()
-    # What these two begin with, all that are between them do.
-    pairs = enumerate(zip(low, high, strict=False))
-    n_same = next((number for number, (one, other) in pairs if one != other), len(low))
-    if pc.max(pc.binary_length(texts)).as_py() - n_same > WORD - 1:
-        return None
-    _, offsets, data = texts.buffers()
-    width = np.int32 if pa.types.is_string(texts.type) else np.int64
-    ends: Array = np.frombuffer(offsets, width)[texts.offset : texts.offset + len(texts) + 1]
-    signs = np.zeros(ends[-1] + WORD, np.uint8)
-    signs[: ends[-1]] = np.frombuffer(data or b"", np.uint8)[: ends[-1]]
-    # Eight bytes from every byte on, each time as one integer.
-    from_each: Array = np.ndarray((ends[-1] + 1,), "<u8", signs, strides=(1,))
+    text = None if item.dtype == object else read_text(item)
+    if text is None or text.null_count:  # few objects are read in less time than all
+        item, rows = item.iloc[rows], np.arange(len(rows))
+        text = read_text(item)
+    sort: Callable[[Array, Array], Array]
+    if text is not None:
+        sort = partial(order_texts, as_texts(text))
+    else:
+        sort = partial(_sort_ranks, _rank(item))
+    sizes = sizes[sizes > 0]
+    offsets = group_offsets(sizes)
 
-    def read(start: int, stop: int) -> Array:
-        own = ends[start : stop + 1]
-        words: Array = from_each[own[:-1] + n_same].byteswap()  # `take` would copy all there are
-        # What follows a text goes; of two that begin alike the shorter comes first.
-        length: Array = (np.diff(own) - n_same).astype(np.uint64)
-        beyond = 8 * (WORD - length)
-        words >>= beyond
-        words <<= beyond
-        words |= length
-        return words
+    def sort_part(first: int, stop: int) -> Array:
+        own = slice(offsets[first], offsets[stop])
+        order = sort(rows[own], sizes[first:stop])
+        order += own.start
+        return order
 
-    return read
+    # Whole runs, about so many rows at a time.
+    firsts = np.searchsorted(offsets, np.arange(0, len(rows), AT_ONCE))
+    parts = pairwise(np.unique([*firsts, len(sizes)]).tolist())
+    return np.concatenate(in_threads(sort_part, parts))
+
+
+def _sort_ranks(rank: Array, rows: Array, sizes: Array) -> Array:
+    """Return what `order_texts` does, of texts whose order is known."""
+    return order_runs(-rank[rows], sizes, 1)
 
 
 def _rank(item: pd.Series) -> Array:

@@ -17,10 +17,11 @@ from recframe.frames.keys import (
     encode_values,
     factorize,
     find_keys,
+    have_nulls,
     number_ids,
 )
 from recframe.frames.kinds import check_ids
-from recframe.frames.nulls import find_nulls, has_nulls, null_error
+from recframe.frames.nulls import find_nulls, null_error
 from recframe.frames.user_index import Ids, as_users, order_of_ids, take_ids
 from recframe.kernel.grouping import (
     combine,
@@ -75,45 +76,55 @@ class UserGroups(NamedTuple):
         return values if order is None else take(values, order)
 
 
+class UserIds(NamedTuple):
+    """The columns that tell users apart, and the keys of their ids, none of which is null."""
+
+    columns: Sequence[pd.Series]
+    keys: Sequence[Keys | None]
+
+
 def group_users(*columns: pd.Series) -> UserGroups:
     """Return the rows of each user, or raise where an id is null.
 
     Of several columns each combination of their ids is a user.
     """
-    check_users(columns)
-    return group_values(columns, [], keep_order=True)[0]
+    return group_values(read_users(columns), [], keep_order=True)[0]
+
+
+def read_users(columns: Sequence[pd.Series]) -> UserIds:
+    """Return the ids of users, or raise where one is null, or of a dtype that cannot be one."""
+    keys = []
+    for column in columns:
+        check_dtype(column, "user")
+        own = find_keys(column)
+        if have_nulls(own, column):
+            raise null_error(f"user={quote(column.name)}: ids", find_nulls(column))
+        keys.append(own)
+    return UserIds(columns, keys)
 
 
 def group_values(
-    columns: Sequence[pd.Series], values: Sequence[Values], *, keep_order: bool
+    ids: UserIds, values: Sequence[Values], *, keep_order: bool
 ) -> tuple[UserGroups, list[Values]]:
-    """Return what `group_users` does of ids that are checked, and values in grouped order.
+    """Return what `group_users` does, and values in grouped order.
 
     Values may be a function that returns them, which is called only where rows are to be sorted.
     An order that is not kept is looked for again if it is asked for.
     """
-    groups, grouped = _group(columns, values, keep_order=keep_order)
-    for number, column in enumerate(columns):
+    groups, grouped = _group(ids, values, keep_order=keep_order)
+    for number, column in enumerate(ids.columns):
         if column.dtype.kind in "fO":
             users = groups.users
-            ids = users.levels[number] if isinstance(users, pd.MultiIndex) else users
-            check_ids(ids, column, "user")
+            distinct = users.levels[number] if isinstance(users, pd.MultiIndex) else users
+            check_ids(distinct, column, "user")
     return groups, grouped
 
 
-def check_users(columns: Sequence[pd.Series]) -> None:
-    """Raise where an id is null, or of a dtype that cannot be one."""
-    for column in columns:
-        check_dtype(column, "user")
-        if has_nulls(column):
-            raise null_error(f"user={quote(column.name)}: ids", find_nulls(column))
-
-
 def _group(
-    columns: Ids, values: Sequence[Values], *, keep_order: bool
+    ids: UserIds, values: Sequence[Values], *, keep_order: bool
 ) -> tuple[UserGroups, list[Values]]:
     """Return the rows of each user, and values of the rows in grouped order."""
-    keys = [find_keys(column) for column in columns]
+    columns, keys = ids
     if (bounds := _find_runs(keys)) is not None:
         return _group_runs(columns, keys, values, bounds)
     numbers, are_sorted = _number_users(columns, keys)
@@ -196,7 +207,7 @@ def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Arra
         numbers = number_ids(keys)
         return encode_values(keys)[0] if numbers is None else numbers, False
     if keys is not None and keys.dtype.kind in "iu":
-        return keys, True
+        return keys, ids.dtype != object
     return factorize(ids, "user")[0], False
 
 

@@ -121,19 +121,28 @@ def run_starts(*keys: Array) -> Array:
 
 
 def run_bounds(values: Array) -> Array:
-    """Return the positions of the values that differ from the one before, and the end."""
+    """Return the positions of the values that differ from the one before, and the end.
+
+    Values may be rows of two integers.
+    """
 
     def find(start: int, stop: int) -> Array:
         # By parts, so that what is compared stays in the cache.
         cuts = [*range(start, stop, ROWS_PER_CHUNK // 4), stop]
         found = [
-            find_flags(values[first:end] != values[first - 1 : end - 1]) + first
+            find_flags(_differ(values[first:end], values[first - 1 : end - 1])) + first
             for first, end in pairwise(cuts)
         ]
         return np.concatenate(found)
 
     ends = np.array([0, len(values)] if len(values) else [0])
     return np.concatenate([ends[:1], *in_slices(find, 1, len(values)), ends[1:]])
+
+
+def _differ(values: Array, others: Array) -> Array:
+    """Return whether values differ, rows of two as one."""
+    differ: Array = values != others
+    return differ if differ.ndim == 1 else differ.view(np.uint16).ravel() != 0
 
 
 def find_flags(flags: Array) -> Array:

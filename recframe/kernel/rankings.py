@@ -141,6 +141,16 @@ class Rankings(NamedTuple):
     values: tuple[Array, ...] = ()
     judged: Judged | None = None
 
+    def move_relevant(self, rows: Array, places: Array) -> Rankings:
+        """Return rankings in which those of these rows that are relevant stand at these places."""
+        relevant, gains = self.relevant.copy(), self.gains
+        relevant[places] = self.relevant[rows]
+        if gains is not None:
+            gain = gains.gain.copy()
+            gain[places] = gains.gain[rows]
+            gains = gains._replace(gain=gain)
+        return self._replace(relevant=relevant, gains=gains)
+
 
 def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
     """Return runs of whole users, each for one thread, and which of all users they are."""

@@ -9,6 +9,9 @@ from recframe.kernel.grouping import group_offsets
 from recframe.kernel.sorting import MOST_CELLS, pad_runs, pick_runs
 from recframe.kernel.threads import Array
 
+NARROW = 8  # keys of a run up to which they are compared each with each
+MANY = 1 << 14  # keys from which on that pays
+
 
 def size_blocks(
     values: Array, offsets: Array, users: Array, pad: Any
@@ -48,8 +51,26 @@ def order_runs(keys: Array, sizes: Array, pad: float) -> Array:
     Runs of like size are sorted as rows of a matrix: ten times as fast as all keys at once.
     """
     offsets, order = group_offsets(sizes), np.arange(len(keys))
-    for runs, block in size_blocks(keys, offsets, np.flatnonzero(sizes > 1), pad):
+    shortest = 1 + (NARROW if len(keys) >= MANY else 1)
+    for width in range(2, shortest):
+        _order_narrow(keys, offsets[:-1][sizes == width], width, order)
+    for runs, block in size_blocks(keys, offsets, np.flatnonzero(sizes >= shortest), pad):
         first, column = offsets[runs][:, None], np.arange(block.shape[1])
         inside = column < sizes[runs][:, None]
         order[(first + column)[inside]] = (first + np.argsort(block, axis=1))[inside]
     return order
+
+
+def _order_narrow(keys: Array, first: Array, width: int, order: Array) -> None:
+    """Write the order of keys within runs of this width that begin there.
+
+    The place of a key is how many come before it: of few to count them all takes a fifth of the
+    time of sorting.
+    """
+    rows = first + np.arange(width)[:, None]
+    cells, place = keys[rows], np.zeros(rows.shape, np.int8)
+    for column in range(1, width):
+        is_after = (cells[:column] > cells[column]).view(np.int8)
+        place[:column] += is_after
+        place[column] = column - is_after.sum(axis=0, dtype=np.int8)
+    order[first + place] = rows

@@ -1,5 +1,6 @@
 """Threads: rows cut into slices, and users into runs, that threads work on. NumPy only."""
 
+import math
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -15,6 +16,7 @@ Result = TypeVar("Result")
 
 ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
 MOST_CHUNKS = 8  # of these make the longest run of users that one thread takes
+MOST_USERS = 1 << 18  # in such a run: arrays of more are handed out page by page each time
 
 
 def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> list[Result]:
@@ -37,7 +39,8 @@ def user_bounds(offsets: Array) -> Array:
     if most < 2:
         return np.arange(0, n_users + 1, max(1, n_users))
     n_threads = n_processors()
-    n_runs = n_threads * max(1, -(-n_rows // (MOST_CHUNKS * ROWS_PER_CHUNK * n_threads)))
+    n_rounds = max(n_rows / (MOST_CHUNKS * ROWS_PER_CHUNK), n_users / MOST_USERS) / n_threads
+    n_runs = n_threads * max(1, math.ceil(n_rounds))
     n_runs = min(n_runs, most)
     # A run begins with the first user at or after its mark.
     firsts = np.searchsorted(offsets[:-1], np.linspace(0, n_rows, n_runs + 1)[:-1])

@@ -3,21 +3,18 @@
 import numpy as np
 
 from recframe.kernel.grouping import (
-    find_flags,
+    group_offsets,
     number_members,
     run_starts,
     sum_by_row,
     sum_by_user,
 )
-from recframe.kernel.pairs import find_members
-from recframe.kernel.radix import argsort
 from recframe.kernel.rankings import TIE_RULES, Rankings, split_users
-from recframe.kernel.runs import size_blocks
+from recframe.kernel.runs import order_runs, size_blocks
 from recframe.kernel.sort_keys import rankable, short_keys, to_keys
 from recframe.kernel.sorting import count_unused, mark, sorted_blocks
 from recframe.kernel.threads import Array, in_threads
 
-LOW_BITS = (1 << 32) - 1
 N_SAMPLED = 1 << 10  # scores that show whether ties are many
 
 
@@ -26,37 +23,32 @@ def find_tied(rankings: Rankings) -> Array:
     is_tied = np.zeros(len(rankings.relevant), bool)
     blocks = sorted_blocks(rankings, TIE_RULES["best"])
     found = [users[flags.any(axis=1)] for users, _, flags in blocks if flags is not None]
-    if not found:
-        return is_tied
-    # Only the rows of users with a tie are sorted such that they are known thereafter.
-    users = np.sort(np.concatenate(found))
-    starts = rankings.offsets[users]
-    user, number = number_members(rankings.offsets[users + 1] - starts)
-    rows = starts[user] + number
-    keys = to_keys(rankable(rankings.scores[rows]).copy())
-    order = np.argsort(keys)
-    order = order[argsort(user[order])]
-    sizes = np.diff(run_starts(user[order], keys[order]), append=len(order))
-    is_tied[rows[order[np.repeat(sizes > 1, sizes)]]] = True
+    if found:
+        # Only the rows of users with a tie are sorted such that they are known thereafter.
+        rows, sizes = _group_by_score(rankings, np.sort(np.concatenate(found)))
+        is_tied[rows[np.repeat(sizes > 1, sizes)]] = True
     return is_tied
 
 
-def find_tied_relevant(rankings: Rankings) -> Array:
-    """Return which rows share their score with another of their user, one of them being relevant.
+def find_relevant_ties(rankings: Rankings) -> tuple[Array, Array]:
+    """Return the rows of each tie that has a relevant one, and how many each has.
 
-    Of scores of 64 bits others may be among them.
+    They come tie after tie, and those of a tie in order.
     """
     sample = rankings.scores[:: max(1, len(rankings.scores) // N_SAMPLED)]
-    if 2 * len(np.unique(sample)) < len(sample):
-        runs = in_threads(lambda run, _: _find_numbered(run), split_users(rankings))
-        found = [flags for flags in runs if flags is not None]
-        if len(found) == len(runs):
-            return np.concatenate(found)
-    return _find_looked_up(rankings)
+    are_many = 2 * len(np.unique(sample)) < len(sample)
+
+    def find(run: Rankings, users: slice) -> tuple[Array, Array]:
+        found = _find_numbered(run) if are_many else None
+        rows, sizes = _find_sorted(run) if found is None else found
+        return rows + rankings.offsets[users.start], sizes
+
+    rows, sizes = map(np.concatenate, zip(*in_threads(find, split_users(rankings)), strict=True))
+    return rows, sizes
 
 
-def _find_numbered(rankings: Rankings) -> Array | None:
-    """Return what `find_tied_relevant` does, None where keys have no room for numbers of rows."""
+def _find_numbered(rankings: Rankings) -> tuple[Array, Array] | None:
+    """Return what `find_relevant_ties` does, None where keys have no room for numbers of rows."""
     scores, relevant, offsets, *_ = rankings
     n_bits = int(np.diff(offsets).max(initial=0)).bit_length()
     short = short_keys(rankable(scores), relevant, room=0)
@@ -64,52 +56,52 @@ def _find_numbered(rankings: Rankings) -> Array | None:
     n_over = max(0, short.n_bits + n_bits - (30 if short.n_bits < 32 else 31))
     if not short.is_exact or count_unused(short.keys) < n_over:
         return None
-    marked = short.keys >> (n_over + 1)
-    marked += marked
-    marked |= relevant
-    is_tied = np.zeros(len(relevant), bool)
+    by_score = short.keys >> (n_over + 1)
+    by_score <<= n_bits + 1
+    by_score |= relevant
     users = np.flatnonzero(sum_by_user(relevant, offsets))
-    pad = (1 << (31 - n_bits)) - 2  # which is not marked
-    for own, keys in size_blocks(marked, offsets, users, pad):
-        keys <<= n_bits
-        keys |= np.arange(keys.shape[1], dtype=np.int32)
+    pad = (1 << 31) - (2 << n_bits)  # which is not marked
+    rows, numbers = [users[:0]], [users[:0]]
+    for own, keys in size_blocks(by_score, offsets, users, pad):
+        keys |= np.arange(0, 2 * keys.shape[1], 2, dtype=np.int32)
         keys.sort(axis=1)
-        by_score = keys >> (n_bits + 1)
-        is_last = np.ones(keys.shape, bool)
-        np.not_equal(by_score[:, 1:], by_score[:, :-1], out=is_last[:, :-1])
-        cells, last = keys.ravel(), np.flatnonzero(is_last)
-        sizes = np.diff(last, prepend=-1)
-        # Of a tie relevant rows are the last.
-        chosen = np.flatnonzero((cells[last] >> n_bits & 1 == 1) & (sizes > 1))
-        tie, before = number_members(sizes[chosen])
-        found = last[chosen][tie] - before
-        columns = cells[found] & ((1 << n_bits) - 1)
-        is_tied[offsets[own][found // keys.shape[1]] + columns] = True
-    return is_tied
+        scores = keys >> (n_bits + 1)
+        begins = np.ones(keys.shape, bool)
+        np.not_equal(scores[:, 1:], scores[:, :-1], out=begins[:, 1:])
+        bounds = np.append(np.flatnonzero(begins), keys.size)
+        n_relevant = sum_by_user(keys.ravel().astype(np.uint8) & 1, bounds)
+        sizes = np.diff(bounds)
+        chosen = np.flatnonzero((n_relevant > 0) & (sizes > 1))
+        first, sizes = bounds[chosen], sizes[chosen]
+        cells = np.repeat(first - group_offsets(sizes)[:-1], sizes)
+        cells += np.arange(len(cells))
+        columns = keys.ravel()[cells] >> 1 & ((1 << n_bits) - 1)
+        rows.append(np.repeat(offsets[own[first // keys.shape[1]]], sizes) + columns)
+        numbers.append(sizes)
+    return np.concatenate(rows), np.concatenate(numbers)
 
 
-def _find_looked_up(rankings: Rankings) -> Array:
-    """Return what `find_tied_relevant` does, by looking up the scores of relevant rows."""
-    scores, relevant, offsets, *_ = rankings
-    is_tied = np.zeros(len(relevant), bool)
-    has_tied = np.concatenate(in_threads(_have_tied_relevant, split_users(rankings)))
-    if not has_tied.any():
-        return is_tied
-    scores = rankable(scores)
-    codes = (scores + scores.dtype.type(0)).view(f"u{scores.itemsize}")  # -0.0 becomes 0.0
-    if codes.itemsize == 8:
-        codes = ((codes ^ (codes >> 32)) & LOW_BITS).view(np.int64)
-    found = find_flags(relevant)
-    user = np.repeat(np.arange(len(has_tied)), sum_by_user(relevant, offsets))
-    found, user = found[has_tied[user]], user[has_tied[user]]
-    member = find_members(codes, offsets, LOW_BITS + 1, user, codes[found])
-    rows = np.flatnonzero(member >= 0)
-    sizes = np.bincount(member[rows], minlength=len(found))
-    is_tied[rows] = sizes[member[rows]] > 1
-    return is_tied
+def _find_sorted(rankings: Rankings) -> tuple[Array, Array]:
+    """Return what `find_relevant_ties` does, of users whose ties have been found by short keys."""
+    users = np.flatnonzero(_have_tied_relevant(rankings))
+    rows, sizes = _group_by_score(rankings, users)
+    is_chosen = (sizes > 1) & (sum_by_user(rankings.relevant[rows], group_offsets(sizes)) > 0)
+    rows, sizes = rows[np.repeat(is_chosen, sizes)], sizes[is_chosen]
+    return rows[order_runs(rows, sizes, len(rankings.relevant))], sizes
 
 
-def _have_tied_relevant(rankings: Rankings, _: slice) -> Array:
+def _group_by_score(rankings: Rankings, users: Array) -> tuple[Array, Array]:
+    """Return the rows of users, those of one score together, and how many these are."""
+    starts = rankings.offsets[users]
+    n_rows = rankings.offsets[users + 1] - starts
+    user, number = number_members(n_rows)
+    rows = starts[user] + number
+    keys = to_keys(rankable(rankings.scores[rows]).copy())
+    order = order_runs(keys, n_rows, np.iinfo(keys.dtype).max)
+    return rows[order], np.diff(run_starts(user, keys[order]), append=len(order))
+
+
+def _have_tied_relevant(rankings: Rankings) -> Array:
     """Return which users have a relevant row that shares its score with another row."""
     have_tied = np.zeros(len(rankings.n_unranked), bool)
     n_relevant = sum_by_user(rankings.relevant, rankings.offsets)

@@ -15,6 +15,7 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.judged import judged_frame
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
+from recframe.arguments import TruthLike
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.other_tables import make_of_table
@@ -22,7 +23,7 @@ from recframe.frames.tables import plain_table, tidy_table
 from recframe.frames.truth import read_judged
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
-from recframe.options import Options, TruthLike
+from recframe.options import Options
 from recframe.polars.columns import as_frame, as_polars, as_table, is_foreign, make_sample
 
 __all__ = ["PolarsRecAccessor"]
@@ -250,7 +251,11 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> pl.DataFrame:
         per_user: Any = super()._per_user(metrics)  # one form for one metric or several
-        return self._finish(tidy_table(per_user))
+        made = self._finish(tidy_table(per_user, with_score=False))
+        # Which score it is Polars writes into each row far sooner than pandas.
+        scores = pl.Series("score", per_user.columns.unique("score"))
+        which = np.tile(np.arange(len(scores)), len(per_user))
+        return made.insert_column(per_user.index.nlevels, scores.gather(which))
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
         plain = plain_table(make_table(per_user))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -22,13 +23,20 @@ def make_sample(schema: pl.Schema) -> pd.DataFrame:
 
 def as_polars(table: pd.DataFrame, schema: pl.Schema) -> pl.DataFrame:
     """Return a table of pandas as Polars has it: categories in the type that the frame's are of."""
-    made = pl.from_pandas(table, nan_to_null=True)
+    made = pl.DataFrame([_as_series(name, column) for name, column in table.items()])
     kinds = {
         name: schema[name]
         for name, dtype in zip(made.columns, table.dtypes, strict=True)
         if isinstance(dtype, pd.CategoricalDtype) and name in schema
     }
     return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
+
+
+def _as_series(name: Any, column: pd.Series) -> pl.Series:
+    """Return a column of pandas as Polars has it; of numbers at once, without Arrow between."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+        return pl.Series(name, column.to_numpy(), nan_to_null=True)
+    return pl.from_pandas(column, nan_to_null=True).rename(name)
 
 
 def as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:

@@ -5,7 +5,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.frames import keys
+from recframe.errors import RecframeError
+from recframe.frames import keys, shared_objects
 from recframe.kernel import texts as kernel_texts
 
 
@@ -29,6 +30,84 @@ def test_objects(cells, expected):
 
     assert (expected is None) == (found is None)
     assert found is None or expected == pa.array(found).to_pylist()
+
+
+@pytest.mark.parametrize("are_runs", [True, False])
+@pytest.mark.parametrize("is_strided", [True, False])
+@pytest.mark.parametrize("null", [None, float("nan"), pd.NA, "".join(["i", "d", "2"])])
+def test_objects_that_rows_share(null, is_strided, are_runs, monkeypatch):
+    """Few objects are numbered by where they lie, those that are equal alike, nulls as such."""
+    monkeypatch.setattr(shared_objects, "N_SAMPLED", 16)
+    of_each = np.arange(300) // 30 if are_runs else np.random.default_rng(4).permutation(300) % 10
+    objects = np.empty((10, 2), object)
+    objects[:, 0] = [*(f"id{n}" for n in range(8)), "".join(["i", "d", "1"]), null]
+    cells = objects[of_each]
+    cells = cells[:, 0] if is_strided else cells[:, 0].copy()
+    column = pd.Series(cells, name="user", dtype=object, copy=False)
+    assert is_strided != column.to_numpy().flags.c_contiguous
+    expected, ids = pd.factorize(column)
+
+    assert shared_objects.find_shared(column) is not None
+    codes, found = keys.factorize(column, "user")
+    np.testing.assert_array_equal(expected, codes)
+    pd.testing.assert_index_equal(ids, found)
+    numbers = keys.find_keys(column)
+    assert keys.have_nulls(numbers, column) == pd.isna(null)
+    np.testing.assert_array_equal(
+        expected, pd.factorize(numbers)[0] if numbers.min() >= 0 else codes
+    )
+
+
+def test_objects_that_are_not_shared(monkeypatch):
+    """Objects that rows do not share, few rows, and objects that are no text are read as such."""
+    monkeypatch.setattr(shared_objects, "N_SAMPLED", 16)
+    texts = [f"{n % 9}" for n in range(300)]
+    assert pa.types.is_string(keys.find_keys(pd.Series(texts, dtype=object)).type)
+    assert pa.types.is_string(keys.find_keys(pd.Series(["a"] * 20, dtype=object)).type)
+    for cell in (7, ("a",), [1]):
+        column = pd.Series(["a", cell] * 150, dtype=object)
+        assert shared_objects.find_shared(column) is not None
+        assert keys.find_keys(column) is None
+
+
+@pytest.mark.parametrize("order", ["grouped", "shuffled"])
+def test_frames_of_objects_that_rows_share(order, monkeypatch):
+    """Tables and refusals of such frames are those of text."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"user": np.repeat(np.arange(20), 30), "item": np.tile(np.arange(30), 20)})
+    frame = frame.assign(score=rng.integers(0, 9, 600), relevant=rng.random(600) < 0.3)
+    frame = frame if order == "grouped" else frame.sample(frac=1, random_state=1)
+    texts = frame.assign(user="u" + frame["user"].astype("str"), item=frame["item"].astype("str"))
+    shared = texts.copy()
+    for column in ("user", "item"):
+        ids, codes = np.unique(texts[column].to_numpy(object), return_inverse=True)
+        shared[column] = pd.Series(ids[codes], dtype=object, index=shared.index)
+    truth = texts.iloc[::7][["user", "item"]]
+    monkeypatch.setattr(shared_objects, "N_SAMPLED", 16)
+
+    assert shared_objects.find_shared(shared["user"]) is not None
+    assert shared_objects.find_shared(shared["item"]) is not None
+    calls = [
+        lambda frame: frame.rec(short="pad").recall(k=3),
+        lambda frame: frame.drop(columns="relevant").rec(truth=truth, short="pad").recall(k=3),
+        lambda frame: (
+            frame.drop(columns="relevant")
+            .rec(truth=truth.astype(object), short="pad", ties="item")
+            .recall(k=3)
+        ),
+    ]
+    for call in calls:
+        pd.testing.assert_frame_equal(call(texts), call(shared), check_index_type=False)
+    for column in ("user", "item"):
+        cells = shared[column].to_numpy().copy()
+        cells[77] = None
+        with pytest.raises(
+            RecframeError,
+            match=f"{column}='{column}': ids must not be null, found 1 null of 600 rows .* row 77",
+        ):
+            shared.assign(**{column: cells}).rec.recall(k=1)
+    with pytest.raises(RecframeError, match="found 1 of 601 rows that repeat another"):
+        pd.concat([shared, shared.iloc[[5]]]).rec.recall(k=1)
 
 
 @pytest.mark.parametrize("width", [pa.string(), pa.large_string()])

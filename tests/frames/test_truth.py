@@ -520,6 +520,7 @@ def test_neither_frame_is_changed(recs, test):
 def test_texts_that_end_alike(asked, listed, most, order, monkeypatch):
     """A user's texts that differ only before their last eight bytes are each found by itself."""
     monkeypatch.setattr("recframe.frames.pair_rows.MOST_UNCLEAR", most)
+    monkeypatch.setattr("recframe.frames.pair_rows.MANY", most)
     ids = {"x": "x12345678", "y": "y12345678", "z": "z"}
     recs = pd.DataFrame({"user": 1, "item": list(map(ids.get, listed))})
     recs["score"] = np.arange(len(recs), 0, -1.0)

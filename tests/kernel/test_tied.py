@@ -5,7 +5,7 @@ import pytest
 
 from recframe.kernel import tied
 from recframe.kernel.rankings import Rankings
-from recframe.kernel.tied import find_tied_relevant
+from recframe.kernel.tied import find_relevant_ties
 
 SCORES = {
     "float32 of whole numbers": lambda rng, n: rng.integers(0, 5, n).astype(np.float32),
@@ -33,10 +33,18 @@ def test_tied_with_a_relevant_row(monkeypatch, kind, looks_first):
         scores, relevant = SCORES[kind](rng, n_rows), rng.random(n_rows) < 0.3
         user = np.repeat(np.arange(12), np.diff(offsets))
         is_like = (user[:, None] == user) & (scores[:, None] == scores)
-        expected = (is_like & relevant).any(axis=1) & (is_like.sum(axis=1) > 1)
+        is_found = (is_like & relevant).any(axis=1) & (is_like.sum(axis=1) > 1)
 
         rankings = Rankings(scores, relevant, offsets, np.zeros(12, int))
-        assert expected.tolist() == find_tied_relevant(rankings).tolist()
+        assert {tuple(np.flatnonzero(like)) for like in is_like[is_found]} == list_ties(rankings)
+
+
+def list_ties(rankings):
+    """Return the ties that are found, as a set of rows in order."""
+    rows, sizes = find_relevant_ties(rankings)
+    found = [tuple(tie.tolist()) for tie in np.split(rows, sizes.cumsum())[:-1]]
+    assert len(found) == len(set(found))
+    return set(found)
 
 
 @pytest.mark.parametrize("n_rows", [3, 4, 7, 8])
@@ -47,7 +55,6 @@ def test_rows_beside_shorter_ones(n_rows):
             scores = np.append(np.arange(n_rows) % n_scores, 0) * step
             relevant = np.ones(n_rows + 1, bool)
             rankings = Rankings(scores, relevant, np.array([0, n_rows, n_rows + 1]), np.zeros(2))
-            counts = np.bincount(scores[:-1] // step)
 
-            expected = [*(counts[scores[:-1] // step] > 1), False]
-            assert expected == find_tied_relevant(rankings).tolist()
+            ties = [tuple(range(first, n_rows, n_scores)) for first in range(n_scores)]
+            assert {tie for tie in ties if len(tie) > 1} == list_ties(rankings)

@@ -1,0 +1,124 @@
+"""Users that are text in views, as Polars has it: what stands for them while rows are read.
+
+To make texts as pandas has them of all rows takes longer than to group these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recframe.arrow_tables import is_view, read_column
+from recframe.frames.interactions import Interactions
+from recframe.frames.keys import MANY
+from recframe.frames.user_groups import N_SAMPLED, sort_users
+from recframe.kernel.grouping import run_bounds
+from recframe.kernel.threads import Array
+from recframe.kernel.views import find_window
+
+
+class StandIn(NamedTuple):
+    """What stands for the texts of a column.
+
+    Parameters
+    ----------
+    cells : ndarray or Categorical of length n_rows
+        What stands in each row, in the order of texts.
+    write : callable
+        Returns the texts of an index of such cells.
+    """
+
+    cells: Array | pd.Categorical[Any]
+    write: Callable[[Any], Any]
+
+    def restore(self, interactions: Interactions) -> Interactions:
+        """Return the arrays of rows of users for which these stand, with the users' texts."""
+        groups = interactions.groups
+        users = pd.Index(self.write(groups.users), name=groups.users.name)
+        groups = groups._replace(users=users, sorted_by=sort_users(groups))
+        return interactions._replace(groups=groups)
+
+
+def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
+    """Return what stands for texts in views; None where they are better read.
+
+    Short texts are in their views, so that these tell them. A long one may be stored again for each
+    row; users have no runs then.
+    """
+    chunks = [chunk for chunk in column.chunks if len(chunk)]
+    if not is_view(column.type) or column.null_count or not chunks:
+        return None
+    views = [_get_views(chunk) for chunk in chunks]
+    bounds = _find_runs(views)
+    if bounds is None:
+        return _read_numbers(views) if len(column) >= MANY else None
+    heads = [own[found[:-1]] for own, found in zip(views, bounds, strict=True)]
+    made = _read_numbers(heads)
+    if made is None:
+        taken = zip(chunks, heads, bounds, strict=True)
+        made = _read_categories([_take_texts(*each) for each in taken])
+    lengths = np.concatenate([np.diff(found) for found in bounds])
+    return made._replace(cells=made.cells.repeat(lengths))
+
+
+def _get_views(chunk: pa.Array) -> Array:
+    """Return the views of texts, two words each."""
+    words = np.frombuffer(chunk.buffers()[1], np.uint64)
+    return words[2 * chunk.offset : 2 * (chunk.offset + len(chunk))].reshape(-1, 2)
+
+
+def _find_runs(views: Sequence[Array]) -> list[Array] | None:
+    """Return the bounds of runs of one view in each piece; None where views are not in runs."""
+    found = []
+    for own in views:
+        for part in (own[:N_SAMPLED], own):
+            bounds = run_bounds(part)
+            if 4 * (len(bounds) - 1) > len(part):
+                return None
+        found.append(bounds)
+    return found
+
+
+def _read_numbers(views: Sequence[Array]) -> StandIn | None:
+    """Return integers that tell texts, in the order of these; None where there are none."""
+    window = find_window(views)
+    if window is None:
+        return None
+    numbers = np.empty(sum(map(len, views)), np.uint64)
+    start = 0
+    for own in views:
+        window.number(own, numbers[start : start + len(own)])
+        start += len(own)
+
+    def write(users: pd.Index[Any]) -> Any:
+        buffers = [None, pa.py_buffer(window.write_views(users.to_numpy()))]
+        texts = pa.Array.from_buffers(pa.string_view(), len(users), buffers)
+        return read_column(pa.chunked_array([texts]))
+
+    return StandIn(numbers, write)
+
+
+def _read_categories(texts: Sequence[pa.Array]) -> StandIn:
+    """Return texts as categories in their order."""
+    encoded = pa.chunked_array(texts).combine_chunks().dictionary_encode()
+    in_order = pc.sort_indices(encoded.dictionary)
+    place = np.empty(len(in_order), np.int32)
+    place[in_order.to_numpy()] = np.arange(len(in_order), dtype=np.int32)
+    distinct = pd.Index(read_column(pa.chunked_array([encoded.dictionary.take(in_order)])))
+    codes, dtype = place[encoded.indices.to_numpy()], pd.CategoricalDtype(distinct)
+    cells = pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+    return StandIn(cells, lambda users: distinct.take(users.codes))
+
+
+def _take_texts(chunk: pa.Array, heads: Array, bounds: Array) -> pa.Array:
+    """Return the texts of the first rows of runs, of which these are the views."""
+    buffers = [None, pa.py_buffer(heads), *chunk.buffers()[2:]]
+    try:
+        return pa.Array.from_buffers(chunk.type, len(heads), buffers).cast(pa.large_string())
+    except ValueError:  # of an old pyarrow, which takes no data beside views
+        return chunk.cast(pa.large_string()).take(pa.array(bounds[:-1]))

@@ -1,0 +1,118 @@
+"""Views: texts as records of 16 bytes, the short ones themselves; as integers. NumPy only.
+
+A record begins with the length, in four bytes. A text of at most twelve follows, and zeros.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from recframe.kernel.threads import Array, in_slices
+
+BATCH = 1 << 16  # views that one step after the other leaves in the cache
+LONGEST = 12  # bytes of a text that stands in its view
+LAST = np.uint64(56)  # bits before the last byte of eight
+ALL_BITS = (1 << 64) - 1
+
+
+class Window(NamedTuple):
+    """Where the bytes are in which short texts differ: eight, or seven beside the length.
+
+    Parameters
+    ----------
+    common : tuple of two int
+        The words of a view without those bytes.
+    begin : int
+        The first of those bytes in the texts, at most the fifth.
+    has_length : bool
+        Whether texts differ in length.
+    """
+
+    common: tuple[int, int]
+    begin: int
+    has_length: bool
+
+    def number(self, views: Array, numbers: Array) -> None:
+        """Write an integer for each view, in the order of the texts."""
+        shifts = np.uint64(32 + 8 * self.begin), np.uint64(32 - 8 * self.begin)
+
+        def write(start: int, stop: int) -> None:
+            rooms = np.empty((2, min(BATCH, stop - start)), np.uint64)
+            for first in range(start, stop, BATCH):
+                head, tail = views[first : min(first + BATCH, stop)].T
+                word, other = rooms[:, : len(head)]
+                # NumPy shifts all 64 bits out too.
+                np.right_shift(head, shifts[0], out=word)
+                np.left_shift(tail, shifts[1], out=other)
+                word |= other
+                if self.has_length:
+                    word &= (np.uint64(1) << LAST) - np.uint64(1)
+                    word |= np.left_shift(head, LAST, out=other)
+                # The first byte leads, as in the order of texts.
+                numbers[first : first + len(head)] = word.byteswap(inplace=True)
+
+        in_slices(write, 0, len(views))
+
+    def write_views(self, numbers: Array) -> Array:
+        """Return the views of which these are the numbers."""
+        word = numbers.byteswap()
+        views = np.empty((len(word), 2), np.uint64)
+        views[:] = self.common
+        if self.has_length:
+            views[:, 0] |= word >> LAST
+            word &= (np.uint64(1) << LAST) - np.uint64(1)
+        views[:, 0] |= word << np.uint64(32 + 8 * self.begin)
+        views[:, 1] |= word >> np.uint64(32 - 8 * self.begin)
+        return views
+
+
+def find_window(views: Sequence[Array]) -> Window | None:
+    """Return where short texts differ; None where one is long, or they differ in too many bytes.
+
+    Parameters
+    ----------
+    views : sequence of ndarray of shape (n, 2), uint64
+        The views in pieces, of which none is empty.
+    """
+    if sys.byteorder != "little":
+        return None
+    first = views[0][0]
+
+    def find(piece: Array) -> tuple[int, int, int]:
+        differing, longest = [0, 0], 0
+        for start in range(0, len(piece), BATCH):
+            own = piece[start : start + BATCH]
+            longest = max(longest, int(own.view(np.uint32)[:, 0].max()))
+            for word in (0, 1):
+                differing[word] |= int(np.bitwise_or.reduce(own[:, word] ^ first[word]))
+        return differing[0], differing[1], longest
+
+    def find_all(piece: Array) -> list[tuple[int, int, int]]:
+        return in_slices(lambda start, stop: find(piece[start:stop]), 0, len(piece))
+
+    # The first ones as a rule show it where there is none.
+    if _choose(first, [find(views[0][:BATCH])]) is None:
+        return None
+    return _choose(first, [found for piece in views for found in find_all(piece)])
+
+
+def _choose(first: Array, found: Sequence[tuple[int, int, int]]) -> Window | None:
+    """Return where texts differ by the bits in which views do from the first, and the longest."""
+    head = tail = 0
+    for own_head, own_tail, longest in found:
+        head, tail = head | own_head, tail | own_tail
+        if longest > LONGEST:
+            return None
+    has_length = head & 0xFFFFFFFF > 0
+    differing = head >> 32 | tail << 32  # of the text, the first byte in the lowest bits
+    begin = min(4, max(0, (differing & -differing).bit_length() - 1) // 8)
+    n_bits = 64 - 8 * has_length
+    if differing >> 8 * begin >> n_bits:
+        return None
+    window = ((1 << n_bits) - 1) << 32 + 8 * begin
+    lengths = 0xFFFFFFFF if has_length else 0
+    low, high = (int(word) for word in first)
+    common = low & ~(window | lengths) & ALL_BITS, high & ~(window >> 64)
+    return Window(common, begin, has_length)
