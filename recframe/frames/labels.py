@@ -47,7 +47,9 @@ def find_position(frame: pd.DataFrame, label: Hashable) -> int:
     if isinstance(label, str):
         with suppress(KeyError):
             position = frame.columns.get_loc(label)
-            if isinstance(position, int) and is_same(frame.columns[position], label):
+            # Of texts it is the same for sure; dates find what is not.
+            is_text = isinstance(frame.columns.dtype, pd.StringDtype)
+            if isinstance(position, int) and (is_text or is_same(frame.columns[position], label)):
                 return position
     names = [*frame.columns, *frame.index.names]
     return next(number for number, name in enumerate(names) if is_same(name, label))

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Hashable
+from functools import lru_cache
 
 from recframe.errors import as_text
+
+N_KEPT = 1 << 10  # names, of which a frame is asked again and again
 
 
 def _with_id(*words: str) -> list[str]:
@@ -77,6 +80,7 @@ LESS_IS_BETTER = (
     *("rank", "ranking", "position", "distance", "dist", "loss", "logloss", "error", "cost"),
     *("nll", "mse", "rmse", "mae", "perplexity", "dissimilarity", "penalty"),
 )
+LOW_WORDS = frozenset(word + ending for word in LESS_IS_BETTER for ending in ("", "s", "es"))
 # Words beside "score" in names of what is seldom the score of a model.
 NO_MODELS = (
     *("z", "t", "credit", "fico", "risk", "review", "sentiment", "quality"),
@@ -163,8 +167,7 @@ def less_is_better(label: Hashable) -> bool:
     """Return whether a word of a name, or of a part of a tuple, says that less is better."""
     parts = label if isinstance(label, tuple) else (label,)
     words = [word.rstrip("0123456789") for part in parts for word in _words(as_text(part))]
-    endings = ("", "s", "es")
-    return any(word + ending in words for word in LESS_IS_BETTER for ending in endings)
+    return not LOW_WORDS.isdisjoint(words)
 
 
 def is_time(label: Hashable) -> bool:
@@ -174,11 +177,21 @@ def is_time(label: Hashable) -> bool:
 
 def _plain(label: Hashable) -> str:
     """Return a name as inference compares it; labels that are not text match nothing."""
-    return re.sub(r"[\s_.-]", "", label).lower() if isinstance(label, str) else ""
+    return _plain_text(label) if isinstance(label, str) else ""
 
 
-def _words(label: Hashable) -> list[str]:
+@lru_cache(N_KEPT)
+def _plain_text(name: str) -> str:
+    return re.sub(r"[\s_.-]", "", name).lower()
+
+
+def _words(label: Hashable) -> tuple[str, ...]:
     """Return the words of a name, as "KNNScore" has two; of a label that is not text none."""
-    name = label.strip() if isinstance(label, str) else ""
+    return _words_of_text(label if isinstance(label, str) else "")
+
+
+@lru_cache(N_KEPT)
+def _words_of_text(text: str) -> tuple[str, ...]:
+    name = text.strip()
     name = re.sub(r"([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])", r"\1\3 \2", name)
-    return [word.lower() for word in re.split(r"[\W_]+", name)]
+    return tuple(word.lower() for word in re.split(r"[\W_]+", name))

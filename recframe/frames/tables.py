@@ -105,7 +105,7 @@ def check_lengths(
 def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
     levels: list[Any] = [_make_level(scores), _make_level(metrics)]
-    codes: Any = np.indices((len(scores), len(metrics))).reshape(2, -1)
+    codes: Any = np.divmod(np.arange(len(scores) * len(metrics)), len(metrics))
     # from_product gives the same, but sorts its levels by way of categoricals.
     names = ["score", "metric"]
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
@@ -164,10 +164,20 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
 def weighted_means(per_user: pd.DataFrame, weights: pd.Series | None) -> pd.Series:
     """Return the mean of every column over the users who have a value, each with its weight."""
     if weights is None:
-        return per_user.mean()
+        return pd.Series(map(_mean, per_user.to_numpy().T), per_user.columns, float)
     has_value = per_user.notna()
     total = has_value.mul(weights, axis=0).sum()
     return per_user.mul(weights, axis=0).sum() / total.where(total > 0)
+
+
+def _mean(values: Array) -> float:
+    """Return the mean of the values that are not NaN."""
+    # Column by column, and none twice if none is NaN: as pandas adds up, in a fifth of its time.
+    total, n_values = values.sum(), len(values)
+    if np.isnan(total):
+        has_value = ~np.isnan(values)
+        total, n_values = np.where(has_value, values, 0.0).sum(), int(np.count_nonzero(has_value))
+    return float(total / n_values) if n_values else np.nan
 
 
 def mean_table(per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:

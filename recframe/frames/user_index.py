@@ -28,7 +28,9 @@ def take_ids(columns: Ids, keys: Sequence[Keys | None], rows: Array) -> list[pd.
             # The texts of a column may be in many pieces, which to take from copies all of them.
             ids = pd.array(own.take(pa.array(rows)), dtype=column.dtype)
         else:
-            ids = column.array.take(rows)
+            is_plain = isinstance(own, np.ndarray) and isinstance(column.dtype, np.dtype)
+            # In a third of the time of the column's array.
+            ids = column.to_numpy()[rows] if is_plain else column.array.take(rows)
         found.append(pd.Index(ids, dtype=column.dtype, name=column.name))
     return found
 

@@ -10,17 +10,14 @@ import numpy as np
 from recframe.kernel.grouping import number_members, take
 from recframe.kernel.radix import ODD, sort_numbers
 from recframe.kernel.row_order import RowOrder
-from recframe.kernel.sorting import pad_runs
+from recframe.kernel.run_matrices import count_like, pick_rows, sort_rows
+from recframe.kernel.sorting import count_above, pad_runs
 from recframe.kernel.texts import HIGH, Texts
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices, in_threads, user_bounds
 
 WIDEST = 1 << 13  # rows of a user that are sorted as one row of a matrix
-CELLS = 1 << 16  # of the matrix, which must stay in the cache; the more, the more of them are pads
-STEP = 1 << 22  # rows whose bits a thread holds at a time; the fewer, the more pads
 BATCH = 1 << 17  # rows that one pass after the other leaves in the cache
 SAMPLE = 1 << 10  # keys that show whether the low bits tell keys apart
-PICKED = 512  # pieces of runs from which on NumPy lets other threads work while it picks them
-SHORTEST = 64  # rows of such a piece
 PAD = (1 << 32) - 1
 
 Writer: TypeAlias = Callable[[Array, int], None]  # fills an array with bits, from a row on
@@ -139,22 +136,17 @@ def _find_alike(
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield rows of a run of users among which are all that share a key of their user.
 
-    With them the user of each, and its bits. Bits not known yet are written step by step.
+    With them the user of each, and its bits, which are written where they are not known yet.
     """
-    n_rows = STEP if callable(bits) else len(bits)
-    marks = np.arange(offsets[first], offsets[stop], max(1, n_rows))
-    steps = sorted({first, *np.searchsorted(offsets, marks).tolist(), stop})
-    longest = int(np.diff(offsets[steps]).max())
-    # The same memory for every step, as new memory is handed out page by page.
-    room = np.empty(longest + 2 * WIDEST if callable(bits) else 0, np.uint32)
-    for begin, end in pairwise(steps):
-        start, n_rows = offsets[begin], offsets[end] - offsets[begin]
-        if callable(bits):
-            bits(room[:n_rows], start)
-        own = room if callable(bits) else bits[start : start + n_rows + 2 * WIDEST]
-        own_offsets = offsets[begin : end + 1] - start
-        for rows in _find_in_matrices(own, own_offsets):
-            yield np.searchsorted(own_offsets, rows, side="right"), start + rows, own[rows]
+    start, n_rows = offsets[first], offsets[stop] - offsets[first]
+    if callable(bits):
+        own = np.empty(n_rows + 2 * WIDEST, np.uint32)
+        bits(own[:n_rows], start)
+    else:
+        own = bits[start : start + n_rows + 2 * WIDEST]
+    own_offsets = offsets[first : stop + 1] - start
+    for rows in _find_in_matrices(own, own_offsets):
+        yield np.searchsorted(own_offsets, rows, side="right"), start + rows, own[rows]
 
 
 def _find_in_matrices(bits: Array, offsets: Array) -> Iterator[Array]:
@@ -176,29 +168,27 @@ def _find_in_matrices(bits: Array, offsets: Array) -> Iterator[Array]:
         yield offsets[user] + _find_in_row(bits[offsets[user] : offsets[user + 1]])
     by_size = np.flatnonzero((sizes > 1) & is_narrow)
     by_size = by_size[np.argsort(WIDEST - sizes[by_size].astype(np.uint16), kind="stable")]
+    # What can be found for all at once is not asked of a few, as with each step of theirs NumPy
+    # lets another thread go on that may not be waiting yet.
+    starts, sizes = offsets[by_size], sizes[by_size]
+    n_rows = np.append(0, np.cumsum(sizes))
     start = 0
     while start < len(by_size):
-        width = int(sizes[by_size[start]])
-        users = by_size[start : start + max(1, CELLS // width)]
-        start += len(users)
-        cells = _pick(bits, offsets[users], width)
-        width = cells.shape[1]
-        pad_runs(cells, sizes[users], PAD)
-        cells.sort(axis=1)
-        in_line, n_pads = cells.ravel(), np.maximum(width - 1 - sizes[users], 0)
-        if np.count_nonzero(in_line[1:] == in_line[:-1]) > n_pads.sum():
+        width = int(sizes[start])
+        stop = start + count_like(n_rows[start:], width)
+        own = sizes[start:stop]
+        cells = pick_rows(bits, starts[start:stop], width)
+        pad_runs(cells, own, PAD)
+        sort_rows(cells)
+        in_line, width = cells.ravel(), cells.shape[1]
+        n_same = np.count_nonzero(in_line[1:] == in_line[:-1])
+        # One less than its pads are the same in each row that has any.
+        n_padded = stop - start - count_above(own, width - 1)
+        if n_same > cells.size - (n_rows[stop] - n_rows[start]) - n_padded:
             n_same = np.count_nonzero(cells[:, 1:] == cells[:, :-1], axis=1)
-            yield _rows_of(users[n_same > n_pads], offsets)
-
-
-def _pick(bits: Array, starts: Array, width: int) -> Array:
-    """Return the runs at the starts as rows of a new matrix, of this width or little more."""
-    # Seen as one piece beginning at every row, so that pieces overlap: copied whole.
-    n_pieces = max(1, min(-(-PICKED // len(starts)), width // SHORTEST))
-    piece = -(-width // n_pieces)
-    items = np.ndarray((len(bits) - piece + 1,), f"V{piece * 4}", bits, strides=bits.strides)
-    picked: Array = items[starts[:, None] + np.arange(0, n_pieces * piece, piece)]
-    return picked.view(np.uint32).reshape(len(starts), n_pieces * piece)
+            is_found = n_same > np.maximum(width - 1 - own, 0)
+            yield _rows_of(by_size[start:stop][is_found], offsets)
+        start = stop
 
 
 def _rows_of(users: Array, offsets: Array) -> Array:

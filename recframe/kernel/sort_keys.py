@@ -93,9 +93,13 @@ def _decimal_scale(scores: Array, bounds: Array) -> float | None:
     def is_decimal(values: Array, scale: float) -> bool:
         return bool((np.rint(values * scale) / scale == values).all())
 
-    sample = scores[:: max(1, len(scores) // N_SAMPLED)]
-    for scale in SCALES:
-        if np.abs(bounds).max() < (1 << 30) / scale and is_decimal(sample, scale):
+    sample, largest = scores[:: max(1, len(scores) // N_SAMPLED)], np.abs(bounds).max()
+    scales = [scale for scale in SCALES if largest < (1 << 30) / scale]
+    # What is a whole number by one power of ten is one by the next too.
+    if not scales or not is_decimal(sample, scales[-1]):
+        return None
+    for scale in scales:
+        if is_decimal(sample, scale):
             slices = range(0, len(scores), SLICE)
             whole = all(is_decimal(scores[start : start + SLICE], scale) for start in slices)
             return scale if whole else None

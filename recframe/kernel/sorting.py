@@ -6,7 +6,9 @@ and carries the relevance along; nothing is ever searched or looked up again. Ke
 the few users whose scores those do not tell apart are sorted again by exact ones.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from operator import neg
 from typing import NamedTuple
 
 import numpy as np
@@ -134,10 +136,16 @@ def pad_runs(keys: Array, sizes: Array, pad: int) -> None:
     shortest, width = int(sizes[-1]), keys.shape[1]
     if width - shortest <= FEW_COLUMNS:
         for column in range(shortest, width):
-            keys[np.count_nonzero(sizes > column) :, column] = pad
+            keys[count_above(sizes, column) :, column] = pad
     else:
         is_pad = np.arange(shortest, width, dtype=np.int32) >= sizes.astype(np.int32)[:, None]
         np.copyto(keys[:, shortest:], pad, where=is_pad)
+
+
+def count_above(sizes: Array, size: int) -> int:
+    """Return how many of falling sizes are larger than one."""
+    # NumPy's search would let another thread go on, which takes longer than this.
+    return bisect_left(sizes, -size, key=neg)
 
 
 def _sort_down_to(

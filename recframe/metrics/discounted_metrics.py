@@ -3,6 +3,7 @@
 import numpy as np
 
 from recframe.kernel.threads import Array
+from recframe.metrics.falling import Terms, reciprocal
 from recframe.metrics.registry import Definition, Parameter, Policy, ratio
 from recframe.metrics.statistics import RankStatistics
 
@@ -108,8 +109,11 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     user
     1           0.625
     """
-    found = statistics.positions(k)
-    return found.sum(statistics.powers(k, p)[found.position])
+
+    def find(last: int | None) -> Terms:
+        return Terms(statistics.positions(last), statistics.powers(last, p).take)
+
+    return statistics.sum(("powers", p), k, find)
 
 
 def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float) -> Array:
@@ -141,8 +145,12 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     user
     1               0.5
     """
-    found = statistics.stops(k, max, is_exponential=policy.gain == "exponential")
-    return found.sum(1 / found.position)
+
+    def find(last: int | None) -> Terms:
+        found = statistics.stops(last, max, is_exponential=policy.gain == "exponential")
+        return Terms(found, reciprocal)
+
+    return statistics.sum(("stops", max), k, find)
 
 
 HIGHEST = Parameter("max", 1, 100, "The highest grade that there can be")

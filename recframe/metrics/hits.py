@@ -1,23 +1,23 @@
 """Hits: the relevant rows among the first positions, in expectation over tied rows. NumPy only."""
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import number_members, run_starts
 from recframe.kernel.threads import Array
+from recframe.metrics.falling import find_ends
 
 Hits = tuple[Array, Array]  # numerator and denominator
 
 
-def expected_hits(counts: Counts, cut_offs: Sequence[int]) -> Hits:
-    """Return the expected relevant rows in the first positions, (n_cut_offs, n_users) each way.
+def expected_hits(counts: Counts, cut_offs: Sequence[int]) -> Iterator[tuple[int, Hits]]:
+    """Yield cut-offs, from the last one up, and the expected relevant rows above each, by user.
 
     A tie group wholly above the cut counts fully; of the one group across it, (cut - above) of
     its `tied` rows come first in expectation. The numerator and the denominator, which is the
-    size of that group or 1, are whole numbers, so that a metric divides once and its value is the
+    size of such a group or 1, are whole numbers, so that a metric divides once and its value is the
     nearest float to the exact one. Every row is looked at once, however many cut-offs there are,
     which are in increasing order and differ.
 
@@ -26,33 +26,32 @@ def expected_hits(counts: Counts, cut_offs: Sequence[int]) -> Hits:
     the row stands at 1, 2 or 3 with probability 1/3 each, and two of these are among the first
     two; so reciprocal_rank@2 = 1/3 / 1 + 1/3 / 2 = 1/2.
     """
-    cuts = np.array(cut_offs)
-    shape = len(cuts), len(counts.n_ranked)
-    inside = np.flatnonzero(counts.above < cuts[-1])
+    n_users = len(counts.n_ranked)
+    inside = np.flatnonzero(counts.above < cut_offs[-1])
     user, above, tied = counts.user[inside], counts.above[inside], counts.tied[inside]
-    # The first cut-offs that are in a row's group, or below its first row, and below its last row.
-    begin, end = _first_cut(cuts, above + 1), _first_cut(cuts, above + tied)
-    whole = np.flatnonzero(end < len(cuts))
-    cells = end[whole] * shape[1] + user[whole]
-    hits = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-    for before, row in pairwise(hits):
-        row += before  # ten times as fast as cumsum along this axis
-    across = np.flatnonzero(begin < end)
-    if len(across) == 0:
-        return hits, np.broadcast_to(np.int64(1), shape)
-    # The rows of a group stand together: the first one speaks for all, at every cut in the group.
-    starts = run_starts(user[across], above[across])
-    n_relevant = np.diff(starts, append=len(across))
-    first = across[starts]
-    group, nth = number_members(end[first] - begin[first])
-    first = first[group]
-    cut = begin[first] + nth
-    cells = cut * shape[1] + user[first]
-    sizes = np.ones(shape, np.int64)
-    sizes.ravel()[cells] = tied[first]
-    hits *= sizes
-    hits.ravel()[cells] += n_relevant[group] * (cuts[cut] - above[first])
-    return hits, sizes
+    total = np.bincount(user, minlength=n_users)
+    # The rows of a group stand together: the first one speaks for all.
+    starts = run_starts(user, above)
+    n_relevant = np.diff(starts, append=len(user))
+    ends = find_ends((above + tied)[starts], cut_offs)
+    first = starts[ends.order]
+    user, above, tied, n_relevant = user[first], above[first], tied[first], n_relevant[ends.order]
+    # What is known of the group that is, or was further down, across the cut.
+    begin, size, of_group = np.zeros(n_users, np.int64), np.ones(n_users, np.int64), None
+    for index in range(len(cut_offs) - 1, -1, -1):
+        k, own = cut_offs[index], ends.at(index + 1)
+        np.subtract.at(total, user[own], n_relevant[own])
+        across = own.start + np.flatnonzero(above[own] < k)
+        if len(across):
+            of_group = np.zeros_like(size) if of_group is None else of_group
+            begin[user[across]], size[user[across]] = above[across], tied[across]
+            of_group[user[across]] = n_relevant[across]
+        if of_group is None:
+            yield k, (total.copy(), np.ones_like(total))
+        else:
+            hits = total * size
+            hits += of_group * np.maximum(k - begin, 0)
+            yield k, (hits, size.copy())
 
 
 def expected_hits_at(counts: Counts, cut_off: Array) -> Hits:
@@ -63,7 +62,7 @@ def expected_hits_at(counts: Counts, cut_off: Array) -> Hits:
     hits = np.bincount(counts.user[whole], minlength=n_users)
     across = np.flatnonzero((room > 0) & ~whole)
     if len(across) == 0:
-        return hits, np.broadcast_to(np.int64(1), n_users)
+        return hits, np.ones(n_users, np.int64)
     # Of each user there is but one such group, and each of its relevant rows adds the room.
     user = counts.user[across]
     sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)
@@ -96,8 +95,3 @@ def probability_of_all(counts: Counts, cut_off: int, hits: Hits) -> Array:
     if len(first):
         probability[user[first]] = np.multiply.reduceat(factors, np.flatnonzero(nth == 0))
     return probability
-
-
-def _first_cut(cuts: Array, position: Array) -> Array:
-    """Return the index of the first cut-off at or after each position; their number for none."""
-    return np.searchsorted(cuts, np.arange(position.max(initial=0) + 1)).take(position)

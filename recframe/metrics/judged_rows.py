@@ -38,8 +38,7 @@ class JudgedRows:
         none = np.zeros_like(sizes)
         rankings = Rankings(self._rankings.scores, self._rows, self._rankings.offsets, none)
         depth = Depth(self._cut_offs[-1], at_n_relevant=False)
-        pairs = expected_hits(count(rankings, self._rule, depth), self._cut_offs)
-        return dict(zip(self._cut_offs, zip(*pairs, strict=True), strict=True))
+        return dict(expected_hits(count(rankings, self._rule, depth), self._cut_offs))
 
     def count(self, counts: Counts) -> Counts:
         """Return the counts of relevant rows among judged ones only, given those among all."""

@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -131,8 +131,9 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     metrics = [parse_metric(label) for label in given]
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {_metric_names()}")
-    label, n_given = Counter(metric.label for metric in metrics).most_common(1)[0]
-    if n_given > 1:
+    given_labels = [metric.label for metric in metrics]
+    if len(set(given_labels)) < len(metrics):
+        ((label, _),) = Counter(given_labels).most_common(1)
         raise RecframeError(f"metrics must differ, found {quote(label)} more than once")
     return metrics
 
@@ -170,7 +171,12 @@ def describe_metrics() -> str:
 
 def _parts(label: object) -> tuple[str, str | None, str, str]:
     """Return the name, the parameters, the @ and the cut-off of a label, as they are written."""
-    ((name, brackets, at, k),) = LABEL.findall(label if isinstance(label, str) else "")
+    return _parts_of_text(label if isinstance(label, str) else "")
+
+
+@lru_cache(1 << 10)  # names of metrics, which are asked for again and again
+def _parts_of_text(label: str) -> tuple[str, str | None, str, str]:
+    ((name, brackets, at, k),) = LABEL.findall(label)
     return name, brackets[1:-1].strip() if brackets else None, at, k
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from recframe.kernel.threads import Array
+from recframe.metrics.falling import PrecisionTerms, Terms, reciprocal
 from recframe.metrics.hits import probability_of_all
 from recframe.metrics.registry import Definition, Policy, defined, ratio
 from recframe.metrics.statistics import RankStatistics
@@ -34,9 +35,12 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     1             0.0
     2             1.0
     """
-    found = statistics.first_positions(k)
+
+    def find(last: int | None) -> Terms:
+        return Terms(statistics.first_positions(last), np.ones_like)
+
     # Probabilities that are added up may miss 1 by a bit.
-    probability = np.minimum(found.sum(np.ones(len(found.position))), 1.0)
+    probability = np.minimum(statistics.sum("first", k, find), 1.0)
     probability[(statistics.last_of_first > 0) & (statistics.last_of_first <= k)] = 1.0
     return defined(probability, statistics, policy)
 
@@ -99,8 +103,11 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
     1                  0.5
     2                  1.0
     """
-    found = statistics.first_positions(k)
-    return defined(found.sum(1 / found.position), statistics, policy)
+
+    def find(last: int | None) -> Terms:
+        return Terms(statistics.first_positions(last), reciprocal)
+
+    return defined(statistics.sum("reciprocal of first", k, find), statistics, policy)
 
 
 def average_precision(statistics: RankStatistics, k: int | None, policy: Policy) -> Array:
@@ -130,8 +137,12 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     1                    0.5
     2                    1.0
     """
-    found = statistics.positions(k)
-    return ratio(found.sum_precision(), statistics.counts.n_relevant, policy)
+
+    def find(last: int | None) -> Terms:
+        return PrecisionTerms(statistics.positions(last))
+
+    found = statistics.sum("precision", k, find)
+    return ratio(found, statistics.counts.n_relevant, policy)
 
 
 def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:

@@ -114,16 +114,16 @@ class Positions:
         """The positions, from 1, each of those that are alike once."""
         return self._spread.position
 
-    def sum(self, terms: Array, weight: Array | None = None) -> Array:
-        """Return the sum of a term for each position, times the weight of its span, by user."""
+    def add(self, terms: Array, weight: Array | None = None) -> Array:
+        """Return the sum of a term for each position, times its weight, of each span."""
         added = self._add_up(terms)
         weight = self.weight if weight is None else weight
-        return sum_by(self.user, added if weight is None else weight * added, self.n_users)
+        return added if weight is None else weight * added
 
-    def sum_precision(self) -> Array:
-        """Return the sum of the relevant rows up to each position, divided by it, by user."""
+    def add_precision(self) -> Array:
+        """Return the sum of the relevant rows up to each position, divided by it, of each span."""
         # Where there is but one position it is one division, of whole numbers.
-        added = self.hits / (self.above + 1)
+        added: Array = self.hits / (self.above + 1)
         _, starts, depth, *_ = self._spread
         if starts is not None and depth is not None:
             before = np.arange(len(self.position)) - np.repeat(starts, depth)
@@ -132,7 +132,7 @@ class Positions:
             added = np.where(self.depth == 1, added, spread)
         if self.weight is not None:
             added *= self.weight
-        return sum_by(self.user, added, self.n_users)
+        return added
 
     def _add_up(self, terms: Array) -> Array:
         """Return the sum of terms times their chance over each span."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.kernel import repeats, threads
+from recframe.kernel import repeats, run_matrices, threads
 from recframe.kernel.repeats import find_repeats
 from recframe.kernel.row_order import KnownOrder
 from recframe.kernel.texts import Texts
@@ -41,8 +41,9 @@ def test_repeats_are_those_of_a_dictionary(at_once, is_grouped, rows, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "WIDEST", at_once)
         patch.setattr(repeats, "BATCH", at_once)
-        patch.setattr(repeats, "STEP", at_once)
-        patch.setattr(repeats, "SHORTEST", 1)
+        patch.setattr(run_matrices, "PIECE", max(1, at_once // 8))
+        patch.setattr(run_matrices, "PADS", at_once)
+        patch.setattr(run_matrices, "SHORTEST", 1)
         found = find_repeats(stored, offsets, order if order is None else KnownOrder(order))
 
     assert expected_repeats(users, keys) == list(zip(*map(np.ndarray.tolist, found), strict=True))
@@ -110,9 +111,8 @@ def test_floats(dtype, order):
 @pytest.mark.parametrize("n_users", [1, 40])
 @pytest.mark.parametrize("is_grouped", [True, False])
 def test_texts(n_users, is_grouped, monkeypatch):
-    """Texts are compared by their bits, which are written step by step where rows are grouped."""
+    """Texts are compared by their bits, which are written run by run where rows are grouped."""
     monkeypatch.setattr(threads, "ROWS_PER_CHUNK", 500)
-    monkeypatch.setattr(repeats, "STEP", 300)
     rng = np.random.default_rng(1)
     users = np.sort(rng.integers(0, n_users, 2_000))
     names = [f"item{number}" for number in rng.integers(0, 2_000, 2_000)]

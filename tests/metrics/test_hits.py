@@ -43,9 +43,10 @@ def hits_by_hand(rows, cut):
 @given(USERS, CUT_OFFS)
 def test_hits(users, cut_offs):
     """Every row counts with its share of the positions that are above the cut."""
-    hits, sizes = expected_hits(counts_of(users), cut_offs)
+    yielded = list(expected_hits(counts_of(users), cut_offs))
 
-    for cut, *of_users in zip(cut_offs, hits, sizes, strict=True):
+    assert cut_offs[::-1] == [cut for cut, _ in yielded]
+    for cut, of_users in yielded:
         found = [Fraction(int(hit), int(size)) for hit, size in zip(*of_users, strict=True)]
         assert [hits_by_hand(rows, cut) for rows in users] == found
 
@@ -59,14 +60,14 @@ def test_hits_at_cut_offs_of_users(users, random):
     found = [Fraction(int(hit), int(size)) for hit, size in zip(hits, sizes, strict=True)]
 
     assert [hits_by_hand(*user) for user in zip(users, cut_offs, strict=True)] == found
-    for same, other in zip(
-        expected_hits(counts, [3]), expected_hits_at(counts, np.full(len(users), 3)), strict=True
-    ):
-        assert same[0].tolist() == other.tolist()
+    ((_, of_all),) = expected_hits(counts, [3])
+    of_each = expected_hits_at(counts, np.full(len(users), 3))
+    for same, other in zip(of_all, of_each, strict=True):
+        assert same.tolist() == other.tolist()
 
 
 def test_the_worked_example():
     """Three tied rows, one of them relevant, and k = 2: two thirds of a hit."""
-    hits, sizes = expected_hits(counts_of([[(1, True), (1, False), (1, False)]]), [2])
+    ((_, (hits, size)),) = expected_hits(counts_of([[(1, True), (1, False), (1, False)]]), [2])
 
-    assert ([[2]], [[3]]) == (hits.tolist(), sizes.tolist())
+    assert ([2], [3]) == (hits.tolist(), size.tolist())

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from recframe.kernel.counting import Counts, count
 from recframe.kernel.rankings import TIE_RULES, Rankings
+from recframe.metrics.falling import Terms
 from recframe.metrics.first_positions import first_positions, first_ties, probabilities_of_first
 from recframe.metrics.positions import all_positions
 
@@ -66,7 +67,7 @@ def first_of(counts, last):
 
 def add_up(positions):
     """Return the sums of probabilities by user."""
-    return positions.sum(np.ones(len(positions.position)))
+    return Terms(positions, np.ones_like).sum()
 
 
 @pytest.mark.parametrize("cells", [1, 40, 1 << 16])
@@ -100,4 +101,4 @@ def test_ties_that_are_alike_are_spread_once():
 
     assert [3, 3, 1, 2, 4, 5, 6] == found.position.tolist()
     assert [3.0, 3.0] == pytest.approx(add_up(found).tolist())
-    assert [1.5 + 3 + 5, 1.5 + 3 + 5] == pytest.approx(found.sum(found.position).tolist())
+    assert [1.5 + 3 + 5, 1.5 + 3 + 5] == pytest.approx(Terms(found, np.positive).sum().tolist())
