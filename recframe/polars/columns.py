@@ -73,7 +73,10 @@ def as_table(rows: pl.DataFrame) -> pa.Table:
                 f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
                 f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
             )
-    return open_table(rows)
+    # Column by column: of a frame those whose pieces differ from others' would be copied first.
+    tables = [open_table(rows[[name]]) for name in rows.columns]
+    schema = pa.schema([table.schema.field(0) for table in tables])
+    return pa.Table.from_arrays([table.column(0) for table in tables], schema=schema)
 
 
 def is_foreign(dtype: pl.DataType) -> bool:
