@@ -73,10 +73,18 @@ def as_table(rows: pl.DataFrame) -> pa.Table:
                 f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
                 f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
             )
-    # Column by column: of a frame those whose pieces differ from others' would be copied first.
-    tables = [open_table(rows[[name]]) for name in rows.columns]
-    schema = pa.schema([table.schema.field(0) for table in tables])
-    return pa.Table.from_arrays([table.column(0) for table in tables], schema=schema)
+    parts = [_as_arrow(column) for column in rows.iter_columns()]
+    schema = pa.schema([field for field, _ in parts])
+    return pa.Table.from_arrays([column for _, column in parts], schema=schema)
+
+
+def _as_arrow(column: pl.Series) -> tuple[pa.Field, pa.ChunkedArray]:
+    """Return a column as Arrow has it."""
+    if column.dtype == pl.String:  # of which a frame copies the views of parquet's pieces
+        texts = pa.chunked_array(column)
+        return pa.field(column.name, texts.type), texts
+    table = open_table(column.to_frame())  # which notes what is special of a column
+    return table.schema.field(0), table.column(0)
 
 
 def is_foreign(dtype: pl.DataType) -> bool:
