@@ -5,7 +5,9 @@ To make texts as pandas has them of all rows takes longer than to group these.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +18,15 @@ import pyarrow.compute as pc
 from recframe.arrow_tables import is_view, read_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.keys import MANY
+from recframe.frames.text_words import Coding, decode_texts, encode_texts
 from recframe.frames.user_groups import N_SAMPLED, sort_users
 from recframe.kernel.grouping import run_bounds
-from recframe.kernel.threads import Array
-from recframe.kernel.views import find_window
+from recframe.kernel.texts import BATCH
+from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.views import find_lengths, find_window
+
+WORD = 8  # bytes of the end of a text that tell it
+LONGEST = 1 << 12  # bytes of a text, of which a batch has room in Arrow's array
 
 
 class StandIn(NamedTuple):
@@ -28,19 +35,23 @@ class StandIn(NamedTuple):
     Parameters
     ----------
     cells : ndarray or Categorical of length n_rows
-        What stands in each row, in the order of texts.
+        What stands in each row.
     write : callable
         Returns the texts of an index of such cells.
+    is_ordered : bool, default True
+        Whether cells are in the order of texts.
     """
 
     cells: Array | pd.Categorical[Any]
     write: Callable[[Any], Any]
+    is_ordered: bool = True
 
     def restore(self, interactions: Interactions) -> Interactions:
         """Return the arrays of rows of users for which these stand, with the users' texts."""
         groups = interactions.groups
         users = pd.Index(self.write(groups.users), name=groups.users.name)
-        groups = groups._replace(users=users, sorted_by=sort_users(groups))
+        sorted_by = sort_users(groups) if self.is_ordered else None
+        groups = groups._replace(users=users, sorted_by=sorted_by)
         return interactions._replace(groups=groups)
 
 
@@ -56,12 +67,13 @@ def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
     views = [_get_views(chunk) for chunk in chunks]
     bounds = _find_runs(views)
     if bounds is None:
-        return _read_numbers(views) if len(column) >= MANY else None
+        return (_read_numbers(views) or _read_words(chunks, views)) if len(column) >= MANY else None
     heads = [own[found[:-1]] for own, found in zip(views, bounds, strict=True)]
     made = _read_numbers(heads)
     if made is None:
         taken = zip(chunks, heads, bounds, strict=True)
-        made = _read_categories([_take_texts(*each) for each in taken])
+        texts = [_take_texts(*each) for each in taken]
+        made = _read_words(texts, heads) or _read_categories(texts)
     lengths = np.concatenate([np.diff(found) for found in bounds])
     return made._replace(cells=made.cells.repeat(lengths))
 
@@ -101,6 +113,42 @@ def _read_numbers(views: Sequence[Array]) -> StandIn | None:
         return read_column(pa.chunked_array([texts]))
 
     return StandIn(numbers, write)
+
+
+def _read_words(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandIn | None:
+    """Return the ends of texts that begin alike as integers; None where that does not tell them.
+
+    They are made texts as pandas has them a batch at a time: what all take would be handed out page
+    by page.
+    """
+    shortest, longest = find_lengths(views)
+    if sys.byteorder != "little" or longest > LONGEST:
+        return None
+    begin = chunks[0][0].as_py().encode()[: max(0, longest - WORD)]
+    coding = Coding(pa.string(), begin, shortest, longest)
+    numbers = np.empty(sum(map(len, chunks)), np.uint64)
+
+    def read(chunk: pa.Array, at: int, start: int, stop: int) -> bool:
+        for first in range(start, stop, BATCH):
+            last = min(first + BATCH, stop)
+            found, ids = encode_texts(chunk[first:last].cast(coding.kind), coding)
+            if found != coding:
+                return False
+            numbers[at + first : at + last] = ids.to_numpy()
+        return True
+
+    at = 0
+    for chunk in chunks:
+        # A few most often decide.
+        are_told = read(chunk, at, 0, min(len(chunk), BATCH))
+        if not (are_told and all(in_slices(partial(read, chunk, at), 0, len(chunk)))):
+            return None
+        at += len(chunk)
+
+    def write(users: pd.Index[Any]) -> Any:
+        return read_column(pa.chunked_array([decode_texts(users.to_numpy(), coding)]))
+
+    return StandIn(numbers, write, is_ordered=False)
 
 
 def _read_categories(texts: Sequence[pa.Array]) -> StandIn:

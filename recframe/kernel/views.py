@@ -5,6 +5,7 @@ A record begins with the length, in four bytes. A text of at most twelve follows
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -66,6 +67,17 @@ class Window(NamedTuple):
         views[:, 0] |= word << np.uint64(32 + 8 * self.begin)
         views[:, 1] |= word >> np.uint64(32 - 8 * self.begin)
         return views
+
+
+def find_lengths(views: Sequence[Array]) -> tuple[int, int]:
+    """Return the lengths of the shortest and the longest text, of pieces none of which is empty."""
+
+    def find(piece: Array, start: int, stop: int) -> tuple[int, int]:
+        lengths = piece[start:stop].view("<u4")[:, 0]
+        return int(lengths.min()), int(lengths.max())
+
+    found = [each for own in views for each in in_slices(partial(find, own), 0, len(own))]
+    return min(low for low, _ in found), max(high for _, high in found)
 
 
 def find_window(views: Sequence[Array]) -> Window | None:

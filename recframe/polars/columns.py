@@ -80,9 +80,11 @@ def as_table(rows: pl.DataFrame) -> pa.Table:
 
 def _as_arrow(column: pl.Series) -> tuple[pa.Field, pa.ChunkedArray]:
     """Return a column as Arrow has it."""
-    if column.dtype == pl.String:  # of which a frame copies the views of parquet's pieces
-        texts = pa.chunked_array(column)
-        return pa.field(column.name, texts.type), texts
+    dtype = column.dtype
+    if dtype == pl.String or dtype.is_integer() or dtype.is_float():
+        # In the pieces that there are, as of parquet, which a frame copies to one.
+        values = pa.chunked_array(column)
+        return pa.field(column.name, values.type), values
     table = open_table(column.to_frame())  # which notes what is special of a column
     return table.schema.field(0), table.column(0)
 

@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 
 from recframe.files.spill import Spill
-from recframe.files.words import Coding, decode, encode, text_bytes
+from recframe.files.words import decode, encode, text_bytes
+from recframe.frames.text_words import Coding
 
 WRITTEN = {
     "one length": ["user1", "user2", "user1"],
