@@ -13,7 +13,7 @@ from recframe.kernel.grouping import sum_by_user
 from recframe.kernel.rankings import Rankings, split_users
 from recframe.kernel.text_order import find_higher
 from recframe.kernel.threads import Array, in_threads
-from recframe.kernel.tied import find_relevant_ties, find_tied, have_many_ties, place_by_text
+from recframe.kernel.tied import are_few_pairs, find_relevant_ties, find_tied, place_by_text
 from recframe.options import Options
 
 
@@ -45,10 +45,11 @@ def find_places(interactions: Interactions, score: Hashable, rankings: Rankings)
 
     That is of items that are text, of which only those are read that tie with a relevant row.
     """
-    runs = split_users(rankings)
+    if not are_few_pairs(rankings):
+        return []
     item = get_column(interactions.frame, interactions.columns.item)
     text = None if item.dtype == object else read_text(item)
-    if text is None or text.null_count or not have_many_ties(rankings):
+    if text is None or text.null_count:
         return []
     _, is_ranked = interactions.scores[score]
     own = None if is_ranked is None else np.flatnonzero(is_ranked)
@@ -65,6 +66,7 @@ def find_places(interactions: Interactions, score: Hashable, rankings: Rankings)
             run, lambda rows, others, n: find_higher(texts, take(rows), take(others), n)
         )
 
+    runs = split_users(rankings)
     places = [found for found in in_threads(find, runs) if found is not None]
     return places if len(places) == len(runs) else []
 

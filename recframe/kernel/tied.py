@@ -16,11 +16,11 @@ from recframe.kernel.grouping import (
 from recframe.kernel.rankings import TIE_RULES, Rankings, split_users
 from recframe.kernel.runs import order_runs, size_blocks
 from recframe.kernel.sort_keys import rankable, short_keys, to_keys
-from recframe.kernel.sorting import count_unused, mark, sorted_blocks
+from recframe.kernel.sorting import MOST_CELLS, count_unused, mark, sorted_blocks
 from recframe.kernel.threads import Array, in_threads
 
 N_SAMPLED = 1 << 10  # scores that show whether ties are many
-MOST_PAIRS = 2  # of a relevant row and a tied one, for each row, that are compared
+MOST_PAIRS = 2  # of a relevant row and one tied with it, for each row, such that all are compared
 
 
 def find_tied(rankings: Rankings) -> Array:
@@ -40,10 +40,10 @@ def find_relevant_ties(rankings: Rankings) -> tuple[Array, Array]:
 
     They come tie after tie, and those of a tie in order.
     """
-    many = have_many_ties(rankings)
+    are_many = _count_scores(rankings) is not None
 
     def find(run: Rankings, users: slice) -> tuple[Array, Array]:
-        found = _find_numbered(run) if many else None
+        found = _find_numbered(run) if are_many else None
         rows, sizes = _find_sorted(run) if found is None else found
         return rows + rankings.offsets[users.start], sizes
 
@@ -87,6 +87,7 @@ def place_by_text(
     found = [Places(*np.zeros((3, 0), np.int64))]
     for users, keys in blocks:
         width = keys.shape[1]
+        # Where relevant rows stand, where their ties begin, and how many others are in these.
         bounds = np.append(begins := _begin_ties(keys, n_bits), keys.size)
         marks = keys.ravel().astype(np.uint8)
         marks &= 1
@@ -98,9 +99,10 @@ def place_by_text(
         rows = starts + _numbers(keys, cells, n_bits)
         in_tie = np.flatnonzero(n_others)
         sizes = n_others[in_tie]
-        if sizes.sum() > MOST_PAIRS * keys.size:
+        if sizes.sum() > MOST_PAIRS * min(keys.size, MOST_CELLS):
             return None
         offsets = group_offsets(sizes)
+        # Each is compared with the others of its tie, so that nothing else is put in order.
         others = np.repeat(place[in_tie] - offsets[:-1], sizes)
         others += np.arange(len(others))
         others += others >= np.repeat(cells[in_tie], sizes)
@@ -115,10 +117,20 @@ def place_by_text(
     return Places(*map(np.concatenate, zip(*found, strict=True)))
 
 
-def have_many_ties(rankings: Rankings) -> bool:
-    """Return whether scores seem to repeat."""
+def are_few_pairs(rankings: Rankings) -> bool:
+    """Return whether scores seem to repeat, but each only so often that `place_by_text` pays."""
+    n_scores, n_rows = _count_scores(rankings), len(rankings.scores)
+    if n_scores is None:
+        return False
+    n_like = n_rows / (len(rankings.offsets) - 1) / n_scores
+    return bool(np.count_nonzero(rankings.relevant) * n_like <= MOST_PAIRS * n_rows)
+
+
+def _count_scores(rankings: Rankings) -> int | None:
+    """Return how many distinct scores there seem to be, None where most rows have their own."""
     sample = rankings.scores[:: max(1, len(rankings.scores) // N_SAMPLED)]
-    return 2 * len(np.unique(sample)) < len(sample)
+    n_scores = len(np.unique(sample))
+    return n_scores if 2 * n_scores < len(sample) else None
 
 
 def sort_numbered(rankings: Rankings) -> tuple[int, Iterator[tuple[Array, Array]]] | None:
