@@ -274,22 +274,29 @@ def test_rows_tied_with_relevant_ones_are_found(dtype):
     assert [2] * (2 + len(zeros) // 2) == sizes.tolist()
 
 
-def test_only_some_ties_are_ordered():
+@pytest.mark.parametrize("dtype", [int, "str", object])
+@pytest.mark.parametrize("n_scores", [2, 9])
+def test_only_some_ties_are_ordered(dtype, n_scores):
     """Metrics that read only relevant rows give what they do when every tie is in order."""
     rng = np.random.default_rng(2)
     pairs = pd.DataFrame({"user": rng.integers(0, 40, 2000), "item": rng.integers(0, 200, 2000)})
     frame = pairs.drop_duplicates(ignore_index=True)
-    frame = frame.assign(a=rng.integers(0, 4, len(frame)), b=rng.random(len(frame)).round(1))
+    item = frame["item"].astype(str).astype("string" if dtype == "str" else dtype)
+    a, b = rng.integers(0, n_scores, len(frame)), rng.random(len(frame)).round(1)
+    b[::7] = np.nan
+    frame = frame.assign(item=item, a=a, b=b, c=rng.random(9)[rng.integers(0, 9, len(frame))])
     truth = frame[["user", "item"]].sample(frac=0.2, random_state=1)
     truth = truth.assign(relevance=rng.integers(0, 4, len(truth)))
     asked = ["ndcg", "ndcg@5", "average_precision", "auc", "precision@3", "err(max=3)"]
-    rec = frame.rec(truth=truth, ties="item", min_relevance=2, score=["a", "b"])
+    options = {"truth": truth, "ties": "item", "min_relevance": 2, "score": list("abc")}
+    options |= {"missing": "unranked"}
+    rec = frame.rec(**options)
 
     alone, beside = rec.evaluate(asked), rec.evaluate([*asked, "bpref", "judged@3"])
-    columns = [(score, metric) for score in "ab" for metric in asked]
+    columns = [(score, metric) for score in "abc" for metric in asked]
     assert alone.equals(beside[columns])
     shuffled = frame.sample(frac=1, random_state=3)
-    rec = shuffled.rec(truth=truth, ties="item", min_relevance=2, score=["a", "b"])
+    rec = shuffled.rec(**options)
     assert beside.equals(rec.evaluate([*asked, "bpref", "judged@3"]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ import pandas as pd
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import find_columns
 from recframe.frames.interactions import Interactions
-from recframe.frames.ties import order_ties, place_relevant
+from recframe.frames.ties import find_places, order_ties, place_relevant
 from recframe.frames.truth import read_judged
 from recframe.frames.user_groups import sort_users
 from recframe.frames.user_index import order_of_ids
-from recframe.kernel.counting import count
+from recframe.kernel.counting import Places, count
 from recframe.kernel.rankings import Rankings, split_users
 from recframe.kernel.threads import Array, in_threads
 from recframe.metrics.column_metrics import sum_columns
@@ -59,10 +60,11 @@ def measure_table(
 
     judged = interactions.judged() if plan.needs_judged else None
 
-    def measure_run(of_score: Array, run: Rankings, users: slice) -> None:
+    def measure_run(of_score: Array, places: Places | None, run: Rankings, users: slice) -> None:
         # Gains are matched to rows one by one, so that every row must be counted.
-        counts = count(run, options.tie_rule, plan.depth if run.gains is None else None)
-        grades = None if run.gains is None else grade(run, run.gains, counts, options.tie_rule)
+        rule = options.tie_rule
+        counts = count(run, rule, plan.depth if run.gains is None else None, places)
+        grades = None if run.gains is None else grade(run, run.gains, counts, rule, places)
         columns = dict(zip(averaged, run.values, strict=True))
         sums = sum_columns(run, options.tie_rule, plan.sum_cut_offs, columns)
         own = None if run.judged is None else JudgedRows(run, options.tie_rule, plan.cut_offs)
@@ -74,11 +76,15 @@ def measure_table(
     runs = []
     for score, of_score in zip(interactions.scores, cells, strict=True):
         rankings = interactions.rankings(score, gains, judged)
+        places: list[Places] = []
         if options.tie_rule.by_item and not reads_others:
-            rankings = place_relevant(interactions, score, rankings)
+            places = find_places(interactions, score, rankings)
+            if not places:
+                rankings = place_relevant(interactions, score, rankings)
         if options.short == "raise":
             check_lengths(rankings, groups.users, score, plan.deepest, options)
-        runs += [(of_score, *run) for run in split_users(rankings)]
+        each = zip_longest(split_users(rankings), places)
+        runs += [(of_score, found, *run) for run, found in each]
     in_threads(measure_run, runs)
     columns = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     table = cells.reshape(len(columns), len(order)).T

@@ -44,6 +44,17 @@ class Counts(NamedTuple):
     n_ranked_relevant: Array
 
 
+class Places(NamedTuple):
+    """The user of each relevant row, how many rows are ranked above it, and the row.
+
+    Those of a user stand together, in ranked order.
+    """
+
+    user: Array
+    above: Array
+    row: Array
+
+
 class Depth(NamedTuple):
     """How far down each ranking is looked at: k rows, or R where that is more and asked for."""
 
@@ -51,12 +62,15 @@ class Depth(NamedTuple):
     at_n_relevant: bool
 
 
-def count(rankings: Rankings, rule: TieRule, depth: Depth | None = None) -> Counts:
+def count(
+    rankings: Rankings, rule: TieRule, depth: Depth | None = None, places: Places | None = None
+) -> Counts:
     """Return the counts of ranked relevant rows.
 
     In expectation `tied` is the size of the row's tie group; every other rule gives each row a
     position of its own, so that `above` is all that stands before it and `tied` is 1. Rows that
-    have as many rows above them as the depth says, or more, are left out; None: no row is.
+    have as many rows above them as the depth says, or more, are left out; None: no row is. Where
+    the places of relevant rows are known, none are looked for.
     """
     sizes = np.diff(rankings.offsets)
     n_ranked_relevant = sum_by_user(rankings.relevant, rankings.offsets)
@@ -68,7 +82,10 @@ def count(rankings: Rankings, rule: TieRule, depth: Depth | None = None) -> Coun
     if not depths.any():
         none = np.empty(0, np.int64)
         return Counts(sizes, n_relevant, none, none, none, n_ranked_relevant)
-    if n_ranked_relevant.max(initial=0) <= 1:
+    if places is not None:
+        user, above, _ = places
+        tied = np.ones_like(above)
+    elif n_ranked_relevant.max(initial=0) <= 1:
         user, above, tied = _count_single(rankings, sizes, rule)
     else:
         blocks = count_blocks(sorted_blocks(rankings, rule, depths), rule)

@@ -11,7 +11,7 @@ from recframe.kernel.radix import ODD
 from recframe.kernel.threads import Array, in_threads
 
 Found = TypeVar("Found")
-AT_ONCE = 1 << 17  # keys of rows and pairs
+AT_ONCE = 1 << 18  # keys of rows and pairs
 PLACES = 16  # of a table, for each key in it: next to no other key wants the same
 
 

@@ -17,13 +17,8 @@ def order_texts(texts: Texts, rows: Array, sizes: Array) -> Array:
     It is that of their bytes, of which eight are compared at a time. In a run no text repeats, and
     no run is empty.
     """
-    data = texts.data
-    if len(data) < WORD:
-        data = np.append(data, np.zeros(WORD, np.uint8))
-    # Eight bytes from every byte on, each time as one integer, of which the first byte leads.
-    words: Array = np.ndarray((len(data) - WORD + 1,), ">u8", data, strides=(1,))
-    begin = texts.offsets[rows].astype(np.int64)
-    length = texts.offsets[1:][rows] - begin
+    words = _words(texts)
+    begin, length = _bounds(texts, rows)
     longest = int(length.max(initial=0))
     order, left = np.arange(len(rows)), np.arange(len(rows))
     for start in (*range(0, longest, WORD), longest):
@@ -47,6 +42,45 @@ def order_texts(texts: Texts, rows: Array, sizes: Array) -> Array:
         left, sizes = left[kept], sizes[sizes > 1]
         begin, length = begin[in_order[kept]], length[in_order[kept]]
     return order
+
+
+def find_higher(texts: Texts, rows: Array, others: Array, sizes: Array) -> Array | None:
+    """Return whether the texts of other rows are higher than those of rows; None if any are equal.
+
+    With each row so many others are compared.
+    """
+    words = _words(texts)
+    begin, length = _bounds(texts, rows)
+    begins, lengths = _bounds(texts, others)
+    row, left = np.repeat(np.arange(len(rows)), sizes), np.arange(len(others))
+    longest = int(max(length.max(initial=0), lengths.max(initial=0)))
+    is_higher = np.zeros(len(others), bool)
+    for start in (*range(0, longest, WORD), longest):
+        if start < longest:
+            keys = _read(words, begin + start, length - start)[row]
+            of_others = _read(words, begins + start, lengths - start)
+        else:  # of texts alike so far one has but zeros more
+            keys, of_others = length[row], lengths
+        is_higher[left] = of_others > keys
+        alike = np.flatnonzero(of_others == keys)
+        if len(alike) == 0:
+            return is_higher
+        left, row, begins, lengths = left[alike], row[alike], begins[alike], lengths[alike]
+    return None
+
+
+def _words(texts: Texts) -> Array:
+    """Return eight bytes from every byte on, each time as one integer, whose first byte leads."""
+    data = texts.data
+    if len(data) < WORD:
+        data = np.append(data, np.zeros(WORD, np.uint8))
+    return np.ndarray((len(data) - WORD + 1,), ">u8", data, strides=(1,))
+
+
+def _bounds(texts: Texts, rows: Array) -> tuple[Array, Array]:
+    """Return where the texts of rows begin, and their lengths."""
+    begin = texts.offsets[rows].astype(np.int64)
+    return begin, texts.offsets[1:][rows] - begin
 
 
 def _read(words: Array, begin: Array, length: Array) -> Array:

@@ -1,8 +1,12 @@
 """Tied rows: which rows share their score with another of their user. NumPy only."""
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
+from recframe.kernel.counting import Places
 from recframe.kernel.grouping import (
+    find_flags,
     group_offsets,
     number_members,
     run_starts,
@@ -12,10 +16,11 @@ from recframe.kernel.grouping import (
 from recframe.kernel.rankings import TIE_RULES, Rankings, split_users
 from recframe.kernel.runs import order_runs, size_blocks
 from recframe.kernel.sort_keys import rankable, short_keys, to_keys
-from recframe.kernel.sorting import count_unused, mark, sorted_blocks
+from recframe.kernel.sorting import MOST_CELLS, count_unused, mark, sorted_blocks
 from recframe.kernel.threads import Array, in_threads
 
 N_SAMPLED = 1 << 10  # scores that show whether ties are many
+MOST_PAIRS = 2  # of a relevant row and one tied with it, for each row, such that all are compared
 
 
 def find_tied(rankings: Rankings) -> Array:
@@ -35,8 +40,7 @@ def find_relevant_ties(rankings: Rankings) -> tuple[Array, Array]:
 
     They come tie after tie, and those of a tie in order.
     """
-    sample = rankings.scores[:: max(1, len(rankings.scores) // N_SAMPLED)]
-    are_many = 2 * len(np.unique(sample)) < len(sample)
+    are_many = _count_scores(rankings) is not None
 
     def find(run: Rankings, users: slice) -> tuple[Array, Array]:
         found = _find_numbered(run) if are_many else None
@@ -49,6 +53,92 @@ def find_relevant_ties(rankings: Rankings) -> tuple[Array, Array]:
 
 def _find_numbered(rankings: Rankings) -> tuple[Array, Array] | None:
     """Return what `find_relevant_ties` does, None where keys have no room for numbers of rows."""
+    numbered = sort_numbered(rankings)
+    if numbered is None:
+        return None
+    n_bits, blocks = numbered
+    rows, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for users, keys in blocks:
+        bounds = np.append(_begin_ties(keys, n_bits), keys.size)
+        n_relevant = sum_by_user(keys.ravel().astype(np.uint8) & 1, bounds)
+        sizes = np.diff(bounds)
+        chosen = np.flatnonzero((n_relevant > 0) & (sizes > 1))
+        first, sizes = bounds[chosen], sizes[chosen]
+        cells = np.repeat(first - group_offsets(sizes)[:-1], sizes)
+        cells += np.arange(len(cells))
+        starts = rankings.offsets[users[first // keys.shape[1]]]
+        rows.append(np.repeat(starts, sizes) + _numbers(keys, cells, n_bits))
+        numbers.append(sizes)
+    return np.concatenate(rows), np.concatenate(numbers)
+
+
+def place_by_text(
+    rankings: Rankings, find_higher: Callable[[Array, Array, Array], Array | None]
+) -> Places | None:
+    """Return the places of relevant rows where of tied rows the last text comes first.
+
+    Given is what `text_order.find_higher` finds of these rows. None where keys have no room for
+    numbers of rows, where a text repeats in a tie, and where to put ties in order takes less.
+    """
+    numbered = sort_numbered(rankings)
+    if numbered is None:
+        return None
+    n_bits, blocks = numbered
+    found = [Places(*np.zeros((3, 0), np.int64))]
+    for users, keys in blocks:
+        width = keys.shape[1]
+        # Where relevant rows stand, where their ties begin, and how many others are in these.
+        bounds = np.append(begins := _begin_ties(keys, n_bits), keys.size)
+        marks = keys.ravel().astype(np.uint8)
+        marks &= 1
+        cells = find_flags(marks.view(bool))
+        tie = np.searchsorted(begins, cells, side="right") - 1
+        place, n_others = bounds[tie], bounds[tie + 1] - bounds[tie] - 1
+        row = cells // width
+        starts = rankings.offsets[users[row]]
+        rows = starts + _numbers(keys, cells, n_bits)
+        in_tie = np.flatnonzero(n_others)
+        sizes = n_others[in_tie]
+        if sizes.sum() > MOST_PAIRS * min(keys.size, MOST_CELLS):
+            return None
+        offsets = group_offsets(sizes)
+        # Each is compared with the others of its tie, so that nothing else is put in order.
+        others = np.repeat(place[in_tie] - offsets[:-1], sizes)
+        others += np.arange(len(others))
+        others += others >= np.repeat(cells[in_tie], sizes)
+        others = np.repeat(starts[in_tie], sizes) + _numbers(keys, others, n_bits)
+        is_higher = find_higher(rows[in_tie], others, sizes)
+        if is_higher is None:
+            return None
+        place[in_tie] += sum_by_user(is_higher, offsets)
+        order = np.argsort(place, kind="stable")
+        row = row[order]
+        found.append(Places(users[row], place[order] - row * width, rows[order]))
+    return Places(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def are_few_pairs(rankings: Rankings) -> bool:
+    """Return whether scores seem to repeat, but each only so often that `place_by_text` pays."""
+    n_scores, n_rows = _count_scores(rankings), len(rankings.scores)
+    if n_scores is None:
+        return False
+    n_like = n_rows / (len(rankings.offsets) - 1) / n_scores
+    return bool(np.count_nonzero(rankings.relevant) * n_like <= MOST_PAIRS * n_rows)
+
+
+def _count_scores(rankings: Rankings) -> int | None:
+    """Return how many distinct scores there seem to be, None where most rows have their own."""
+    sample = rankings.scores[:: max(1, len(rankings.scores) // N_SAMPLED)]
+    n_scores = len(np.unique(sample))
+    return n_scores if 2 * n_scores < len(sample) else None
+
+
+def sort_numbered(rankings: Rankings) -> tuple[int, Iterator[tuple[Array, Array]]] | None:
+    """Return users with a relevant row, block by block, and the keys of their rows in order.
+
+    A key is that of the score, then the number of the row among those of its user, in so many bits,
+    which come first, then one bit that says whether it is relevant. None where there is no room.
+    """
     scores, relevant, offsets, *_ = rankings
     n_bits = int(np.diff(offsets).max(initial=0)).bit_length()
     short = short_keys(rankable(scores), relevant, room=0)
@@ -61,24 +151,28 @@ def _find_numbered(rankings: Rankings) -> tuple[Array, Array] | None:
     by_score |= relevant
     users = np.flatnonzero(sum_by_user(relevant, offsets))
     pad = (1 << 31) - (2 << n_bits)  # which is not marked
-    rows, numbers = [users[:0]], [users[:0]]
-    for own, keys in size_blocks(by_score, offsets, users, pad):
-        keys |= np.arange(0, 2 * keys.shape[1], 2, dtype=np.int32)
-        keys.sort(axis=1)
-        scores = keys >> (n_bits + 1)
-        begins = np.ones(keys.shape, bool)
-        np.not_equal(scores[:, 1:], scores[:, :-1], out=begins[:, 1:])
-        bounds = np.append(np.flatnonzero(begins), keys.size)
-        n_relevant = sum_by_user(keys.ravel().astype(np.uint8) & 1, bounds)
-        sizes = np.diff(bounds)
-        chosen = np.flatnonzero((n_relevant > 0) & (sizes > 1))
-        first, sizes = bounds[chosen], sizes[chosen]
-        cells = np.repeat(first - group_offsets(sizes)[:-1], sizes)
-        cells += np.arange(len(cells))
-        columns = keys.ravel()[cells] >> 1 & ((1 << n_bits) - 1)
-        rows.append(np.repeat(offsets[own[first // keys.shape[1]]], sizes) + columns)
-        numbers.append(sizes)
-    return np.concatenate(rows), np.concatenate(numbers)
+
+    def sort() -> Iterator[tuple[Array, Array]]:
+        for own, keys in size_blocks(by_score, offsets, users, pad):
+            keys |= np.arange(0, 2 * keys.shape[1], 2, dtype=np.int32)
+            keys.sort(axis=1)
+            yield own, keys
+
+    return n_bits, sort()
+
+
+def _begin_ties(keys: Array, n_bits: int) -> Array:
+    """Return at which of the cells of sorted keys a score begins that is not that of the last."""
+    begins = np.ones(keys.shape, bool)
+    differing = (keys[:, 1:] ^ keys[:, :-1]).view(np.uint32)
+    np.greater_equal(differing, 2 << n_bits, out=begins[:, 1:])
+    return np.flatnonzero(begins)
+
+
+def _numbers(keys: Array, cells: Array, n_bits: int) -> Array:
+    """Return the numbers of rows, among those of their users, in these cells of keys."""
+    numbers: Array = keys.ravel()[cells] >> 1 & ((1 << n_bits) - 1)
+    return numbers
 
 
 def _find_sorted(rankings: Rankings) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.counting import Counts
+from recframe.kernel.counting import Counts, Places
 from recframe.kernel.grouping import (
     find_flags,
     group_rows,
@@ -41,22 +41,22 @@ class Grades(NamedTuple):
     ideal: Array
 
 
-def grade(rankings: Rankings, gains: Gains, counts: Counts, rule: TieRule) -> Grades:
-    """Return the gains of rankings, those of rows in the order that they were counted in."""
+def grade(
+    rankings: Rankings, gains: Gains, counts: Counts, rule: TieRule, places: Places | None = None
+) -> Grades:
+    """Return the gains of rankings, those of rows in the order that they were counted in.
+
+    Where that is known, they are not put in order again.
+    """
     n_users = len(counts.n_ranked)
     found = find_flags(rankings.relevant)
     user = np.repeat(np.arange(n_users), sum_by_user(rankings.relevant, rankings.offsets))
     gain = gains.gain[found].astype(np.float64)
-    # A user's rows are counted in ranked order. Their gains are put into the same one: of tied
-    # rows as the rule says, and where it does not, such that the order of rows changes no sum.
-    among_tied: Array = -gain if rule.relevant_first is False else gain
-    if rule.row_order:
-        among_tied = -rule.row_order * found
-    of_rows = np.empty(len(found))
-    starts = run_starts(counts.user)
-    in_order = rows_of_runs(np.argsort(counts.user[starts]), starts, len(found))
-    of_rows[in_order] = gain[_ranked_order(user, rankings.scores[found], among_tied)]
-
+    if places is not None:
+        of_rows = gains.gain[places.row].astype(np.float64)
+    else:
+        scores = rankings.scores[found]
+        of_rows = gain[_counted_order(found, scores, user, gain, counts.user, rule)]
     if len(gains.unranked):
         user = np.append(user, np.repeat(np.arange(n_users), np.diff(gains.offsets)))
         by_user, _ = group_rows(user, n_users)
@@ -65,6 +65,22 @@ def grade(rankings: Rankings, gains: Gains, counts: Counts, rule: TieRule) -> Gr
     ideal = _highest_first(user, gain, n_items)
     user, n_before = number_members(n_items)
     return Grades(of_rows, user, n_before + 1, ideal)
+
+
+def _counted_order(
+    found: Array, scores: Array, user: Array, gain: Array, counted: Array, rule: TieRule
+) -> Array:
+    """Return the order in which relevant rows were counted, whose users are these."""
+    # A user's rows are counted in ranked order. Their gains are put into the same one: of tied
+    # rows as the rule says, and where it does not, such that the order of rows changes no sum.
+    among_tied: Array = -gain if rule.relevant_first is False else gain
+    if rule.row_order:
+        among_tied = -rule.row_order * found
+    order = np.empty_like(found)
+    starts = run_starts(counted)
+    in_order = rows_of_runs(np.argsort(counted[starts]), starts, len(found))
+    order[in_order] = _ranked_order(user, scores, among_tied)
+    return order
 
 
 def _highest_first(user: Array, gain: Array, n_items: Array) -> Array:

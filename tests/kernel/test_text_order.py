@@ -7,7 +7,7 @@ import pytest
 from recframe.frames.keys import as_texts
 from recframe.kernel import runs
 from recframe.kernel.runs import order_runs
-from recframe.kernel.text_order import order_texts
+from recframe.kernel.text_order import find_higher, order_texts
 
 SIGNS = {
     "short and long": ["a", "b"],
@@ -36,6 +36,25 @@ def test_runs_of_texts(signs, kind):
         ):
             expected = sorted(own, key=lambda row: texts[row].encode(), reverse=True)
             assert expected == run.tolist()
+
+
+@pytest.mark.parametrize("signs", SIGNS.values(), ids=SIGNS)
+def test_texts_beside_others(signs):
+    """Each text is compared with several as Python compares their bytes."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        texts = {"".join(rng.choice(signs, rng.integers(0, 12))) for _ in range(30)}
+        texts = sorted(texts, key=str.encode)
+        among, n_texts = as_texts(pa.array(texts)), len(texts)
+        rows = rng.integers(0, n_texts, 20)
+        sizes = rng.integers(1, n_texts, 20)
+        of_row = np.repeat(rows, sizes)
+        others = (of_row + rng.integers(1, n_texts, len(of_row))) % n_texts  # none is the row
+        found = find_higher(among, rows, others, sizes)
+
+        assert np.array_equal(others > of_row, found)
+        others[-1] = of_row[-1]
+        assert find_higher(among, rows, others, sizes) is None
 
 
 def test_texts_of_fewer_bytes_than_are_compared_at_once():

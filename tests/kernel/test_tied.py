@@ -5,7 +5,7 @@ import pytest
 
 from recframe.kernel import tied
 from recframe.kernel.rankings import Rankings
-from recframe.kernel.tied import find_relevant_ties
+from recframe.kernel.tied import find_relevant_ties, place_by_text
 
 SCORES = {
     "float32 of whole numbers": lambda rng, n: rng.integers(0, 5, n).astype(np.float32),
@@ -58,3 +58,44 @@ def test_rows_beside_shorter_ones(n_rows):
 
             ties = [tuple(range(first, n_rows, n_scores)) for first in range(n_scores)]
             assert {tie for tie in ties if len(tie) > 1} == list_ties(rankings)
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_places_of_relevant_rows(kind):
+    """Above a row are those of higher score, and those of the same score and higher text."""
+    n_placed = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        offsets = np.append(0, rng.integers(0, 9, 12).cumsum())
+        n_rows = offsets[-1]
+        scores, relevant = SCORES[kind](rng, n_rows), rng.random(n_rows) < 0.3
+        text, user = rng.permutation(n_rows), np.repeat(np.arange(12), np.diff(offsets))
+
+        def find_higher(rows, others, sizes, text=text):
+            return text[others] > np.repeat(text[rows], sizes)
+
+        places = place_by_text(Rankings(scores, relevant, offsets, np.zeros(12, int)), find_higher)
+        if places is None:
+            continue
+        n_placed += 1
+        is_above = (scores > scores[:, None]) | (
+            (scores == scores[:, None]) & (text > text[:, None])
+        )
+        above = (is_above & (user == user[:, None])).sum(axis=1)
+        assert np.flatnonzero(relevant).tolist() == sorted(places.row)
+        assert user[places.row].tolist() == places.user.tolist()
+        assert above[places.row].tolist() == places.above.tolist()
+        same = places.user[1:] == places.user[:-1]
+        assert (np.diff(places.above)[same] > 0).all()
+        assert same.sum() == relevant.sum() - len(np.unique(user[relevant]))
+    has_room = kind not in ("float64 of long mantissas", "next to no tie")
+    assert (n_placed == 20) == has_room
+
+
+def test_places_that_cannot_be_told():
+    """Where a text repeats in a tie, or ties are large, rows are put in order otherwise."""
+    rankings = Rankings(np.ones(9), np.ones(9, bool), np.array([0, 9]), np.zeros(1, int))
+
+    assert place_by_text(rankings, None) is None
+    few = rankings._replace(relevant=np.arange(9) < 2)
+    assert place_by_text(few, lambda *_: None) is None
