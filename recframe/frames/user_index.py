@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.keys import NO_IDS, Keys, factorize, find_keys
+from recframe.frames.keys import NO_IDS, Keys, factorize, find_keys, number_short
 from recframe.kernel.grouping import combine
 from recframe.kernel.radix import argsort
 from recframe.kernel.threads import Array
@@ -65,6 +65,8 @@ def order_of_ids(users: pd.Index[Any]) -> Array:
     if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
         return argsort(users.to_numpy())
     if isinstance(text := find_keys(users), pa.Array):
+        if (numbers := number_short(text)) is not None:
+            return argsort(numbers)
         in_order: Array = pc.sort_indices(text).to_numpy()  # by code points, as Python has it
         return in_order.view(np.int64)
     # Sorts ids of several types too, numbers before texts.

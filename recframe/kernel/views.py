@@ -5,7 +5,8 @@ A record begins with the length, in four bytes. A text of at most twelve follows
 
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,6 +16,13 @@ BATCH = 1 << 16  # views that one step after the other leaves in the cache
 LONGEST = 12  # bytes of a text that stands in its view
 LAST = np.uint64(56)  # bits before the last byte of eight
 ALL_BITS = (1 << 64) - 1
+
+
+class Views(Protocol):
+    """What gives views of texts, two words each: an array of them, or what makes them."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, own: slice, /) -> Array: ...
 
 
 class Window(NamedTuple):
@@ -34,7 +42,7 @@ class Window(NamedTuple):
     begin: int
     has_length: bool
 
-    def number(self, views: Array, numbers: Array) -> None:
+    def number(self, views: Views, numbers: Array) -> None:
         """Write an integer for each view, in the order of the texts."""
         shifts = np.uint64(32 + 8 * self.begin), np.uint64(32 - 8 * self.begin)
 
@@ -68,32 +76,34 @@ class Window(NamedTuple):
         return views
 
 
-def find_window(views: Sequence[Array]) -> Window | None:
+def find_window(views: Sequence[Views]) -> Window | None:
     """Return where short texts differ; None where one is long, or they differ in too many bytes.
 
     Parameters
     ----------
-    views : sequence of ndarray of shape (n, 2), uint64
-        The views in pieces, of which none is empty.
+    views : sequence of Views
+        The views in pieces, of which none is empty: arrays of shape (n, 2), uint64, or what makes
+        them.
     """
     if sys.byteorder != "little":
         return None
-    first = views[0][0]
+    first = views[0][:1][0]
 
-    def find(piece: Array) -> tuple[int, int, int]:
+    def find(piece: Views, start: int, stop: int) -> tuple[int, int, int]:
         differing, longest = [0, 0], 0
-        for start in range(0, len(piece), BATCH):
-            own = piece[start : start + BATCH]
+        for begin in range(start, stop, BATCH):
+            own = piece[begin : min(begin + BATCH, stop)]
             longest = max(longest, int(own.view(np.uint32)[:, 0].max()))
             for word in (0, 1):
                 differing[word] |= int(np.bitwise_or.reduce(own[:, word] ^ first[word]))
         return differing[0], differing[1], longest
 
-    def find_all(piece: Array) -> list[tuple[int, int, int]]:
-        return in_slices(lambda start, stop: find(piece[start:stop]), 0, len(piece))
+    def find_all(piece: Views) -> list[tuple[int, int, int]]:
+        return in_slices(partial(find, piece), 0, len(piece))
 
     # The first ones as a rule show it where there is none.
-    if _choose(first, [find(views[0][:BATCH])]) is None:
+    n_first = min(BATCH, len(views[0]))
+    if _choose(first, [find(views[0], 0, n_first)]) is None:
         return None
     return _choose(first, [found for piece in views for found in find_all(piece)])
 
