@@ -21,8 +21,11 @@ ALL_BITS = (1 << 64) - 1
 class Views(Protocol):
     """What gives views of texts, two words each: an array of them, or what makes them."""
 
-    def __len__(self) -> int: ...
-    def __getitem__(self, own: slice, /) -> Array: ...
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __getitem__(self, own: slice, /) -> Array:
+        """Return those from one number to another."""
 
 
 class Window(NamedTuple):
