@@ -167,8 +167,10 @@ def number_short(text: pa.Array) -> Array | None:
         return None
     if window is None:
         return None
-    numbers = np.empty(len(text), np.uint64)
-    window.number(views, numbers)
+    numbers = np.empty(len(text), np.uint32)
+    if not (views.lowest() >= ord("0") and window.number(views, numbers)):
+        numbers = np.empty(len(text), np.uint64)
+        window.number(views, numbers)
     return numbers
 
 
@@ -176,7 +178,12 @@ class _ShortTexts:
     """The views of texts, made of those that are asked for."""
 
     def __init__(self, text: pa.Array) -> None:
-        self._type, self._offsets, self._data = text.type, as_texts(text).offsets, text.buffers()[2]
+        self._type, self._data = text.type, text.buffers()[2]
+        self._offsets, self._bytes = as_texts(text)
+
+    def lowest(self) -> int:
+        """Return the lowest byte."""
+        return int(lowest(self._bytes[self._offsets[0] : self._offsets[-1]]))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1

@@ -16,6 +16,13 @@ BATCH = 1 << 16  # views that one step after the other leaves in the cache
 LONGEST = 12  # bytes of a text that stands in its view
 LAST = np.uint64(56)  # bits before the last byte of eight
 ALL_BITS = (1 << 64) - 1
+NO_DIGIT = np.uint64(0xC0C0C0C0C0C0C0C0)  # bits that no byte from "0" to "?" has
+# Bits by which to move halves of bytes, pairs of them and fours towards others; what to keep first.
+HALVES = [
+    (np.uint64(4), np.uint64(0x0F0F0F0F0F0F0F0F)),
+    (np.uint64(8), np.uint64(0x00FF00FF00FF00FF)),
+    (np.uint64(16), np.uint64(0x0000FFFF0000FFFF)),
+]
 
 
 class Views(Protocol):
@@ -45,11 +52,15 @@ class Window(NamedTuple):
     begin: int
     has_length: bool
 
-    def number(self, views: Views, numbers: Array) -> None:
-        """Write an integer for each view, in the order of the texts."""
+    def number(self, views: Views, numbers: Array) -> bool:
+        """Write an integer for each view, in the order of the texts; return whether there is one.
+
+        Integers of 32 bits have the lower half of each byte. That is enough where what differs is
+        digits: each is "0" or above and has no bit of `NO_DIGIT`. No byte may be below "0".
+        """
         shifts = np.uint64(32 + 8 * self.begin), np.uint64(32 - 8 * self.begin)
 
-        def write(start: int, stop: int) -> None:
+        def write(start: int, stop: int) -> bool:
             rooms = np.empty((2, min(BATCH, stop - start)), np.uint64)
             for first in range(start, stop, BATCH):
                 head, tail = views[first : min(first + BATCH, stop)].T
@@ -62,9 +73,15 @@ class Window(NamedTuple):
                     word &= (np.uint64(1) << LAST) - np.uint64(1)
                     word |= np.left_shift(head, LAST, out=other)
                 # The first byte leads, as in the order of texts.
-                numbers[first : first + len(head)] = word.byteswap(inplace=True)
+                word.byteswap(inplace=True)
+                if numbers.itemsize == 4:
+                    if np.bitwise_or.reduce(word) & NO_DIGIT:
+                        return False
+                    _join_halves(word, other)
+                numbers[first : first + len(head)] = word
+            return True
 
-        in_slices(write, 0, len(views))
+        return all(in_slices(write, 0, len(views)))
 
     def write_views(self, numbers: Array) -> Array:
         """Return the views of which these are the numbers."""
@@ -77,6 +94,13 @@ class Window(NamedTuple):
         views[:, 0] |= word << np.uint64(32 + 8 * self.begin)
         views[:, 1] |= word >> np.uint64(32 - 8 * self.begin)
         return views
+
+
+def _join_halves(words: Array, room: Array) -> None:
+    """Leave the lower halves of bytes, side by side."""
+    for n_bits, kept in HALVES:
+        words &= kept
+        words |= np.right_shift(words, n_bits, out=room)
 
 
 def find_window(views: Sequence[Views]) -> Window | None:
