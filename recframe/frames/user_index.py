@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.keys import NO_IDS, Keys, factorize, find_keys, number_short
-from recframe.kernel.grouping import combine
+from recframe.kernel.grouping import combine, take
 from recframe.kernel.radix import argsort
 from recframe.kernel.threads import Array
 
@@ -30,7 +30,7 @@ def take_ids(columns: Ids, keys: Sequence[Keys | None], rows: Array) -> list[pd.
         else:
             is_plain = isinstance(own, np.ndarray) and isinstance(column.dtype, np.dtype)
             # In a third of the time of the column's array.
-            ids = column.to_numpy()[rows] if is_plain else column.array.take(rows)
+            ids = take(column.to_numpy(), rows) if is_plain else column.array.take(rows)
         found.append(pd.Index(ids, dtype=column.dtype, name=column.name))
     return found
 
@@ -51,6 +51,13 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
         codes.append(rank[code])
     names = [ids.name for ids in columns]
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+
+
+def take_users(users: pd.Index[Any], order: Array) -> pd.Index[Any]:
+    """Return users in an order."""
+    if type(users) is pd.Index and isinstance(users.dtype, np.dtype) and users.dtype.kind in "iu":
+        return pd.Index(take(users.to_numpy(), order), name=users.name)
+    return users.take(order)
 
 
 def order_of_ids(users: pd.Index[Any]) -> Array:
