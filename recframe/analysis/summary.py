@@ -15,13 +15,13 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
 from recframe.frames.user_groups import sort_users
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.listing import required_parameters
 from recframe.metrics.names import (
     Metric,
     check_k,
     list_given,
     parse_metric,
     parse_name,
-    required_parameters,
 )
 from recframe.metrics.synonyms import find_meant
 from recframe.options import Options

@@ -32,7 +32,7 @@ from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.budget import MEMORY
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import describe_metrics
+from recframe.metrics.listing import describe_metrics
 from recframe.options import DEFAULTS, MEANINGS
 
 GROUPS = {

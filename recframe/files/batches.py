@@ -53,8 +53,10 @@ def read_batches(
     def opened(path: str, as_codes: tuple[str, ...], thread: int) -> pq.ParquetFile:
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
-    def read(row_group: RowGroup, progress: Progress, n_rows: int) -> Iterator[pa.RecordBatch]:
-        return _read(files, row_group, n_rows, progress, encoded, opened)
+    def read(
+        row_group: RowGroup, progress: Progress, n_rows: int, *, use_threads: bool = True
+    ) -> Iterator[pa.RecordBatch]:
+        return _read(files, row_group, n_rows, progress, encoded, opened, use_threads=use_threads)
 
     n_threads = min(n_processors(), n_open, len(row_groups))
     most = max((row_group.n_read for row_group in row_groups), default=0)
@@ -71,7 +73,7 @@ def read_batches(
 
 def _read_in_threads(
     row_groups: Sequence[RowGroup],
-    read: Callable[[RowGroup, Progress, int], Iterator[pa.RecordBatch]],
+    read: Callable[..., Iterator[pa.RecordBatch]],
     n_threads: int,
     progress: Progress,
 ) -> Iterator[Read]:
@@ -79,7 +81,7 @@ def _read_in_threads(
 
     def read_whole(row_group: RowGroup) -> tuple[RowGroup, list[pa.RecordBatch], Progress]:
         own = Progress(row_group.n_rows, progress.tell)
-        return row_group, list(read(row_group, own, MOST_ROWS)), own
+        return row_group, list(read(row_group, own, MOST_ROWS, use_threads=False)), own
 
     with ThreadPoolExecutor(n_threads) as pool:
         for row_group, batches, own in run_ahead(pool, read_whole, row_groups, n_threads):
@@ -115,8 +117,10 @@ def _read(
     progress: Progress,
     encoded: Collection[str],
     opened: Callable[[str, tuple[str, ...], int], pq.ParquetFile],
+    *,
+    use_threads: bool,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield a row group in batches of so many rows."""
+    """Yield a row group in batches of so many rows, its columns read in threads or in this one."""
     names = dict.fromkeys([*files.types, *row_group.found.looked_at])
     stored = [name for name in names if name not in row_group.partitions]
     # Of texts that are not codes in the file, Arrow would keep all it has met.
@@ -124,7 +128,7 @@ def _read(
     with naming_file(row_group.path):
         file = opened(row_group.path, as_codes, get_ident())
         n_left = row_group.n_rows
-        for read in file.iter_batches(n_rows, row_group.indexes, columns=stored):
+        for read in file.iter_batches(n_rows, row_group.indexes, stored, use_threads=use_threads):
             n_left -= read.num_rows
             kept = matching(read, row_group)
             progress.n_read += 2 * (read.num_rows - kept.num_rows)

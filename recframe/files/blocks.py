@@ -7,7 +7,7 @@ temporary file. Where several columns tell users apart, a sweep goes by the firs
 
 from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from threading import get_ident
 from typing import Any
@@ -151,18 +151,27 @@ def _spilled(
     n_threads = n_processors()
     with closing(made) as spill:
         pieces = cut(_read_ahead(gather(batches, memory // 24)))
-        with ThreadPoolExecutor(n_threads) as pool:
+        with _threads(n_threads) as pool:
             for parted in run_ahead(pool, spill.part, pieces, n_threads):
                 spill.add(parted)
                 progress.report()
         sizes = spill.n_bytes + spill.n_rows * row_bytes_of(files)
         # One giant user cannot be parted.
         again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)
-        whole = np.flatnonzero(~again & (spill.n_rows > 0)).tolist()
-        yield from _read_ahead(_frame(spill.read(bucket), files) for bucket in whole)
+        whole = np.flatnonzero(~again & (spill.n_rows > 0))
+        # Beside the one that is worked on, as many as there is room for.
+        n_ahead = min(n_threads, max(1, memory // int(sizes[whole].max(initial=1)) - 1))
+        with _threads(n_ahead) as pool:
+            make = partial(_make_frame, files, spill)
+            yield from run_ahead(pool, make, whole.tolist(), n_ahead)
         for bucket in np.flatnonzero(again).tolist():
             own = spill.read(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
             yield from _spilled(files, limits, progress, *own, level + 1)
+
+
+def _make_frame(files: Files, spill: Spill, bucket: int) -> pd.DataFrame:
+    """Return the rows of a bucket as a frame."""
+    return _frame(spill.read(bucket), files)
 
 
 def _frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
@@ -188,14 +197,21 @@ def _categorical(ids: pa.ChunkedArray) -> pd.Categorical:
 
 def _read_ahead(elements: Iterator[Any]) -> Iterator[Any]:
     """Yield what an iterator yields; the next is made in a thread while one is worked on."""
-    threads: list[int] = []
-    pool = ThreadPoolExecutor(1, initializer=lambda: threads.append(get_ident()))
-    try:
+    with _threads(1) as pool:
         following = pool.submit(next, elements, None)
         while (element := following.result()) is not None:
             following = pool.submit(next, elements, None)
             yield element
+
+
+@contextmanager
+def _threads(n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Give threads, and wait for their end."""
+    own: list[int] = []
+    pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
+    try:
+        yield pool
     finally:
-        # Left alone by an error, this may be collected in the thread itself, which cannot wait for
-        # its own end.
-        pool.shutdown(wait=get_ident() not in threads)
+        # Left alone by an error, this may be collected in one of them, which cannot wait for its
+        # own end.
+        pool.shutdown(wait=get_ident() not in own)

@@ -6,7 +6,9 @@ The file has no name, so nothing of it is left however the process ends.
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -17,23 +19,36 @@ from recframe.files.budget import writing_to
 from recframe.files.packing import is_wide, pack, unpack
 from recframe.files.sizes import batch_bytes
 from recframe.files.user_ids import hash_users
+from recframe.files.words import Codings, decode, encode, text_bytes
 from recframe.kernel.threads import Array
 
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 WRITTEN = pa.ipc.IpcWriteOptions(use_threads=False)
 PACKED_BYTES = 4 << 20  # that are unpacked at a time
+CODED_BYTES = 16 << 20  # that are decoded at a time, with the work on them: most of a bucket
 
 
 class Parted(NamedTuple):
     """Rows of a batch, parted by bucket."""
 
     schema: pa.Schema
+    codings: Codings  # of its ids of users
+    stored: pa.Schema | None  # of what is written down; None where that says it
     buckets: list[int]  # those that have rows
     n_rows: Array  # of each of these
     n_bytes: list[int]  # the same in memory
     rows: list[pa.RecordBatch]  # the same; none where they are written down
     bounds: list[int]  # of each in what is written down
-    written: bytes | memoryview
+    written: bytes
+
+
+class Held(NamedTuple):
+    """Rows of a bucket that were written at once."""
+
+    schema: pa.Schema
+    codings: Codings
+    stored: pa.Schema | None
+    rows: pa.RecordBatch | tuple[int, int]  # or where they are in the file, and how many bytes
 
 
 class Spill:
@@ -55,10 +70,11 @@ class Spill:
         self._folder = folder
         self._users = users
         self._level = level
-        self._held: list[list[pa.RecordBatch]] = [[] for _ in range(n_buckets)]
-        self._segments: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
+        self._codings: Codings = {}
+        self._held: list[list[Held]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
+        self._lock = Lock()  # on where the file is read
         self._file = None
         if not in_memory:
             with writing_to(self._folder):
@@ -80,57 +96,76 @@ class Spill:
         bits = hash_users(*(batch[user] for user in self._users)) >> np.uint64(16 * self._level)
         bucket = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
         # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
+        batch, codings = encode(batch, self._users, self._codings)
+        self._codings = codings
         rows = pack(batch).take(pa.array(np.argsort(bucket, kind="stable")))
         counts = np.bincount(bucket, minlength=len(self.n_rows))
         buckets = np.flatnonzero(counts)
         starts = (np.cumsum(counts) - counts)[buckets]
-        each = zip(starts.tolist(), counts[buckets].tolist(), strict=True)
-        parts = [rows.slice(start, n_rows) for start, n_rows in each]
-        if any(pa.types.is_dictionary(kind) for kind in rows.schema.types):
+        runs = zip(starts.tolist(), counts[buckets].tolist(), strict=True)
+        parts = [rows.slice(start, n_rows) for start, n_rows in runs]
+        has_texts = any(map(pa.types.is_dictionary, rows.schema.types))
+        if has_texts:
             parts = [_with_own_texts(part) for part in parts]
-        n_bytes = [batch_bytes(part, 0) for part in parts]
-        parted = Parted(batch.schema, buckets.tolist(), counts[buckets], n_bytes, parts, [], b"")
+        n_bytes = [batch_bytes(part, text_bytes(codings)) for part in parts]
+        n_rows = counts[buckets]
+        each = buckets.tolist(), n_rows, n_bytes, parts
+        parted = Parted(batch.schema, codings, None, *each, [], b"")
         if self._file is None:
             return parted
-        sink, bounds = pa.BufferOutputStream(), [0]
-        for part in parts:
-            with pa.ipc.new_stream(sink, part.schema, options=WRITTEN) as stream:
-                stream.write_batch(part)
-            bounds.append(sink.tell())
-        return parted._replace(rows=[], bounds=bounds, written=memoryview(sink.getvalue()))
+        write = _write_with_texts if has_texts else pa.RecordBatch.serialize
+        written = [write(part) for part in parts]
+        bounds = np.append(0, np.cumsum([part.size for part in written])).tolist()
+        schema = None if has_texts else rows.schema
+        return parted._replace(stored=schema, rows=[], bounds=bounds, written=b"".join(written))
 
     def add(self, parted: Parted) -> None:
         """Add the rows of a batch."""
         self._schema = parted.schema
         self.n_rows[parted.buckets] += parted.n_rows
         self.n_bytes[parted.buckets] += parted.n_bytes
+        kind = parted.schema, parted.codings, parted.stored
         if self._file is None:
             for bucket, rows in zip(parted.buckets, parted.rows, strict=True):
-                self._held[bucket].append(rows)
+                self._held[bucket].append(Held(*kind, rows))
             return
         with writing_to(self._folder):
             first = self._file.tell()
             self._file.write(parted.written)
         for bucket, (start, stop) in zip(parted.buckets, pairwise(parted.bounds), strict=True):
-            self._segments[bucket].append((first + start, stop - start))
+            self._held[bucket].append(Held(*kind, (first + start, stop - start)))
 
     def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a bucket."""
-        if is_wide(self._schema):
-            for batch in gather(self._read(bucket), PACKED_BYTES):
-                yield unpack(batch, self._schema)
-        else:
-            yield from self._read(bucket)
+        """Yield the rows of a bucket, ids of users that are text as dictionaries."""
+        for (schema, codings), held in groupby(self._held[bucket], itemgetter(0, 1)):
+            batches = map(self._read, held)
+            if codings or is_wide(schema):
+                at_once = PACKED_BYTES if is_wide(schema) else CODED_BYTES
+                for batch in gather(batches, at_once):
+                    yield decode(unpack(batch, schema), codings)
+            else:
+                yield from batches
 
-    def _read(self, bucket: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a bucket as they were written."""
-        if self._file is None:
-            yield from self._held[bucket]
-            return
-        for start, size in self._segments[bucket]:
-            with writing_to(self._folder):
+    def _read(self, held: Held) -> pa.RecordBatch:
+        """Return rows as they were written."""
+        if self._file is None or isinstance(held.rows, pa.RecordBatch):
+            return held.rows
+        start, size = held.rows
+        with writing_to(self._folder):
+            with self._lock:
                 self._file.seek(start)
-                yield pa.ipc.open_stream(self._file.read(size)).read_next_batch()
+                data = self._file.read(size)
+            if held.stored is None:
+                return pa.ipc.open_stream(data).read_next_batch()
+            return pa.ipc.read_record_batch(pa.py_buffer(data), held.stored)
+
+
+def _write_with_texts(batch: pa.RecordBatch) -> pa.Buffer:
+    """Return rows written down with the texts of dictionaries."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=WRITTEN) as stream:
+        stream.write_batch(batch)
+    return sink.getvalue()
 
 
 def _with_own_texts(batch: pa.RecordBatch) -> pa.RecordBatch:

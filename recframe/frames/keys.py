@@ -102,7 +102,7 @@ def number_text(text: pa.Array) -> Array:
 def as_texts(text: pa.Array) -> Texts:
     """Return the bytes of texts, which are not copied, and their bounds."""
     _, offsets, data = text.buffers()
-    width = np.int32 if pa.types.is_string(text.type) else np.int64
+    width = np.int32 if text.type in (pa.string(), pa.binary()) else np.int64
     bounds = np.frombuffer(offsets, width)[text.offset : text.offset + len(text) + 1]
     return Texts(bounds, np.frombuffer(data or b"", np.uint8))
 

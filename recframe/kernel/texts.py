@@ -40,6 +40,21 @@ class Texts(NamedTuple):
             own[:] = word.view(np.uint32)[HIGH::2]
 
 
+def find_length(texts: Texts) -> int | None:
+    """Return the length of texts that have one length, None of none or where they differ."""
+    lengths = np.diff(texts.offsets)
+    return int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else None
+
+
+def read_words(texts: Texts, length: int, at: int) -> Array:
+    """Return eight bytes of each text from the same one on as an integer, of texts of one length.
+
+    They are not copied: the next text is as far behind each as it is long.
+    """
+    n_texts, first = len(texts.offsets) - 1, int(texts.offsets[0])
+    return np.ndarray((n_texts,), "<u8", texts.data, first + at, (length,))
+
+
 def number_words(texts: Texts, shortest: int, longest: int) -> Array | None:
     """Return 64 bits of each text that hold its last eight bytes and its length; None where not.
 
@@ -52,6 +67,10 @@ def number_words(texts: Texts, shortest: int, longest: int) -> Array | None:
     lengths = _spread(np.arange(MOST_LENGTHS + 1, dtype=np.uint64))
 
     def write(start: int, stop: int) -> bool:
+        if shortest == longest >= 8:
+            part = texts._replace(offsets=texts.offsets[start : stop + 1])
+            numbers[start:stop] = read_words(part, longest, longest - 8)
+            return True
         lasts = _Lasts(texts, stop - start)
         for begin in range(start, stop, BATCH):
             own = numbers[begin : min(begin + BATCH, stop)]
@@ -86,6 +105,14 @@ def _spread(numbers: Array) -> Array:
     for bit in range(8):
         spread |= ((numbers >> np.uint64(bit)) & np.uint64(1)) << np.uint64(8 * bit + 7)
     return spread
+
+
+def read_lengths(numbers: Array) -> Array:
+    """Return the numbers of 8 bits of which each bit is the highest of a byte."""
+    lengths = np.zeros(len(numbers), np.int64)
+    for bit in range(8):
+        lengths |= (numbers >> np.uint64(8 * bit + 7) & np.uint64(1)).astype(np.int64) << bit
+    return lengths
 
 
 class _Lasts:

@@ -1,10 +1,9 @@
 """Names: the one string that names a metric and its cut-off, the same everywhere. NumPy only."""
 
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -14,12 +13,12 @@ import numpy as np
 from recframe.errors import RecframeError, find_near, quote, shorten
 from recframe.metrics.column_names import QUOTED, parse_column, spell_column
 from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.listing import list_names, required_parameters, show_name
 from recframe.metrics.synonyms import find_figure, find_meant
 
 # Name, parameters, @, k.
 LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOTALL)
 NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
-LINE, OF_EACH = 79, " of every user."  # of definitions, which all end so
 N_NAMED = 5  # unknown metrics in a message
 MAX_METRICS = 100_000  # at a time, for names without end to be refused
 MAX_K = 1 << 53  # up to which floats, by which hits are divided, hold every integer
@@ -82,7 +81,7 @@ def parse_metric(label: object) -> Metric:
         raise _unknown_error([label])
     if k and not at:
         raise RecframeError(
-            f"{quote(label)}: write it as {_shown(name)}, found {quote(k)} after {name!r}"
+            f"{quote(label)}: write it as {show_name(name)}, found {quote(k)} after {name!r}"
         )
     parameters = _parse_parameters(label, name, given)
     written = name if given is None else shorten(f"{name}({given})")
@@ -108,7 +107,7 @@ def _unknown_error(labels: list[object]) -> RecframeError:
     named = " and ".join(f"{quote(label)}{_suggestion(label)}" for label in labels[:N_NAMED])
     more = f" and {len(labels) - N_NAMED:,} more" if len(labels) > N_NAMED else ""
     unknown = f"unknown metric{'s' * (len(labels) > 1)} {named}{more}"
-    return RecframeError(f"{unknown}; metrics are {_metric_names()}")
+    return RecframeError(f"{unknown}; metrics are {list_names()}")
 
 
 def parse_name(label: object) -> str:
@@ -130,7 +129,7 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
         raise _unknown_error(unknown)
     metrics = [parse_metric(label) for label in given]
     if not metrics:
-        raise RecframeError(f"metrics must name at least one metric: {_metric_names()}")
+        raise RecframeError(f"metrics must name at least one metric: {list_names()}")
     given_labels = [metric.label for metric in metrics]
     if len(set(given_labels)) < len(metrics):
         ((label, _),) = Counter(given_labels).most_common(1)
@@ -150,23 +149,6 @@ def list_given(name: str, required: str, values: Any) -> list[Any]:
     if len(given) > MAX_METRICS:
         raise RecframeError(f"{name} must hold at most {MAX_METRICS:,}, found more; pass fewer")
     return given
-
-
-def describe_metrics() -> str:
-    """Return a line on each metric, or two: its name and its definition."""
-    lines = [
-        (_shown(name), definition.formula.__doc__ or "Return (python -OO leaves definitions out)")
-        for name, definition in DEFINITIONS.items()
-    ]
-    width = max(len(name) for name, _ in lines) + 4
-    lay_out = partial(textwrap.fill, width=LINE, subsequent_indent=" " * width)
-    head = "metrics of every user, with hits@c the relevant rows among the first c:"
-    texts = []
-    for name, text in lines:
-        first = text.strip().splitlines()[0].removeprefix("Return ")
-        first = first.removesuffix(OF_EACH).rstrip(",")
-        texts.append(lay_out(f"  {name}".ljust(width) + first))
-    return "\n".join([head, *texts])
 
 
 def _parts(label: object) -> tuple[str, str | None, str, str]:
@@ -215,7 +197,7 @@ def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str
     ranges = {key: f"{key}, a number in [{low:g}, {high:g})" for key, low, high, *_ in parameters}
     for key in sorted(given.keys() - ranges):
         taken = " and ".join(ranges.values()) or "no parameters"
-        raise RecframeError(f"{_shown(name)} takes {taken}, found {quote(key)}")
+        raise RecframeError(f"{show_name(name)} takes {taken}, found {quote(key)}")
     checked = []
     for key, low, high, _, default in parameters:
         value: Any = given.get(key)
@@ -224,27 +206,8 @@ def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str
             checked.append((key, float(value)))
         elif value is not None or default is None:
             found = "none" if value is None else f"{key}={quote(value)}"
-            raise RecframeError(f"{_shown(name)} takes {ranges[key]}, found {found}")
+            raise RecframeError(f"{show_name(name)} takes {ranges[key]}, found {found}")
     return tuple(checked)
-
-
-def _metric_names() -> str:
-    """Return the names of all metrics as a sentence part."""
-    return ", ".join(map(_shown, DEFINITIONS))
-
-
-def _shown(name: str) -> str:
-    """Return a metric's name with what must be given, and its cut-off, in brackets if it may be."""
-    at = {"needed": "@k", "optional": "[@k]", "none": ""}[DEFINITIONS[name].cut_off]
-    return f"{name}{required_parameters(name)}{at}"
-
-
-def required_parameters(name: str) -> str:
-    """Return what a metric must be given in brackets, with these, or nothing."""
-    if DEFINITIONS[name].of_column:
-        return "(COLUMN)"
-    keys = [f"{one.name}=…" for one in DEFINITIONS[name].parameters if one.default is None]
-    return f"({', '.join(keys)})" if keys else ""
 
 
 def _suggestion(label: object) -> str:

@@ -2,13 +2,12 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import polars.selectors as cs
-import pyarrow as pa
 
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import UNDEFINED
@@ -24,7 +23,7 @@ from recframe.frames.truth import read_judged
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
 from recframe.options import Options
-from recframe.polars.columns import as_frame, as_polars, as_table, is_foreign, make_sample
+from recframe.polars.columns import as_frame, as_polars, collect, make_sample, read_table
 
 __all__ = ["PolarsRecAccessor"]
 
@@ -167,7 +166,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         """
         options = self._options if truth is None else replace(self._options, truth=truth)
         columns = find_columns(self._sample, options, call=self._call)
-        rows = self._collect()
+        rows = collect(self._frame)
         frame = as_frame(rows, columns)
         frame[ROW] = np.arange(len(frame))
         judged = judged_frame(frame, options)
@@ -220,30 +219,12 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def _size(self) -> str:
         return super()._size if isinstance(self._frame, pl.LazyFrame) else say_size(self._frame)
 
-    def _collect(self, labels: list[Any] | None = None) -> pl.DataFrame:
-        """Return the rows, of these columns or of all."""
-        frame: Any = self._frame
-        if isinstance(frame, pl.DataFrame):
-            return frame if labels is None else frame[labels]
-        if labels is not None:  # by number, as a name may look like a pattern
-            names = frame.collect_schema().names()
-            frame = frame.select(cs.by_index(*map(names.index, labels)))
-        rows: pl.DataFrame = frame.collect()
-        return rows
-
-    def _read(self, labels: list[Any] | None) -> pa.Table:
-        """Return these columns, or all that Arrow has, as Arrow has them."""
-        if labels is None:
-            schema = self._frame.collect_schema()
-            labels = [name for name in schema if not is_foreign(schema[name])]
-        return as_table(self._collect(labels))
-
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
         if not reads_all:
-            return make_of_table(self._read, make, columns, options)
-        rows = self._collect()
+            return make_of_table(partial(read_table, self._frame), make, columns, options)
+        rows = collect(self._frame)
         made = make(read_judged(as_frame(rows, columns), columns, options), options)
         n_added = 1 if len(columns.scores) == 1 else 2
         added = made.iloc[:, -n_added:].reset_index(drop=True)
@@ -269,8 +250,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         return as_polars(table, self._frame.collect_schema())
 
     def _describe(self, columns: Columns, k: int) -> Any:
-        table = self._read(columns.labels)
+        table = read_table(self._frame, columns.labels)
         return RecAccessor(table)._bind(self._options)._describe(columns, k)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
-        return as_frame(self._collect(columns.labels), columns), True
+        return as_frame(collect(self._frame, columns.labels), columns), True

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import polars.selectors as cs
 import pyarrow as pa
 
 from recframe.arrow_tables import open_table, read_frame, sample_of
@@ -39,6 +40,25 @@ def _as_series(name: Any, column: pd.Series) -> pl.Series:
     return pl.from_pandas(column, nan_to_null=True).rename(name)
 
 
+def collect(frame: Any, labels: list[Any] | None = None) -> pl.DataFrame:
+    """Return the rows of a DataFrame or LazyFrame, of these columns or of all."""
+    if isinstance(frame, pl.DataFrame):
+        return frame if labels is None else frame[labels]
+    if labels is not None:  # by number, as a name may look like a pattern
+        names = frame.collect_schema().names()
+        frame = frame.select(cs.by_index(*map(names.index, labels)))
+    rows: pl.DataFrame = frame.collect()
+    return rows
+
+
+def read_table(frame: Any, labels: list[Any] | None) -> pa.Table:
+    """Return these columns, or all that Arrow has, as Arrow has them."""
+    if labels is None:
+        schema = frame.collect_schema()
+        labels = [name for name in schema if not is_foreign(schema[name])]
+    return as_table(collect(frame, labels))
+
+
 def as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
     """Return rows as pandas reads them, of the columns in a role."""
     labels: list[Any] = columns.labels
@@ -53,7 +73,18 @@ def as_table(rows: pl.DataFrame) -> pa.Table:
                 f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
                 f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
             )
-    return open_table(rows)
+    parts = [_as_arrow(column) for column in rows.iter_columns()]
+    schema = pa.schema([field for field, _ in parts])
+    return pa.Table.from_arrays([column for _, column in parts], schema=schema)
+
+
+def _as_arrow(column: pl.Series) -> tuple[pa.Field, pa.ChunkedArray]:
+    """Return a column as Arrow has it."""
+    if column.dtype == pl.String:  # of which a frame copies the views of parquet's pieces
+        texts = pa.chunked_array(column)
+        return pa.field(column.name, texts.type), texts
+    table = open_table(column.to_frame())  # which notes what is special of a column
+    return table.schema.field(0), table.column(0)
 
 
 def is_foreign(dtype: pl.DataType) -> bool:

@@ -67,9 +67,9 @@ def test_threads_and_parts_in_memory_change_no_bit(large, tmp_path, monkeypatch,
     threads = set[int]()
     read = batches._read
 
-    def read_and_note(*given):
+    def read_and_note(*given, **options):
         threads.add(threading.get_ident())
-        return read(*given)
+        return read(*given, **options)
 
     monkeypatch.setattr(batches, "_read", read_and_note)
     evaluate_as_in_memory(tmp_path, METRICS, ties="first", short="pad", memory="1GiB")

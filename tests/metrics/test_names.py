@@ -11,7 +11,8 @@ import recframe
 import strategies
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.falling import Terms
-from recframe.metrics.names import describe_metrics, make_metric, parse_metric, parse_metrics
+from recframe.metrics.listing import describe_metrics
+from recframe.metrics.names import make_metric, parse_metric, parse_metrics
 from recframe.metrics.registry import Definition, Parameter
 
 
