@@ -17,9 +17,11 @@ from recframe.kernel.grouping import lowest
 from recframe.kernel.repeats import write_bits
 from recframe.kernel.texts import Texts, find_lengths, number_words
 from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.views import find_window
 
 Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
 MANY = 1 << 17  # rows from which on it pays to look how texts can be numbered
+SOME = 1 << 12  # texts from which on it pays to look whether they are short
 TEXTS = ("string", "bytes")  # as pandas infers
 # What Python raises for ids that cannot be keys, or not be compared.
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
@@ -152,6 +154,47 @@ def number_ids(text: pa.Array) -> Array | None:
     # A few most often decide.
     are_alike = not begin or (is_alike(0, MANY) and all(in_slices(is_alike, 0, len(text))))
     return number_words(texts, shortest, longest) if are_alike else None
+
+
+def number_short(text: pa.Array) -> Array | None:
+    """Return an integer for each of some short texts, in their order, if it can be."""
+    if len(text) < SOME or text.null_count:
+        return None
+    views = _ShortTexts(text)
+    try:
+        window = find_window([views])
+    except pa.ArrowException:  # long texts may be too far from each other to be in views
+        return None
+    if window is None:
+        return None
+    numbers = np.empty(len(text), np.uint32)
+    if not (views.lowest() >= ord("0") and window.number(views, numbers)):
+        numbers = np.empty(len(text), np.uint64)
+        window.number(views, numbers)
+    return numbers
+
+
+class _ShortTexts:
+    """The views of texts, made of those that are asked for."""
+
+    def __init__(self, text: pa.Array) -> None:
+        self._type, self._data = text.type, text.buffers()[2]
+        self._offsets, self._bytes = as_texts(text)
+
+    def lowest(self) -> int:
+        """Return the lowest byte."""
+        return int(lowest(self._bytes[self._offsets[0] : self._offsets[-1]]))
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, own: slice) -> Array:
+        # Not of a slice of the texts: Arrow makes room for all before it too.
+        offsets = self._offsets[own.start or 0 : own.stop + 1]
+        buffers = [None, pa.py_buffer(offsets), self._data]
+        text = pa.Array.from_buffers(self._type, len(offsets) - 1, buffers)
+        views = np.frombuffer(text.cast(pa.string_view()).buffers()[1], np.uint64)
+        return views[: 2 * len(text)].reshape(-1, 2)
 
 
 def encode_values(values: pa.Array) -> tuple[Array, pa.Array]:

@@ -16,8 +16,9 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.ties import find_places, order_ties, place_relevant
 from recframe.frames.truth import read_judged
 from recframe.frames.user_groups import sort_users
-from recframe.frames.user_index import order_of_ids
+from recframe.frames.user_index import order_of_ids, take_users
 from recframe.kernel.counting import Places, count
+from recframe.kernel.grouping import invert
 from recframe.kernel.rankings import Rankings, split_users
 from recframe.kernel.threads import Array, in_threads
 from recframe.metrics.column_metrics import sum_columns
@@ -52,8 +53,7 @@ def measure_table(
     groups = interactions.groups
     averaged = [name for name, _ in interactions.columns.averaged]
     order = sort_users(groups)
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
+    position = invert(order)
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
     find_gains = interactions.find_gains
     gains = find_gains() if find_gains is not None and plan.needs_gains else None
@@ -88,7 +88,7 @@ def measure_table(
     in_threads(measure_run, runs)
     columns = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     table = cells.reshape(len(columns), len(order)).T
-    return pd.DataFrame(table, index=groups.users.take(order), columns=columns, copy=False)
+    return pd.DataFrame(table, index=take_users(groups.users, order), columns=columns, copy=False)
 
 
 def check_lengths(

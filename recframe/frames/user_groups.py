@@ -19,6 +19,7 @@ from recframe.frames.keys import (
     find_keys,
     have_nulls,
     number_ids,
+    number_short,
 )
 from recframe.frames.kinds import check_ids
 from recframe.frames.nulls import find_nulls, null_error
@@ -33,7 +34,7 @@ from recframe.kernel.grouping import (
 )
 from recframe.kernel.radix import argsort, group_beside, sort_beside
 from recframe.kernel.row_order import KnownOrder, LazyOrder, RowOrder
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_slices
 
 N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
 
@@ -204,6 +205,8 @@ def _number_users(columns: Ids, keys: Sequence[Keys | None]) -> tuple[Array, boo
 def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Array, bool]:
     """Return an integer for each id that is equal where ids are, and whether in their order."""
     if isinstance(keys, pa.Array):
+        if (in_order := number_short(keys)) is not None:
+            return in_order, True
         numbers = number_ids(keys)
         return encode_values(keys)[0] if numbers is None else numbers, False
     if keys is not None and keys.dtype.kind in "iu":
@@ -224,9 +227,18 @@ def _narrow(numbers: Array) -> Array:
 
 def _text_run_bounds(text: pa.Array) -> Array:
     """Return the positions of the texts that differ from the one before, and the end."""
-    differs = np.ones(len(text) + 1, bool)
-    differs[1:-1] = pc.not_equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)
-    return np.flatnonzero(differs)
+
+    def find(start: int, stop: int) -> Array:
+        differ = pc.not_equal(text[start:stop], text[start - 1 : stop - 1])
+        # Most bytes of eight flags are 0.
+        flags = np.frombuffer(differ.buffers()[1], np.uint8)[: (len(differ) + 7) // 8]
+        at = np.flatnonzero(flags)
+        bit = np.flatnonzero(np.unpackbits(flags[at], bitorder="little"))
+        found: Array = 8 * at[bit >> 3] + (bit & 7)
+        return found[: np.searchsorted(found, len(differ))] + start
+
+    ends = np.array([0, len(text)] if len(text) else [0])
+    return np.concatenate([ends[:1], *in_slices(find, 1, len(text)), ends[1:]])
 
 
 def sort_users(groups: UserGroups) -> Array:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.keys import NO_IDS, Keys, factorize, find_keys
-from recframe.kernel.grouping import combine
+from recframe.frames.keys import NO_IDS, Keys, factorize, find_keys, number_short
+from recframe.kernel.grouping import combine, take
 from recframe.kernel.radix import argsort
 from recframe.kernel.threads import Array
 
@@ -30,7 +30,7 @@ def take_ids(columns: Ids, keys: Sequence[Keys | None], rows: Array) -> list[pd.
         else:
             is_plain = isinstance(own, np.ndarray) and isinstance(column.dtype, np.dtype)
             # Without what pandas asks of its arrays first.
-            ids = column.to_numpy()[rows] if is_plain else column.array.take(rows)
+            ids = take(column.to_numpy(), rows) if is_plain else column.array.take(rows)
         found.append(pd.Index(ids, dtype=column.dtype, name=column.name))
     return found
 
@@ -53,6 +53,13 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
 
 
+def take_users(users: pd.Index[Any], order: Array) -> pd.Index[Any]:
+    """Return users in an order."""
+    if type(users) is pd.Index and isinstance(users.dtype, np.dtype) and users.dtype.kind in "iu":
+        return pd.Index(take(users.to_numpy(), order), name=users.name)
+    return users.take(order)
+
+
 def order_of_ids(users: pd.Index[Any]) -> Array:
     """Return the order that sorts distinct ids."""
     if isinstance(users, pd.MultiIndex):
@@ -65,6 +72,8 @@ def order_of_ids(users: pd.Index[Any]) -> Array:
     if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
         return argsort(users.to_numpy())
     if isinstance(text := find_keys(users), pa.Array):
+        if (numbers := number_short(text)) is not None:
+            return argsort(numbers)
         in_order: Array = pc.sort_indices(text).to_numpy()  # by code points, as Python has it
         return in_order.view(np.int64)
     # Sorts ids of several types too, numbers before texts.

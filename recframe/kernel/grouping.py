@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from recframe.kernel.radix import above, differs, sort_beside, sort_numbers
-from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_slices
+from recframe.kernel.threads import FAR_ROWS, ROWS_PER_CHUNK, Array, in_slices
 
 MOST_SPREAD = 4  # integers for each row, up to which they need not be numbered anew
 
@@ -28,8 +28,19 @@ def take(values: Array, order: Array) -> Array:
         # Without "clip" NumPy gathers into a buffer first.
         np.take(values, order[start:stop], out=taken[start:stop], mode="clip")
 
-    in_slices(gather, 0, len(order))
+    in_slices(gather, 0, len(order), FAR_ROWS)
     return taken
+
+
+def invert(order: Array) -> Array:
+    """Return the position of each row in an order."""
+    position = np.empty_like(order)
+
+    def write(start: int, stop: int) -> None:
+        position[order[start:stop]] = np.arange(start, stop)
+
+    in_slices(write, 0, len(order), FAR_ROWS)
+    return position
 
 
 def number_members(sizes: Array) -> tuple[Array, Array]:

@@ -186,8 +186,9 @@ def _sort_in_parts(
         return np.concatenate(found), np.concatenate(firsts)
 
     found = in_threads(sort, pairwise(range(0, n_parts + 1, LEADING_PER_TASK)))
-    starts, firsts = map(np.concatenate, zip(*found, strict=True))
-    return Sorted(starts, firsts.astype(np.int64), moved, order)
+    all_starts, all_firsts = zip(*found, strict=True)
+    firsts = np.concatenate(all_firsts, dtype=np.int64)
+    return Sorted(np.concatenate(all_starts), firsts, moved, order)
 
 
 def _bounds(sizes: Array) -> Array:

@@ -15,15 +15,21 @@ Array = NDArray[Any]
 Result = TypeVar("Result")
 
 ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
+FAR_ROWS = 1 << 17  # what it takes of rows that are far from each other
 MOST_CHUNKS = 8  # of these make the longest run of users that one thread takes
 MOST_USERS = 1 << 18  # in such a run: arrays of more are handed out page by page each time
 
 
-def in_slices(function: Callable[[int, int], Result], start: int, stop: int) -> list[Result]:
-    """Call a function with the bounds of equal slices, one for each thread, where that pays."""
+def in_slices(
+    function: Callable[[int, int], Result], start: int, stop: int, least: int | None = None
+) -> list[Result]:
+    """Call a function with the bounds of equal slices, one for each thread, where that pays.
+
+    A thread takes as many as are the least that pays: None for what goes from row to row.
+    """
     if stop <= start:
         return []
-    n_slices = (stop - start) // ROWS_PER_CHUNK
+    n_slices = (stop - start) // (least or ROWS_PER_CHUNK)
     if n_slices < 2:  # as of each of thousands of columns of few rows
         return [function(start, stop)]
     n_slices = min(n_processors(), n_slices)

@@ -6,7 +6,7 @@ A record begins with the length, in four bytes. A text of at most twelve follows
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,6 +16,23 @@ BATCH = 1 << 16  # views that one step after the other leaves in the cache
 LONGEST = 12  # bytes of a text that stands in its view
 LAST = np.uint64(56)  # bits before the last byte of eight
 ALL_BITS = (1 << 64) - 1
+NO_DIGIT = np.uint64(0xC0C0C0C0C0C0C0C0)  # bits that no byte from "0" to "?" has
+# Bits by which to move halves of bytes, pairs of them and fours towards others; what to keep first.
+HALVES = [
+    (np.uint64(4), np.uint64(0x0F0F0F0F0F0F0F0F)),
+    (np.uint64(8), np.uint64(0x00FF00FF00FF00FF)),
+    (np.uint64(16), np.uint64(0x0000FFFF0000FFFF)),
+]
+
+
+class Views(Protocol):
+    """What gives views of texts, two words each: an array of them, or what makes them."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __getitem__(self, own: slice, /) -> Array:
+        """Return those from one number to another."""
 
 
 class Window(NamedTuple):
@@ -35,11 +52,15 @@ class Window(NamedTuple):
     begin: int
     has_length: bool
 
-    def number(self, views: Array, numbers: Array) -> None:
-        """Write an integer for each view, in the order of the texts."""
+    def number(self, views: Views, numbers: Array) -> bool:
+        """Write an integer for each view, in the order of the texts; return whether there is one.
+
+        Integers of 32 bits have the lower half of each byte. That is enough where what differs is
+        digits: each is "0" or above and has no bit of `NO_DIGIT`. No byte may be below "0".
+        """
         shifts = np.uint64(32 + 8 * self.begin), np.uint64(32 - 8 * self.begin)
 
-        def write(start: int, stop: int) -> None:
+        def write(start: int, stop: int) -> bool:
             rooms = np.empty((2, min(BATCH, stop - start)), np.uint64)
             for first in range(start, stop, BATCH):
                 head, tail = views[first : min(first + BATCH, stop)].T
@@ -52,9 +73,15 @@ class Window(NamedTuple):
                     word &= (np.uint64(1) << LAST) - np.uint64(1)
                     word |= np.left_shift(head, LAST, out=other)
                 # The first byte leads, as in the order of texts.
-                numbers[first : first + len(head)] = word.byteswap(inplace=True)
+                word.byteswap(inplace=True)
+                if numbers.itemsize == 4:
+                    if np.bitwise_or.reduce(word) & NO_DIGIT:
+                        return False
+                    _join_halves(word, other)
+                numbers[first : first + len(head)] = word
+            return True
 
-        in_slices(write, 0, len(views))
+        return all(in_slices(write, 0, len(views)))
 
     def write_views(self, numbers: Array) -> Array:
         """Return the views of which these are the numbers."""
@@ -80,32 +107,41 @@ def find_lengths(views: Sequence[Array]) -> tuple[int, int]:
     return min(low for low, _ in found), max(high for _, high in found)
 
 
-def find_window(views: Sequence[Array]) -> Window | None:
+def _join_halves(words: Array, room: Array) -> None:
+    """Leave the lower halves of bytes, side by side."""
+    for n_bits, kept in HALVES:
+        words &= kept
+        words |= np.right_shift(words, n_bits, out=room)
+
+
+def find_window(views: Sequence[Views]) -> Window | None:
     """Return where short texts differ; None where one is long, or they differ in too many bytes.
 
     Parameters
     ----------
-    views : sequence of ndarray of shape (n, 2), uint64
-        The views in pieces, of which none is empty.
+    views : sequence of Views
+        The views in pieces, of which none is empty: arrays of shape (n, 2), uint64, or what makes
+        them.
     """
     if sys.byteorder != "little":
         return None
-    first = views[0][0]
+    first = views[0][:1][0]
 
-    def find(piece: Array) -> tuple[int, int, int]:
+    def find(piece: Views, start: int, stop: int) -> tuple[int, int, int]:
         differing, longest = [0, 0], 0
-        for start in range(0, len(piece), BATCH):
-            own = piece[start : start + BATCH]
+        for begin in range(start, stop, BATCH):
+            own = piece[begin : min(begin + BATCH, stop)]
             longest = max(longest, int(own.view(np.uint32)[:, 0].max()))
             for word in (0, 1):
                 differing[word] |= int(np.bitwise_or.reduce(own[:, word] ^ first[word]))
         return differing[0], differing[1], longest
 
-    def find_all(piece: Array) -> list[tuple[int, int, int]]:
-        return in_slices(lambda start, stop: find(piece[start:stop]), 0, len(piece))
+    def find_all(piece: Views) -> list[tuple[int, int, int]]:
+        return in_slices(partial(find, piece), 0, len(piece))
 
     # The first ones as a rule show it where there is none.
-    if _choose(first, [find(views[0][:BATCH])]) is None:
+    n_first = min(BATCH, len(views[0]))
+    if _choose(first, [find(views[0], 0, n_first)]) is None:
         return None
     return _choose(first, [found for piece in views for found in find_all(piece)])
 

@@ -145,6 +145,47 @@ def test_few_texts_are_not_numbered():
     assert keys.number_ids(pa.array(["a", "b"])) is None
 
 
+@pytest.mark.parametrize("width", [pa.string(), pa.large_string()])
+@pytest.mark.parametrize(
+    ("texts", "dtype"),
+    [
+        (["user10", "user9", "user", "user10", "user123"], np.uint32),
+        (["", "0", "00"], np.uint32),
+        (["user-10", "user-9"], np.uint64),  # a byte below "0"
+        (["user/1", "user1", "user"], np.uint64),
+        (["b", "", "ab", "b\0", "b\0\0", "\0b"], np.uint64),
+        (["u9", "uA", "ua1"], np.uint64),
+        (["ü1", "ä22", "u"], np.uint64),
+        (["a" * 13, "a" * 14], None),
+        (["a" * 9, "b" * 9], None),
+        (["a", None], None),
+    ],
+)
+def test_short_texts_are_numbered_in_their_order(texts, dtype, width, monkeypatch):
+    """Integers of short texts are equal where these are, and in their order."""
+    monkeypatch.setattr(keys, "SOME", 1)
+    # A slice of an array begins in the midst of its bytes.
+    numbers = keys.number_short(pa.array(["a long one before", *texts, "after"], width)[1:-1])
+
+    assert dtype == (None if numbers is None else numbers.dtype)
+    if numbers is not None:
+        rank = {text: number for number, text in enumerate(sorted(set(texts)))}
+        expected = [rank[text] for text in texts]
+        assert expected == np.unique(numbers, return_inverse=True)[1].tolist()
+
+
+def test_short_texts_that_are_too_far_apart():
+    """Arrow makes no views of texts in more than 2 GiB: then there are no integers."""
+    data = np.empty((1 << 31) + 100, np.uint8)  # of which next to nothing is ever in memory
+    data[-30:] = ord("a")
+    ends = len(data) - np.array([30, 16, 2])
+    buffers = [None, pa.py_buffer(np.repeat(ends, keys.SOME)[:-1]), pa.py_buffer(data)]
+    n_texts = 3 * keys.SOME - 2
+    text = pa.Array.from_buffers(pa.large_string(), n_texts, buffers)
+
+    assert keys.number_short(text) is None
+
+
 def test_many_text_users_are_told_apart():
     """Ids that begin alike and ids that do not give the tables of integers."""
     users = np.random.default_rng(8).permutation(np.arange(keys.MANY + 5) % 999)

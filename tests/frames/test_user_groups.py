@@ -2,7 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+
+from recframe.frames.user_groups import _text_run_bounds
 
 
 @pytest.mark.parametrize("rows_per_chunk", [1 << 20, 7])
@@ -24,6 +27,36 @@ def test_text_users(dtype, n_runs, rows_per_chunk, monkeypatch):
         codes.rec(short="pad", zero_division=0.0).recall(k=2)["score"].tolist()
         == table["score"].tolist()
     )
+
+
+@pytest.mark.parametrize("lengths", [[1], [9], [1, 8, 7], [3] * 30, [1] * 40, [16, 16, 1]])
+@pytest.mark.parametrize("rows_per_chunk", [1 << 20, 7])
+def test_bounds_of_runs_of_texts(lengths, rows_per_chunk, monkeypatch):
+    """Runs are found whatever their lengths, cut into slices or not, of a slice of texts too."""
+    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_CHUNK", rows_per_chunk)
+    monkeypatch.setattr("recframe.kernel.threads.n_processors", lambda: 3)
+    texts = np.repeat([f"u{n % 3}" for n in range(len(lengths))], lengths).tolist()
+
+    bounds = _text_run_bounds(pa.array(["before", *texts, "after"])[1:-1])
+    assert [0, *np.cumsum(lengths)] == bounds.tolist()
+
+
+@pytest.mark.parametrize("ids", ["u{}", "u-{}", "a long name {}"])
+@pytest.mark.parametrize("is_shuffled", [False, True])
+@pytest.mark.parametrize("dtype", ["str", object])
+def test_short_and_long_text_users(ids, is_shuffled, dtype, monkeypatch):
+    """Users that are text are in order, whether integers stand for them or not."""
+    monkeypatch.setattr("recframe.frames.keys.SOME", 1)
+    numbers = np.repeat(np.random.default_rng(3).permutation(120)[:40], 5)
+    if is_shuffled:
+        np.random.default_rng(4).shuffle(numbers)
+    rows = pd.DataFrame({"user": numbers, "score": np.arange(200) % 7, "relevant": numbers % 3 < 2})
+    rows["relevant"] &= np.arange(200) % 2 == 0
+    texts = rows.assign(user=pd.Series([ids.format(n) for n in numbers], dtype=dtype))
+    expected = rows.rec.dcg(k=3)
+    expected.index = pd.Index([ids.format(n) for n in expected.index], dtype=dtype, name="user")
+
+    pd.testing.assert_frame_equal(expected.sort_index(), texts.rec.dcg(k=3))
 
 
 @pytest.mark.parametrize("dtype", ["int64", "str"])

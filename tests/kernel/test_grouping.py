@@ -32,6 +32,7 @@ def test_passes_in_slices(n_rows):
     bounds = [0, *changes, n_rows] if n_rows else [0]
     np.testing.assert_array_equal(bounds, grouping.run_bounds(values))
     np.testing.assert_array_equal(values[order], grouping.take(values, order))
+    np.testing.assert_array_equal(np.argsort(order), grouping.invert(order))
     assert values.min(initial=3 if n_rows else 0) == grouping.lowest(values)
     if n_rows:
         last = np.arange(n_rows) == n_rows - 1

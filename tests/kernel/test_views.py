@@ -44,6 +44,30 @@ def test_numbers_are_in_the_order_of_texts(texts, batch, monkeypatch):
     assert views.tolist() == window.write_views(numbers).tolist()
 
 
+@pytest.mark.parametrize("batch", [2, module.BATCH])
+@pytest.mark.parametrize(
+    ("texts", "are_told"),
+    [
+        (["user10", "user9", "user1", "user", "user100", "user000", "user123456"], True),
+        (["0", "00", "", "1", "01", "10"], True),
+        (["u20000000", "u10000001", "u10000000"], True),
+        (["u9?", "u9", "u?9"], True),
+        (["u9", "uA"], False),
+        (["u9", "u9", "u9", "u9", "user9"], False),
+    ],
+)
+def test_digits_take_half_the_bits(texts, are_told, batch, monkeypatch):
+    """Of digits the lower halves are in the order of the texts; what is none is told."""
+    monkeypatch.setattr(module, "BATCH", batch)
+    views, numbers = view(texts), np.empty(len(texts), np.uint32)
+
+    assert are_told == find_window([views]).number(views, numbers)
+    if are_told:
+        rank = {text: number for number, text in enumerate(sorted(set(texts)))}
+        expected = [rank[text] for text in texts]
+        assert expected == np.unique(numbers, return_inverse=True)[1].tolist()
+
+
 @pytest.mark.parametrize(
     "texts",
     [
