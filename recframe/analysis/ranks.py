@@ -13,6 +13,7 @@ from recframe.frames.labels import is_same
 from recframe.frames.ties import order_ties
 from recframe.frames.user_groups import sort_users
 from recframe.kernel.counting import rank_rows
+from recframe.kernel.grouping import invert
 from recframe.kernel.rankings import split_users
 from recframe.kernel.threads import Array, in_threads
 from recframe.options import INFER, Options
@@ -92,9 +93,7 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
     interactions = order_ties(interactions, options)
     scores = list(interactions.scores)
     # The rows are grouped: order them by the rank of their user, then by their own.
-    sorted_by = sort_users(interactions.groups)
-    user_rank = np.empty(len(sorted_by), np.int64)
-    user_rank[sorted_by] = np.arange(len(sorted_by))
+    user_rank = invert(sort_users(interactions.groups))
     parts = []
     for number, score in enumerate(scores):
         rows, place, ranks = _rank(interactions, score, options)

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from pandas.api.types import infer_dtype, is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
@@ -15,7 +14,7 @@ from recframe.frames.nulls import has_nulls
 from recframe.frames.shared_objects import find_shared
 from recframe.kernel.grouping import lowest
 from recframe.kernel.repeats import write_bits
-from recframe.kernel.texts import Texts, find_lengths, number_words
+from recframe.kernel.texts import Texts
 from recframe.kernel.threads import Array, in_slices
 from recframe.kernel.views import find_window
 
@@ -133,27 +132,6 @@ def have_nulls(keys: Keys | None, ids: pd.Series) -> bool:
     if keys is not None and ids.dtype == object:
         return bool(lowest(keys) < 0)
     return has_nulls(ids)
-
-
-def number_ids(text: pa.Array) -> Array | None:
-    """Return an integer for each of many texts that is equal only where texts are, if it can be.
-
-    Ids as a rule begin alike, so that their last eight bytes and their length tell them apart.
-    """
-    if len(text) < MANY:
-        return None
-    texts = as_texts(text)
-    shortest, longest = find_lengths(texts)
-    begin = text[0].as_py().encode()[: max(0, longest - 8)]
-    if len(begin) < longest - 8 or not begin.isascii():
-        return None
-
-    def is_alike(start: int, stop: int) -> bool:
-        return bool(pc.all(pc.starts_with(text[start:stop], begin.decode())).as_py())
-
-    # A few most often decide.
-    are_alike = not begin or (is_alike(0, MANY) and all(in_slices(is_alike, 0, len(text))))
-    return number_words(texts, shortest, longest) if are_alike else None
 
 
 def number_short(text: pa.Array) -> Array | None:

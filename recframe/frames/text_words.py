@@ -8,15 +8,15 @@ import pyarrow.compute as pc
 
 from recframe.frames.keys import as_texts
 from recframe.kernel.texts import (
+    BATCH,
     FREE_BITS,
     Texts,
-    find_length,
     find_lengths,
     number_words,
     read_lengths,
     read_words,
 )
-from recframe.kernel.threads import Array
+from recframe.kernel.threads import Array, in_slices
 
 
 class Coding(NamedTuple):
@@ -41,30 +41,36 @@ class Coding(NamedTuple):
 def encode_texts(ids: pa.Array, known: Coding | None) -> tuple[Coding | None, pa.Array]:
     """Return texts as integers and what these do not say, or as they are and None."""
     texts = as_texts(ids)
-    shortest, longest = find_lengths(texts)
+    own = shortest, longest = find_lengths(texts)
     if known is not None:
         shortest, longest = min(shortest, known.shortest), max(longest, known.longest)
     begin = ids[0].as_py()
     begin = (begin.encode() if isinstance(begin, str) else begin)[: max(0, longest - 8)]
-    is_alike = len(begin) == max(0, longest - 8) and (not begin or _all_begin(ids, texts, begin))
+    is_alike = len(begin) == max(0, longest - 8)
+    is_alike = is_alike and (not begin or _all_begin(ids, texts, begin, *own))
     words = number_words(texts, shortest, longest) if is_alike else None
     if words is None:
         return None, ids
     return Coding(ids.type, begin, shortest, longest), pa.array(words)
 
 
-def _all_begin(ids: pa.Array, texts: Texts, begin: bytes) -> bool:
-    """Return whether all texts begin so."""
-    length = find_length(texts)
-    if length is None or length < 8:
-        return bool(pc.all(pc.starts_with(ids, begin)).as_py())
-    # Eight bytes at a time, the last of them once more where there are not as many left.
-    mask = np.uint64((1 << 8 * min(8, len(begin))) - 1)
-    for at in {*range(0, len(begin) - 7, 8), max(0, len(begin) - 8)}:
-        words = read_words(texts, length, at)
-        if ((words ^ words[0]) & mask).any():
-            return False
-    return True
+def _all_begin(ids: pa.Array, texts: Texts, begin: bytes, shortest: int, longest: int) -> bool:
+    """Return whether all texts begin so, given the lengths of the shortest and the longest."""
+
+    def is_alike(start: int, stop: int) -> bool:
+        if shortest < longest or longest < 8:
+            return bool(pc.all(pc.starts_with(ids[start:stop], begin)).as_py())
+        # Eight bytes at a time, the last of them once more where there are not as many left.
+        mask = np.uint64((1 << 8 * min(8, len(begin))) - 1)
+        for at in {*range(0, len(begin) - 7, 8), max(0, len(begin) - 8)}:
+            words = read_words(texts, longest, at)
+            for first in range(start, stop, BATCH):
+                if ((words[first : min(first + BATCH, stop)] ^ words[0]) & mask).any():
+                    return False
+        return True
+
+    # A few most often decide.
+    return is_alike(0, BATCH) and all(in_slices(is_alike, 0, len(ids)))
 
 
 def decode_texts(words: Array, coding: Coding) -> pa.Array:

@@ -12,21 +12,23 @@ import pyarrow.compute as pc
 
 from recframe.errors import quote
 from recframe.frames.keys import (
+    MANY,
     Keys,
     check_dtype,
     encode_values,
     factorize,
     find_keys,
     have_nulls,
-    number_ids,
     number_short,
 )
 from recframe.frames.kinds import check_ids
 from recframe.frames.nulls import find_nulls, null_error
+from recframe.frames.text_words import encode_texts
 from recframe.frames.user_index import Ids, as_users, order_of_ids, take_ids
 from recframe.kernel.grouping import (
     combine,
     group_offsets,
+    invert,
     narrow,
     rows_of_runs,
     run_bounds,
@@ -207,8 +209,8 @@ def _number_ids(ids: pd.Series | pd.Index[Any], keys: Keys | None) -> tuple[Arra
     if isinstance(keys, pa.Array):
         if (in_order := number_short(keys)) is not None:
             return in_order, True
-        numbers = number_ids(keys)
-        return encode_values(keys)[0] if numbers is None else numbers, False
+        coding, numbers = encode_texts(keys, None) if len(keys) >= MANY else (None, keys)
+        return encode_values(keys)[0] if coding is None else numbers.to_numpy(), False
     if keys is not None and keys.dtype.kind in "iu":
         return keys, ids.dtype != object
     return factorize(ids, "user")[0], False
@@ -220,9 +222,7 @@ def _narrow(numbers: Array) -> Array:
     if near is not None:
         return near
     codes, distinct = encode_values(pa.array(numbers))
-    rank = np.empty(len(distinct), np.int64)
-    rank[argsort(distinct.to_numpy())] = np.arange(len(distinct))
-    return take(rank, codes)
+    return take(invert(argsort(distinct.to_numpy())), codes)
 
 
 def _text_run_bounds(text: pa.Array) -> Array:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.keys import NO_IDS, Keys, factorize, find_keys, number_short
-from recframe.kernel.grouping import combine, take
+from recframe.kernel.grouping import combine, invert, take
 from recframe.kernel.radix import argsort
 from recframe.kernel.threads import Array
 
@@ -45,10 +45,8 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
         code, distinct = factorize(ids, "user")
         level = pd.Index(distinct, dtype=ids.dtype, name=ids.name)
         order = order_of_ids(level)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
         levels.append(level.take(order))
-        codes.append(rank[code])
+        codes.append(invert(order)[code])
     names = [ids.name for ids in columns]
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
 
@@ -63,11 +61,8 @@ def take_users(users: pd.Index[Any], order: Array) -> pd.Index[Any]:
 def order_of_ids(users: pd.Index[Any]) -> Array:
     """Return the order that sorts distinct ids."""
     if isinstance(users, pd.MultiIndex):
-        ranks = []
-        for level, codes in zip(users.levels, users.codes, strict=True):
-            rank = np.empty(len(level), np.int64)
-            rank[order_of_ids(level)] = np.arange(len(level))
-            ranks.append(rank[codes])
+        pairs = zip(users.levels, users.codes, strict=True)
+        ranks = [invert(order_of_ids(level))[codes] for level, codes in pairs]
         return argsort(combine(*ranks))
     if isinstance(users.dtype, np.dtype) and users.dtype.kind in "iufmM":
         return argsort(users.to_numpy())

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from recframe.errors import RecframeError
-from recframe.frames import keys, shared_objects
+from recframe.frames import keys, shared_objects, text_words
 from recframe.kernel import texts as kernel_texts
 
 
@@ -129,20 +129,18 @@ def test_frames_of_objects_that_rows_share(order, monkeypatch):
 )
 def test_texts_are_numbered_exactly(texts, is_told, width, monkeypatch):
     """Where texts begin alike they are told apart by a number; where not, there is none."""
-    monkeypatch.setattr(keys, "MANY", 1)
     monkeypatch.setattr(kernel_texts, "BATCH", 3)
+    monkeypatch.setattr(text_words, "BATCH", 3)
     # A slice of an array begins in the midst of its bytes.
-    numbers = keys.number_ids(pa.array(["user", *texts, "user"], width)[1:-1])
+    own = pa.array(["user", *texts, "user"], width)[1:-1]
+    coding, numbers = text_words.encode_texts(own, None)
 
-    assert is_told == (numbers is not None)
-    if numbers is not None:
+    assert is_told == (coding is not None)
+    if coding is None:
+        assert numbers is own
+    else:
         expected = [texts.index(text) for text in texts]
         assert expected == [numbers.tolist().index(number) for number in numbers.tolist()]
-
-
-def test_few_texts_are_not_numbered():
-    """It pays for many only."""
-    assert keys.number_ids(pa.array(["a", "b"])) is None
 
 
 @pytest.mark.parametrize("width", [pa.string(), pa.large_string()])
