@@ -12,6 +12,7 @@ import recframe
 from recframe import RecframeError
 from recframe.arrow_tables import read_frame
 from recframe.frames import text_users
+from recframe.kernel import views
 
 TEXTS = ["bob", "", "ann", "ann", "bob", "ü" * 13]
 DAY = datetime.date(2026, 11, 1)
@@ -179,6 +180,9 @@ VIEWS = {
     "too many bytes differ": ["123456789", "923456780", "123456789", "1"],
     "long": ["a" * 13, "b" * 13] * 3,
     "long, of several lengths": [f"customer-2026-{n}" for n in (77, 5, 123456, 5, 77, 8)],
+    "long, some short": [f"customer-{n}" for n in (1234, 77, 5, 123456, 5, 77, 1234)],
+    "long, not of ASCII": [f"customer-{n}" for n in ("77", "é1234567", "5", "77")] * 2,
+    "long, that begin with a short one": ["abc", "abc-a-longer-one"] * 3,
     "long, that differ at the front": [f"{n}-of-2026-customers" for n in (77, 5, 12, 5, 77, 8)],
     "long, that differ so in the end": ["customer-2026-1"] * 4 + ["2026-customer-2", "x"],
     "long, in runs, of one begin": ["customer-2026-7"] * 5 + ["customer-2026-12"] * 5,
@@ -191,7 +195,7 @@ VIEWS = {
 def test_many_texts_in_views(kind, n_chunks, monkeypatch):
     """Users that integers stand for while rows are read are texts in all that is made."""
     monkeypatch.setattr(text_users, "MANY", 1)
-    monkeypatch.setattr(text_users, "BATCH", 3)
+    monkeypatch.setattr(views, "BATCH", 3)
     users = VIEWS[kind]
     n_rows = len(users)
     rows = {"item": list(range(n_rows)), "score": [(7 * n) % n_rows for n in range(n_rows)]}

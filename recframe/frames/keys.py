@@ -12,11 +12,11 @@ from pandas.api.types import infer_dtype, is_integer_dtype
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.nulls import has_nulls
 from recframe.frames.shared_objects import find_shared
+from recframe.kernel import views
 from recframe.kernel.grouping import lowest
 from recframe.kernel.repeats import write_bits
 from recframe.kernel.texts import Texts
 from recframe.kernel.threads import Array, in_slices
-from recframe.kernel.views import find_window
 
 Keys: TypeAlias = Array | pa.Array  # ids as numbers in their order, or as Arrow's text
 MANY = 1 << 17  # rows from which on it pays to look how texts can be numbered
@@ -138,18 +138,11 @@ def number_short(text: pa.Array) -> Array | None:
     """Return an integer for each of some short texts, in their order, if it can be."""
     if len(text) < SOME or text.null_count:
         return None
-    views = _ShortTexts(text)
     try:
-        window = find_window([views])
+        found = views.number_short([_ShortTexts(text)])
     except pa.ArrowException:  # long texts may be too far from each other to be in views
         return None
-    if window is None:
-        return None
-    numbers = np.empty(len(text), np.uint32)
-    if not (views.lowest() >= ord("0") and window.number(views, numbers)):
-        numbers = np.empty(len(text), np.uint64)
-        window.number(views, numbers)
-    return numbers
+    return None if found is None else found[1]
 
 
 class _ShortTexts:
@@ -157,11 +150,7 @@ class _ShortTexts:
 
     def __init__(self, text: pa.Array) -> None:
         self._type, self._data = text.type, text.buffers()[2]
-        self._offsets, self._bytes = as_texts(text)
-
-    def lowest(self) -> int:
-        """Return the lowest byte."""
-        return int(lowest(self._bytes[self._offsets[0] : self._offsets[-1]]))
+        self._offsets = as_texts(text).offsets
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -171,8 +160,8 @@ class _ShortTexts:
         offsets = self._offsets[own.start or 0 : own.stop + 1]
         buffers = [None, pa.py_buffer(offsets), self._data]
         text = pa.Array.from_buffers(self._type, len(offsets) - 1, buffers)
-        views = np.frombuffer(text.cast(pa.string_view()).buffers()[1], np.uint64)
-        return views[: 2 * len(text)].reshape(-1, 2)
+        words = np.frombuffer(text.cast(pa.string_view()).buffers()[1], np.uint64)
+        return words[: 2 * len(text)].reshape(-1, 2)
 
 
 def encode_values(values: pa.Array) -> tuple[Array, pa.Array]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,16 +18,14 @@ import pyarrow.compute as pc
 from recframe.arrow_tables import is_view, read_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.keys import MANY
-from recframe.frames.text_words import Coding, decode_texts, encode_texts
+from recframe.frames.text_words import Coding, decode_texts
 from recframe.frames.user_groups import N_SAMPLED, sort_users
 from recframe.kernel.grouping import run_bounds
 from recframe.kernel.radix import sort_numbers
-from recframe.kernel.texts import BATCH
-from recframe.kernel.threads import Array, in_slices
-from recframe.kernel.views import find_lengths, find_window
-
-WORD = 8  # bytes of the end of a text that tell it
-LONGEST = 1 << 12  # bytes of a text, of which a batch has room in Arrow's array
+from recframe.kernel.texts import Packing
+from recframe.kernel.threads import Array, in_threads
+from recframe.kernel.view_ends import WORD, number_ends
+from recframe.kernel.views import find_lengths, number_short
 
 
 class StandIn(NamedTuple):
@@ -44,13 +42,14 @@ class StandIn(NamedTuple):
     """
 
     cells: Array
-    write: Callable[[Array], Any]
+    write: Callable[[Array], pa.Array]
     is_ordered: bool = True
 
     def restore(self, interactions: Interactions) -> Interactions:
         """Return the arrays of rows of users for which these stand, with the users' texts."""
         groups = interactions.groups
-        users = pd.Index(self.write(groups.users.to_numpy()), name=groups.users.name)
+        texts = read_column(pa.chunked_array([self.write(groups.users.to_numpy())]))
+        users = pd.Index(texts, name=groups.users.name)
         sorted_by = sort_users(groups) if self.is_ordered else None
         groups = groups._replace(users=users, sorted_by=sorted_by)
         return interactions._replace(groups=groups)
@@ -68,14 +67,10 @@ def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
     views = [_get_views(chunk) for chunk in chunks]
     bounds = _find_runs(views)
     if bounds is None:
-        return (_read_numbers(views) or _read_words(chunks, views)) if len(column) >= MANY else None
+        return _read_integers(chunks, views) if len(column) >= MANY else None
     # `take` is many times as fast as an index here.
     heads = [own.take(found[:-1], axis=0) for own, found in zip(views, bounds, strict=True)]
-    made = _read_numbers(heads)
-    if made is None:
-        taken = zip(chunks, heads, bounds, strict=True)
-        texts = [_take_texts(*each) for each in taken]
-        made = _read_words(texts, heads) or _read_positions(texts)
+    made = _read_integers(chunks, heads) or _read_positions(chunks, heads, bounds)
     lengths = np.concatenate([np.diff(found) for found in bounds])
     # In as few bytes as are needed: they are repeated for each row.
     order, begins = sort_numbers(made.cells)
@@ -95,79 +90,56 @@ def _get_views(chunk: pa.Array) -> Array:
 
 def _find_runs(views: Sequence[Array]) -> list[Array] | None:
     """Return the bounds of runs of one view in each piece; None where views are not in runs."""
-    found = []
-    for own in views:
-        for part in (own[:N_SAMPLED], own):
-            bounds = run_bounds(part)
-            if 4 * (len(bounds) - 1) > len(part):
-                return None
-        found.append(bounds)
-    return found
 
+    def are_runs(pieces: Sequence[Array], found: Sequence[Array]) -> bool:
+        return 4 * sum(len(bounds) - 1 for bounds in found) <= sum(map(len, pieces))
 
-def _read_numbers(views: Sequence[Array]) -> StandIn | None:
-    """Return integers that tell texts, in the order of these; None where there are none."""
-    window = find_window(views)
-    if window is None:
+    # As the first ones are, so are the others as a rule.
+    first = views[0][:N_SAMPLED]
+    if not are_runs([first], [run_bounds(first)]):
         return None
-    numbers = np.empty(sum(map(len, views)), np.uint64)
-    start = 0
-    for own in views:
-        window.number(own, numbers[start : start + len(own)])
-        start += len(own)
-
-    def write(users: Array) -> Any:
-        buffers = [None, pa.py_buffer(window.write_views(users))]
-        texts = pa.Array.from_buffers(pa.string_view(), len(users), buffers)
-        return read_column(pa.chunked_array([texts]))
-
-    return StandIn(numbers, write)
+    found = in_threads(run_bounds, [(own,) for own in views])
+    return found if are_runs(views, found) else None
 
 
-def _read_words(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandIn | None:
-    """Return the ends of texts that begin alike as integers; None where that does not tell them.
-
-    They are made texts as pandas has them a batch at a time: what all take would be handed out page
-    by page.
-    """
-    shortest, longest = find_lengths(views)
-    if sys.byteorder != "little" or longest > LONGEST:
+def _read_integers(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandIn | None:
+    """Return integers that tell texts, given some of the views of chunks; None where none do."""
+    if sys.byteorder != "little":
         return None
-    begin = chunks[0][0].as_py().encode()[: max(0, longest - WORD)]
-    coding = Coding(pa.string(), begin, shortest, longest)
-    numbers = np.empty(sum(map(len, chunks)), np.uint64)
-
-    def read(chunk: pa.Array, at: int, start: int, stop: int) -> bool:
-        for first in range(start, stop, BATCH):
-            last = min(first + BATCH, stop)
-            found, ids = encode_texts(chunk[first:last].cast(coding.kind), coding)
-            if found != coding:
-                return False
-            numbers[at + first : at + last] = ids.to_numpy()
-        return True
-
-    at = 0
-    for chunk in chunks:
-        # A few most often decide.
-        are_told = read(chunk, at, 0, min(len(chunk), BATCH))
-        if not (are_told and all(in_slices(partial(read, chunk, at), 0, len(chunk)))):
+    if (short := number_short(views)) is not None:
+        window, cells = short
+        return StandIn(cells, lambda users: _as_texts(window.write_views(users)))
+    # Texts that begin alike are told by their ends. The first ones as a rule show the lengths.
+    data = [[np.frombuffer(each, np.uint8) for each in own.buffers()[2:]] for own in chunks]
+    first = chunks[0][0].as_py().encode()
+    for some in ([views[0][:N_SAMPLED]], views):
+        packing = Packing(*find_lengths(some))
+        coding = Coding(pa.string(), first[: max(0, packing.longest - WORD)], *packing)
+        if len(coding.begin) < packing.longest - WORD:
             return None
-        at += len(chunk)
-
-    def write(users: Array) -> Any:
-        return read_column(pa.chunked_array([decode_texts(users, coding)]))
-
-    return StandIn(numbers, write, is_ordered=False)
+        numbers = number_ends(views, data, coding.begin, packing)
+        if numbers is not None:
+            return StandIn(numbers, partial(decode_texts, coding=coding), is_ordered=False)
+    return None
 
 
-def _read_positions(texts: Sequence[pa.Array]) -> StandIn:
-    """Return the positions of texts among the distinct ones in their order."""
+def _as_texts(views: Array) -> pa.Array:
+    """Return short texts, which are in their views."""
+    buffers = [None, pa.py_buffer(views)]
+    return pa.Array.from_buffers(pa.string_view(), len(views), buffers)
+
+
+def _read_positions(
+    chunks: Sequence[pa.Array], heads: Sequence[Array], bounds: Sequence[Array]
+) -> StandIn:
+    """Return the positions of the first texts of runs among the distinct ones in their order."""
+    texts = [_take_texts(*each) for each in zip(chunks, heads, bounds, strict=True)]
     encoded = pa.chunked_array(texts).combine_chunks().dictionary_encode()
     in_order = pc.sort_indices(encoded.dictionary)
     place = np.empty(len(in_order), np.int32)
     place[in_order.to_numpy()] = np.arange(len(in_order), dtype=np.int32)
-    distinct = pd.Index(read_column(pa.chunked_array([encoded.dictionary.take(in_order)])))
-    return StandIn(place[encoded.indices.to_numpy()], distinct.take)
+    distinct = encoded.dictionary.take(in_order)
+    return StandIn(place[encoded.indices.to_numpy()], lambda users: distinct.take(pa.array(users)))
 
 
 def _take_texts(chunk: pa.Array, heads: Array, bounds: Array) -> pa.Array:

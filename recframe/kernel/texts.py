@@ -13,6 +13,9 @@ BATCH = 1 << 17  # texts that one step after the other leaves in the cache
 HIGH = int(sys.byteorder == "little")  # which 32 bits of 64 are the high ones in memory
 MOST_LENGTHS = 255  # by which texts may differ whose length is written into 8 bits
 FREE_BITS = np.uint64(0x8080808080808080)  # of eight bytes of ASCII
+# Numbers of 8 bits with each bit as the highest of a byte.
+SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+SPREAD = (SPREAD << 7).view("<u8")[:, 0].astype(np.uint64)  # in the order of this machine
 
 
 class Texts(NamedTuple):
@@ -55,16 +58,41 @@ def read_words(texts: Texts, length: int, at: int) -> Array:
     return np.ndarray((n_texts,), "<u8", texts.data, first + at, (length,))
 
 
+class Packing(NamedTuple):
+    """How eight bytes and the length of a text go into 64 bits: by the bits that ASCII leaves free.
+
+    Parameters
+    ----------
+    shortest, longest : int
+        The bytes of the shortest and the longest text.
+    """
+
+    shortest: int
+    longest: int
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether lengths differ by no more than these bits tell."""
+        return self.longest - self.shortest <= MOST_LENGTHS
+
+    def write(self, word: Array, length: Array, packed: Array) -> bool:
+        """Write words with lengths; return whether they could be. Lengths may be overwritten."""
+        if self.shortest == self.longest:
+            packed[:] = word
+        elif (word & FREE_BITS).any():
+            return False
+        else:
+            length -= self.shortest
+            np.bitwise_or(word, SPREAD.take(length), out=packed)
+        return True
+
+
 def number_words(texts: Texts, shortest: int, longest: int) -> Array | None:
     """Return 64 bits of each text that hold its last eight bytes and its length; None where not.
 
-    The lengths of the shortest and the longest are given. A length is written into the highest bits
-    of bytes, which ASCII leaves free.
+    The lengths of the shortest and the longest are given.
     """
-    numbers = np.empty(len(texts.offsets) - 1, np.uint64)
-    if longest - shortest > MOST_LENGTHS:
-        return None
-    lengths = _spread(np.arange(MOST_LENGTHS + 1, dtype=np.uint64))
+    numbers, packing = np.empty(len(texts.offsets) - 1, np.uint64), Packing(shortest, longest)
 
     def write(start: int, stop: int) -> bool:
         if shortest == longest >= 8:
@@ -74,17 +102,11 @@ def number_words(texts: Texts, shortest: int, longest: int) -> Array | None:
         lasts = _Lasts(texts, stop - start)
         for begin in range(start, stop, BATCH):
             own = numbers[begin : min(begin + BATCH, stop)]
-            word, length = lasts.read(begin, begin + len(own))
-            if shortest == longest:
-                own[:] = word
-            elif (word & FREE_BITS).any():
+            if not packing.write(*lasts.read(begin, begin + len(own)), own):
                 return False
-            else:
-                length -= shortest
-                np.bitwise_or(word, lengths.take(length), out=own)
         return True
 
-    return numbers if all(in_slices(write, 0, len(numbers))) else None
+    return numbers if packing.is_possible and all(in_slices(write, 0, len(numbers))) else None
 
 
 def find_lengths(texts: Texts) -> tuple[int, int]:
@@ -99,14 +121,6 @@ def find_lengths(texts: Texts) -> tuple[int, int]:
     return min(lows), max(highs)
 
 
-def _spread(numbers: Array) -> Array:
-    """Return numbers of 8 bits with each bit as the highest of a byte."""
-    spread = np.zeros_like(numbers)
-    for bit in range(8):
-        spread |= ((numbers >> np.uint64(bit)) & np.uint64(1)) << np.uint64(8 * bit + 7)
-    return spread
-
-
 def read_lengths(numbers: Array) -> Array:
     """Return the numbers of 8 bits of which each bit is the highest of a byte."""
     lengths = np.zeros(len(numbers), np.int64)
@@ -119,16 +133,16 @@ class _Lasts:
     """The last eight bytes of texts, zeros before those of shorter ones, and the lengths."""
 
     def __init__(self, texts: Texts, n_texts: int) -> None:
-        self._offsets, self._words = texts.offsets, _Words(texts.data, n_texts)
+        self._texts, self._words = texts, Words(n_texts)
         self._numbers = np.empty((2, min(BATCH, n_texts)), np.int64)
 
     def read(self, begin: int, end: int) -> tuple[Array, Array]:
         """Return those of a batch of texts; the next one overwrites them."""
         at, length = self._numbers[:, : end - begin]
-        bounds = self._offsets[begin : end + 1]
+        bounds = self._texts.offsets[begin : end + 1]
         np.subtract(bounds[1:], bounds[:-1], out=length)
         np.subtract(bounds[1:], 8, out=at)
-        word = self._words.read(at)
+        word = self._words.read(self._texts.data, at)
         if length.min() < 8:
             # What is before a shorter text goes.
             shift = np.multiply(length, -8, out=at)
@@ -138,40 +152,43 @@ class _Lasts:
         return word, length
 
 
-class _Words:
-    """Eight bytes of data from any byte on as an integer.
+class Words:
+    """Eight bytes of data from any byte on as an integer, for batches of so many rows at most.
 
     They are in two words, of which each shift leaves its part. The same memory serves every batch,
     as new memory is handed out page by page.
     """
 
-    def __init__(self, data: Array, n_rows: int) -> None:
-        self._data = data
-        n_words = max(2, data.size // 8)
-        self._words = np.zeros(2, "<u8") if data.size < 16 else data[: 8 * n_words].view("<u8")
-        # From where on no two words follow.
-        self._beyond = 0 if data.size < 16 else 8 * (n_words - 1)
+    def __init__(self, n_rows: int) -> None:
         self._pairs = np.empty((2, min(BATCH, n_rows)), np.uint64)
         self._shifts = np.empty(min(BATCH, n_rows), np.int64)
 
-    def read(self, at: Array) -> Array:
+    def read(self, data: Array, at: Array) -> Array:
         """Return those from each byte on, before the data zeros; the next batch overwrites them.
 
-        The positions ascend, and are overwritten.
+        The positions are overwritten.
         """
+        # From where on words are aligned, without which NumPy copies all, and two follow.
+        first = -data.__array_interface__["data"][0] % 8
+        n_words = max(0, data.size - first) // 8
+        if n_words < 2:
+            return _read_bytes(data, at)
+        words = data[first : first + 8 * n_words].view("<u8")
         word: Array
         word, following = self._pairs[:, : len(at)]
         shift = self._shifts[: len(at)]
+        at -= first
         edge, of_edge = None, None
-        if at[0] < 0 or at[-1] >= self._beyond:
-            edge = np.flatnonzero((at < 0) | (at >= self._beyond))
-            of_edge = _read_bytes(self._data, at[edge])
+        beyond = 8 * (n_words - 1)
+        if at.min() < 0 or at.max() >= beyond:
+            edge = np.flatnonzero((at < 0) | (at >= beyond))
+            of_edge = _read_bytes(data, at[edge] + first)
             np.maximum(at, 0, out=at)
         np.left_shift(at, 3, out=shift)
         shift &= 63
         at >>= 3
-        self._words.take(at, out=word, mode="wrap")
-        self._words[1:].take(at, out=following, mode="wrap")
+        words.take(at, out=word, mode="wrap")
+        words[1:].take(at, out=following, mode="wrap")
         word >>= shift.view(np.uint64)
         np.subtract(64, shift, out=shift)
         following <<= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
@@ -182,10 +199,9 @@ class _Words:
 
 
 def _read_bytes(data: Array, at: Array) -> Array:
-    """Return the eight bytes from each position on as one integer; before the data they are 0."""
-    low, high = int(at.min()), int(at.max()) + 8
-    part = np.zeros(high - low, np.uint8)
-    part[max(0, -low) :] = data[max(0, low) : high]
-    # Eight bytes from every byte on, each time as one integer.
-    words: Array = np.ndarray((part.size - 7,), "<u8", part, strides=(1,))
-    return words.take(at - low)
+    """Return the eight bytes from each position on as one integer; outside the data they are 0."""
+    word = np.zeros(len(at), np.uint64)
+    for byte in range(8):
+        rows = np.flatnonzero((at >= -byte) & (at < data.size - byte))
+        word[rows] |= data[at[rows] + byte].astype(np.uint64) << np.uint64(8 * byte)
+    return word

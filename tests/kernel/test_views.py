@@ -36,7 +36,7 @@ def test_numbers_are_in_the_order_of_texts(texts, batch, monkeypatch):
     views = view(texts)
     window = find_window([views[:1], views[1:]] if len(views) > 1 else [views])
     numbers = np.empty(len(texts), np.uint64)
-    window.number(views, numbers)
+    window.number([views], numbers)
 
     rank = {text: number for number, text in enumerate(sorted(set(texts)))}
     expected = [rank[text] for text in texts]
@@ -53,6 +53,10 @@ def test_numbers_are_in_the_order_of_texts(texts, batch, monkeypatch):
         (["u20000000", "u10000001", "u10000000"], True),
         (["u9?", "u9", "u?9"], True),
         (["u9", "uA"], False),
+        (["u9", "u-"], False),
+        (["u9", "u9\0", "u90"], False),
+        (["id-12", "id-7"], True),
+        (["12345678x", "22345678x"], True),
         (["u9", "u9", "u9", "u9", "user9"], False),
     ],
 )
@@ -61,11 +65,12 @@ def test_digits_take_half_the_bits(texts, are_told, batch, monkeypatch):
     monkeypatch.setattr(module, "BATCH", batch)
     views, numbers = view(texts), np.empty(len(texts), np.uint32)
 
-    assert are_told == find_window([views]).number(views, numbers)
+    assert are_told == find_window([views]).number([views], numbers)
     if are_told:
         rank = {text: number for number, text in enumerate(sorted(set(texts)))}
         expected = [rank[text] for text in texts]
         assert expected == np.unique(numbers, return_inverse=True)[1].tolist()
+        assert views.tolist() == find_window([views]).write_views(numbers).tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,103 @@
+"""The last bytes of texts in views are those of the texts, wherever these lie."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recframe.frames.text_words import Coding, decode_texts
+from recframe.kernel import view_ends, views
+from recframe.kernel.texts import Packing
+from recframe.kernel.view_ends import number_ends
+
+BEGIN = "customer-of-2026-"
+
+
+def lay_out(texts, places, n_data, before):
+    """Return the views of texts, and the data in which each lies at a place of its own."""
+    data = [bytearray(b"?" * before) for _ in range(n_data)]
+    rows = []
+    for text, place in zip(texts, places, strict=True):
+        if len(text) <= views.LONGEST:
+            rows.append(len(text).to_bytes(4, "little") + text.ljust(views.LONGEST, b"\0"))
+            continue
+        own = data[place % n_data]
+        at = own.find(text) if place % 2 else -1  # an even place has a copy of its own
+        if at < 0:
+            at = len(own)
+            own += text
+        numbers = (len(text), int.from_bytes(text[:4], "little"), place % n_data, at)
+        rows.append(b"".join(number.to_bytes(4, "little") for number in numbers))
+    words = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, 2)
+    return words, [np.frombuffer(bytes(own), np.uint8) for own in data]
+
+
+@st.composite
+def laid_out(draw):
+    """Texts that begin alike, in pieces of views, and the data of each piece."""
+    ends = st.text(st.sampled_from("0129az"), min_size=draw(st.integers(0, 8)), max_size=8)
+    begin = BEGIN[: draw(st.integers(0, len(BEGIN)))]
+    pieces = draw(st.lists(st.lists(ends, min_size=1, max_size=9), min_size=1, max_size=3))
+    texts = [[(begin + end).encode() for end in piece] for piece in pieces]
+    n_data = draw(st.integers(1, 4))
+    before = draw(st.integers(0, 9))
+    places = [draw(st.lists(st.integers(0, 9), min_size=len(p), max_size=len(p))) for p in texts]
+    made = [lay_out(*each, n_data, before) for each in zip(texts, places, strict=True)]
+    return [text for piece in texts for text in piece], *zip(*made, strict=True)
+
+
+@pytest.mark.parametrize("batch", [2, views.BATCH])
+@pytest.mark.parametrize("most_data", [1, view_ends.MOST_DATA])
+@given(laid_out())
+def test_ends_tell_texts(batch, most_data, drawn):
+    """Integers give the texts back, or there are none where data are too many for a batch."""
+    texts, pieces, data = drawn
+    sizes = list(map(len, texts))
+    packing = Packing(min(sizes), max(sizes))
+    begin = max(texts, key=len)[:-8]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(views, "BATCH", batch)
+        patch.setattr(view_ends, "BATCH", batch)
+        patch.setattr(view_ends, "MOST_DATA", most_data)
+        numbers = number_ends(pieces, data, begin, packing)
+
+    if numbers is None:
+        assert most_data < max(map(len, data))
+    else:
+        coding = Coding(pa.binary(), begin, *packing)
+        assert texts == decode_texts(numbers, coding).to_pylist()
+
+
+@pytest.mark.parametrize("at", range(len(BEGIN)))
+@pytest.mark.parametrize("n_more", [0, 1])
+def test_texts_that_begin_otherwise_have_no_ends(at, n_more):
+    """Whichever byte before the last eight differs, it is seen."""
+    own = f"{BEGIN}12345678".encode()
+    other = own[:at] + b"!" + own[at + 1 :] + b"9" * n_more
+    words, data = lay_out([own, own, other], [0, 0, 0], 1, 0)
+    begin = (own + b"9" * n_more)[:-8]
+    if n_more:  # so that the text of one byte more is the longest
+        begin = own[: len(BEGIN) + 1]
+
+    assert number_ends([words], [data], begin, Packing(len(own), len(other))) is None
+
+
+def test_lengths_that_differ_too_much_have_no_ends():
+    """A length of more than 255 bytes beyond the shortest has no room."""
+    texts = [b"a" * 20, b"a" * 300]
+    words, data = lay_out(texts, [0, 0], 1, 0)
+
+    assert number_ends([words], [data], b"a" * 292, Packing(20, 300)) is None
+
+
+def test_bytes_that_are_not_ascii_leave_no_room_for_lengths():
+    """Of one length any bytes are told, of several only those of ASCII."""
+    texts = [f"customer-\u00e9{n}".encode() for n in ("12345", "23456")]
+    words, data = lay_out(texts, [0, 0], 1, 0)
+    n_bytes = len(texts[0])
+    begin = texts[0][:-8]
+
+    found = number_ends([words], [data], begin, Packing(n_bytes, n_bytes))
+    assert texts == decode_texts(found, Coding(pa.binary(), begin, n_bytes, n_bytes)).to_pylist()
+    assert number_ends([words], [data], begin, Packing(n_bytes - 1, n_bytes)) is None
