@@ -133,7 +133,7 @@ class _Lasts:
     """The last eight bytes of texts, zeros before those of shorter ones, and the lengths."""
 
     def __init__(self, texts: Texts, n_texts: int) -> None:
-        self._texts, self._words = texts, Words(n_texts)
+        self._texts, self._words = texts, Words(min(BATCH, n_texts))
         self._numbers = np.empty((2, min(BATCH, n_texts)), np.int64)
 
     def read(self, begin: int, end: int) -> tuple[Array, Array]:
@@ -142,7 +142,7 @@ class _Lasts:
         bounds = self._texts.offsets[begin : end + 1]
         np.subtract(bounds[1:], bounds[:-1], out=length)
         np.subtract(bounds[1:], 8, out=at)
-        word = self._words.read(self._texts.data, at)
+        word = self._words.read(self._texts.data, at)[0]
         if length.min() < 8:
             # What is before a shorter text goes.
             shift = np.multiply(length, -8, out=at)
@@ -153,49 +153,51 @@ class _Lasts:
 
 
 class Words:
-    """Eight bytes of data from any byte on as an integer, for batches of so many rows at most.
+    """Eight bytes of data from any byte on as an integer, or several, for batches of some rows.
 
     They are in two words, of which each shift leaves its part. The same memory serves every batch,
     as new memory is handed out page by page.
     """
 
-    def __init__(self, n_rows: int) -> None:
-        self._pairs = np.empty((2, min(BATCH, n_rows)), np.uint64)
-        self._shifts = np.empty(min(BATCH, n_rows), np.int64)
+    def __init__(self, n_rows: int, n_words: int = 1) -> None:
+        self._rooms = np.empty((n_words + 2, n_rows), np.uint64)
+        self._shifts = np.empty(n_rows, np.int64)
 
     def read(self, data: Array, at: Array) -> Array:
-        """Return those from each byte on, before the data zeros; the next batch overwrites them.
+        """Return those from each byte on, one after the other in rows, outside the data zeros.
 
-        The positions are overwritten.
+        The next batch overwrites them. The positions are overwritten too.
         """
-        # From where on words are aligned, without which NumPy copies all, and two follow.
+        n_words = len(self._rooms) - 2
+        # From where on words are aligned, without which NumPy copies all, and enough follow.
         first = -data.__array_interface__["data"][0] % 8
-        n_words = max(0, data.size - first) // 8
-        if n_words < 2:
-            return _read_bytes(data, at)
-        words = data[first : first + 8 * n_words].view("<u8")
-        word: Array
-        word, following = self._pairs[:, : len(at)]
-        shift = self._shifts[: len(at)]
+        n_aligned = max(0, data.size - first) // 8
+        if n_aligned <= n_words:
+            return np.array([_read_bytes(data, at + 8 * number) for number in range(n_words)])
+        aligned = data[first : first + 8 * n_aligned].view("<u8")
+        rooms, shift = self._rooms[:, : len(at)], self._shifts[: len(at)]
+        words, other = rooms[:-2], rooms[-1]
         at -= first
-        edge, of_edge = None, None
-        beyond = 8 * (n_words - 1)
+        beyond = 8 * (n_aligned - n_words)
+        edge, of_edge = np.empty(0, int), []
         if at.min() < 0 or at.max() >= beyond:
             edge = np.flatnonzero((at < 0) | (at >= beyond))
-            of_edge = _read_bytes(data, at[edge] + first)
-            np.maximum(at, 0, out=at)
+            at_edge = at[edge] + first
+            of_edge = [_read_bytes(data, at_edge + 8 * number) for number in range(n_words)]
+            np.clip(at, 0, beyond - 1, out=at)
         np.left_shift(at, 3, out=shift)
         shift &= 63
         at >>= 3
-        words.take(at, out=word, mode="wrap")
-        words[1:].take(at, out=following, mode="wrap")
-        word >>= shift.view(np.uint64)
-        np.subtract(64, shift, out=shift)
-        following <<= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
-        word |= following
-        if edge is not None:
-            word[edge] = of_edge
-        return word
+        for number, room in enumerate(rooms[:-1]):
+            aligned[number:].take(at, out=room, mode="wrap")
+        rest = np.subtract(64, shift, out=at)
+        for word, following in pairwise(rooms[:-1]):
+            np.left_shift(following, rest.view(np.uint64), out=other)
+            word >>= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
+            word |= other
+        for word, edges in zip(words, of_edge, strict=False):
+            word[edge] = edges
+        return words
 
 
 def _read_bytes(data: Array, at: Array) -> Array:

@@ -4,7 +4,10 @@ A view of a text of more than twelve bytes has the length, the first four bytes,
 data that the text is in, and its position there.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -16,6 +19,7 @@ from recframe.kernel.threads import Array, in_slices
 from recframe.kernel.views import BATCH, LENGTH, LONGEST, batches
 
 MOST_DATA = 16  # that the texts of a batch may be in
+MOST_BYTES = 128  # of a text, all of which are read at once
 WORD = 8  # bytes
 FIRST = 4  # bytes of a long text that are in its view
 HALF = np.uint64(32)
@@ -42,111 +46,105 @@ def number_ends(
     """
     numbers = np.empty(sum(map(len, views)), np.uint64)
 
-    are_long = packing.shortest == packing.longest > LONGEST
-    kind: type[_OneLength | _SeveralLengths] = _OneLength if are_long else _SeveralLengths
+    if not packing.is_possible or packing.longest > MOST_BYTES:
+        return None
+    # As many words before the last as have the bytes that are not in views.
+    n_others = max(0, -(-(packing.longest - FIRST) // WORD) - 1)
+    first = _Begin(begin, packing, None, FIRST)
+    before = [WORD * number for number in range(n_others + 1, 1, -1)]
+    others = [_Begin(begin, packing, most, WORD) for most in before]
 
     def write(start: int, stop: int) -> bool:
-        ends = kind(begin, packing, min(BATCH, stop - start))
+        ends = _Ends(packing, first, others, min(BATCH, stop - start))
         parts = batches(views, start, stop)
         return all(ends.write(views[n][own], data[n], numbers[rows]) for n, own, rows in parts)
 
     # A few most often decide.
-    if not (packing.is_possible and write(0, min(BATCH, len(numbers)))):
+    if not write(0, min(BATCH, len(numbers))):
         return None
     return numbers if all(in_slices(write, 0, len(numbers))) else None
 
 
-class _OneLength:
-    """The last eight bytes of texts of one length, none of which is in its view."""
+class _Ends:
+    """Writes the last eight bytes of texts that begin alike, a batch at a time."""
 
-    def __init__(self, begin: bytes, packing: Packing, n_rows: int) -> None:
-        self._words, self._last = Words(n_rows), packing.longest - WORD
-        head = packing.longest.to_bytes(FIRST, "little") + begin[:FIRST]
-        self._head = np.uint64(int.from_bytes(head, "little"))
-        self._begins = _cut(begin, packing)
+    def __init__(
+        self, packing: Packing, first: _Begin, others: Sequence[_Begin], n_rows: int
+    ) -> None:
+        self._packing, self._first, self._others = packing, first, others
+        self._words = Words(n_rows, len(others) + 1)
+        self._n_bytes = WORD * (len(others) + 1)
 
     def write(self, views: Array, data: Sequence[Array], numbers: Array) -> bool:
         """Write those of a batch; return whether they could be."""
+        shortest, longest = self._packing
         head, tail = views.T
-        if (head != self._head).any():
-            return False
-        parts = _follow(tail, data) or _part(tail, data)
-        for texts, at, rows in parts:
-            if not all(each.is_in(self._read(texts, at, each.at)) for each in self._begins):
+        if shortest == longest > LONGEST:
+            if (head != head[0]).any() or head[0] & LENGTH != longest:
                 return False
-            numbers[rows] = self._read(texts, at, self._last)
-        return bool(parts)
-
-    def _read(self, texts: Array, at: Array | range, n_before: int) -> Array:
-        """Return eight bytes from so many after each position on."""
-        if isinstance(at, range):  # they need not be looked for
-            first = at.start + n_before
-            return np.ndarray((len(at),), "<u8", texts, first, (at.step,))
-        return self._words.read(texts, at + n_before)
-
-
-class _SeveralLengths:
-    """The last eight bytes of texts of several lengths, some of which may be in their views."""
-
-    def __init__(self, begin: bytes, packing: Packing, n_rows: int) -> None:
-        self._packing, self._words = packing, Words(n_rows)
-        self._word, self._length = np.empty(n_rows, np.uint64), np.empty(n_rows, np.int64)
-        self._first, self._begins = _Begin(begin, 0, FIRST, packing), _cut(begin, packing)
-
-    def write(self, views: Array, data: Sequence[Array], numbers: Array) -> bool:
-        """Write those of a batch; return whether they could be."""
-        head, tail = views.T
-        word, length = self._word[: len(views)], self._length[: len(views)]
-        np.bitwise_and(head, LENGTH, out=length.view(np.uint64))
-        if length.min() < self._packing.shortest or length.max() > self._packing.longest:
+            return self._first.is_in(head[:1] >> HALF) and self._read(tail, None, data, numbers)
+        length = (head & LENGTH).view(np.int64)
+        if length.min() < shortest or length.max() > longest:
             return False
-        if not self._first.is_in(np.right_shift(head, HALF, out=word), length):
+        if not self._first.is_in(head >> HALF, length):
             return False
-        if self._packing.shortest > LONGEST:
-            is_read = self._read(tail, length, data, word)
-        else:
-            is_long = length > LONGEST
-            long, short = np.flatnonzero(is_long), np.flatnonzero(~is_long)
-            word[short] = _read_short(views[short], length[short])
-            found = np.empty(len(long), np.uint64)
-            is_read = self._read(tail[long], length[long], data, found)
-            word[long] = found
+        is_long = length > LONGEST
+        long, short = np.flatnonzero(is_long), np.flatnonzero(~is_long)
+        word = np.empty(len(views), np.uint64)
+        word[short] = _read_short(views[short], length[short])
+        found = np.empty(len(long), np.uint64)
+        is_read = self._read(tail[long], length[long], data, found)
+        word[long] = found
         return is_read and self._packing.write(word, length, numbers)
 
-    def _read(self, tail: Array, length: Array, data: Sequence[Array], word: Array) -> bool:
-        """Write the last eight bytes of long texts; return whether they could be."""
-        parts = _part(tail, data)
+    def _read(self, tail: Array, length: Array | None, data: Sequence[Array], last: Array) -> bool:
+        """Write the last eight bytes of long texts, None: of one length; return as above."""
+        parts = (length is None and _follow(tail, data)) or _part(tail, data)
         for texts, at, rows in parts:
-            last = length[rows] - WORD
-            for begin in self._begins:
-                # Of a text with fewer bytes before its last eight none of these counts.
-                others = self._words.read(texts, at + np.minimum(begin.at, last))
-                if not begin.is_in(others, length[rows]):
-                    return False
-            word[rows] = self._words.read(texts, at + last)
+            own = None if length is None else length[rows]
+            words = self._read_words(texts, at, self._packing.longest if own is None else own)
+            if not all(map(partial(_Begin.is_in, lengths=own), self._others, words)):
+                return False
+            last[rows] = words[-1]
         return len(tail) == 0 or bool(parts)
+
+    def _read_words(self, texts: Array, at: Array | range, length: Array | int) -> Sequence[Array]:
+        """Return the words in which texts end, of those that begin at these positions."""
+        if isinstance(at, range):
+            first = at.start + length - self._n_bytes
+            if first >= 0:  # they need not be looked for
+                places = range(first, first + self._n_bytes, WORD)
+                return [np.ndarray((len(at),), "<u8", texts, own, (at.step,)) for own in places]
+            at = np.array(at)
+        return list(self._words.read(texts, at + (length - self._n_bytes)))
 
 
 class _Begin:
-    """Bytes from one position on with which texts are to begin, but for their last eight."""
+    """Bytes that texts are to have, from their begin on or so many before their end, by length.
 
-    def __init__(self, begin: bytes, at: int, n_bytes: int, packing: Packing) -> None:
-        self.at, self._shortest = at, packing.shortest
-        self._word = np.uint64(int.from_bytes(begin[at : at + n_bytes], "little"))
-        lengths = np.arange(packing.shortest, packing.longest + 1)
-        counted = np.clip(lengths - WORD - at, 0, n_bytes).tolist()
-        self._masks = np.array([(1 << 8 * n) - 1 for n in counted], np.uint64)
+    Their last eight may be any.
+    """
+
+    def __init__(self, begin: bytes, packing: Packing, before: int | None, n_bytes: int) -> None:
+        self._shortest = packing.shortest
+        words, masks = [], []
+        for length in range(packing.shortest, packing.longest + 1):
+            start = 0 if before is None else length - before
+            places = range(max(0, start), max(0, min(start + n_bytes, length - WORD)))
+            words.append(sum(begin[at] << 8 * (at - start) for at in places))
+            masks.append(sum(0xFF << 8 * (at - start) for at in places))
+        self._words, self._masks = np.array(words, np.uint64), np.array(masks, np.uint64)
 
     def is_in(self, words: Array, lengths: Array | None = None) -> bool:
         """Return whether texts of these lengths have them, given their own bytes there."""
-        differ = words ^ self._word
-        differ &= self._masks[0] if lengths is None else self._masks.take(lengths - self._shortest)
+        if lengths is None:
+            differ = words ^ self._words[0]
+            differ &= self._masks[0]
+        else:
+            place = lengths - self._shortest
+            differ = words ^ self._words.take(place)
+            differ &= self._masks.take(place)
         return not differ.any()
-
-
-def _cut(begin: bytes, packing: Packing) -> list[_Begin]:
-    """Return what texts begin with by eight bytes, but for the first ones, which views have."""
-    return [_Begin(begin, at, WORD, packing) for at in range(FIRST, len(begin), WORD)]
 
 
 def _follow(tail: Array, data: Sequence[Array]) -> list[Part]:
@@ -160,20 +158,15 @@ def _follow(tail: Array, data: Sequence[Array]) -> list[Part]:
         return []
     cuts = (np.flatnonzero(is_cut) + 1).tolist()
     parts: list[Part] = []
+    step_bytes = step >> 32
     for first, end in pairwise([0, *cuts, len(tail)]):
-        own, step_bytes = int(tail[first]), step >> 32
-        at = own >> 32
-        parts.append(
-            (
-                data[own & int(LENGTH)],
-                range(at, at + step_bytes * (end - first), step_bytes),
-                slice(first, end),
-            )
-        )
+        at, number = divmod(int(tail[first]), 1 << 32)
+        places = range(at, at + step_bytes * (end - first), step_bytes)
+        parts.append((data[number], places, slice(first, end)))
     return parts
 
 
-def _part(tail: Array, data: Sequence[Array]) -> list[tuple[Array, Array, slice | Array]]:
+def _part(tail: Array, data: Sequence[Array]) -> list[Part]:
     """Return texts in parts that are in the same data; [] where these are too many."""
     numbers, at = (tail & LENGTH).astype(np.uint32), (tail >> HALF).view(np.int64)
     bounds = run_bounds(numbers).tolist()

@@ -91,6 +91,15 @@ def test_lengths_that_differ_too_much_have_no_ends():
     assert number_ends([words], [data], b"a" * 292, Packing(20, 300)) is None
 
 
+def test_texts_that_are_too_long_have_no_ends():
+    """Texts are read as a whole, which takes room."""
+    for length, is_long in ((128, False), (129, True)):
+        texts = [b"a" * length, b"a" * (length - 1) + b"b"]
+        words, data = lay_out(texts, [0, 0], 1, 0)
+        found = number_ends([words], [data], b"a" * (length - 8), Packing(length, length))
+        assert is_long == (found is None)
+
+
 def test_bytes_that_are_not_ascii_leave_no_room_for_lengths():
     """Of one length any bytes are told, of several only those of ASCII."""
     texts = [f"customer-\u00e9{n}".encode() for n in ("12345", "23456")]
