@@ -186,6 +186,9 @@ VIEWS = {
     "long, that differ at the front": [f"{n}-of-2026-customers" for n in (77, 5, 12, 5, 77, 8)],
     "long, that differ so in the end": ["customer-2026-1"] * 4 + ["2026-customer-2", "x"],
     "long, in runs, of one begin": ["customer-2026-7"] * 5 + ["customer-2026-12"] * 5,
+    "long, in runs of copies": [f"customer-2026-{n // 5 % 3}" for n in range(20)],
+    "long and short, in runs of copies": ["customer-7"] * 6 + ["customer-12345"] * 6 + ["é"] * 5,
+    "random, in runs of copies": ["63b1ff0e-0b7d"] * 6 + ["f3b1ff0e-0b7c-77"] * 6,
     "long, in runs": ["b" * 13] * 5 + ["a" * 13] * 5,
 }
 

@@ -15,6 +15,8 @@ from recframe.frames.labels import is_same
 from recframe.frames.tables import measure_table
 from recframe.frames.text_users import find_stand_in
 from recframe.frames.truth import read_judged
+from recframe.kernel.grouping import join
+from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
@@ -49,7 +51,8 @@ def make_of_table(
         interactions = _read_with_stand_in(table, columns, options)
     try:
         if interactions is None:
-            interactions = read_judged(read_frame(table, columns.labels), columns, options)
+            frame = read_frame(table, columns.labels, _join_numbers(table, columns))
+            interactions = read_judged(frame, columns, options)
         return make(interactions, options)
     except RepeatedPairError:  # of which another column may say why
         return make(read_judged(read_frame(read(None)), columns, options), options)
@@ -64,6 +67,19 @@ def _read_with_stand_in(table: pa.Table, columns: Columns, options: Options) -> 
     stand_in = find_stand_in(table.column(number))
     if stand_in is not None:
         with suppress(RecframeError):
-            frame = read_frame(table, columns.labels, {number: stand_in.cells})
+            known = _join_numbers(table, columns) | {number: stand_in.cells}
+            frame = read_frame(table, columns.labels, known)
             return stand_in.restore(read_judged(frame, columns, options))
     return None
+
+
+def _join_numbers(table: pa.Table, columns: Columns) -> dict[int, Array]:
+    """Return the columns in a role that are numbers in many pieces, as of parquet, in one piece."""
+    known = {}
+    for label in columns.labels:
+        number = table.column_names.index(label)
+        column = table.column(number)
+        is_plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        if is_plain and column.null_count == 0 and column.num_chunks > 1:
+            known[number] = join([chunk.to_numpy() for chunk in column.chunks])
+    return known

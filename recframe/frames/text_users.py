@@ -19,11 +19,11 @@ from recframe.arrow_tables import is_view, read_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.keys import MANY
 from recframe.frames.text_words import Coding, decode_texts
-from recframe.frames.user_groups import N_SAMPLED, sort_users
+from recframe.frames.user_groups import N_SAMPLED, sort_users, text_run_bounds
 from recframe.kernel.grouping import run_bounds
 from recframe.kernel.radix import sort_numbers
-from recframe.kernel.texts import Packing
-from recframe.kernel.threads import Array, in_threads
+from recframe.kernel.texts import BATCH, Packing
+from recframe.kernel.threads import Array, in_slices, in_threads
 from recframe.kernel.view_ends import WORD, number_ends
 from recframe.kernel.views import find_lengths, number_short
 
@@ -58,14 +58,13 @@ class StandIn(NamedTuple):
 def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
     """Return what stands for texts in views; None where they are better read.
 
-    Short texts are in their views, so that these tell them. A long one may be stored again for each
-    row; users have no runs then.
+    Short texts are in their views, so that these tell them; long ones are where these point to.
     """
     chunks = [chunk for chunk in column.chunks if len(chunk)]
     if not is_view(column.type) or column.null_count or not chunks:
         return None
     views = [_get_views(chunk) for chunk in chunks]
-    bounds = _find_runs(views)
+    bounds = _find_runs(chunks, views)
     if bounds is None:
         return _read_integers(chunks, views) if len(column) >= MANY else None
     # `take` is many times as fast as an index here.
@@ -88,18 +87,41 @@ def _get_views(chunk: pa.Array) -> Array:
     return words[2 * chunk.offset : 2 * (chunk.offset + len(chunk))].reshape(-1, 2)
 
 
-def _find_runs(views: Sequence[Array]) -> list[Array] | None:
-    """Return the bounds of runs of one view in each piece; None where views are not in runs."""
+def _find_runs(chunks: Sequence[pa.Array], views: Sequence[Array]) -> list[Array] | None:
+    """Return the bounds of runs of one text in each piece; None where texts are not in runs.
 
-    def are_runs(pieces: Sequence[Array], found: Sequence[Array]) -> bool:
-        return 4 * sum(len(bounds) - 1 for bounds in found) <= sum(map(len, pieces))
+    In a run all views are one, or each is of a copy of its own.
+    """
 
-    # As the first ones are, so are the others as a rule.
-    first = views[0][:N_SAMPLED]
-    if not are_runs([first], [run_bounds(first)]):
-        return None
-    found = in_threads(run_bounds, [(own,) for own in views])
-    return found if are_runs(views, found) else None
+    def are_runs(*found: Array) -> bool:
+        return 4 * sum(len(bounds) - 1 for bounds in found) <= sum(
+            int(bounds[-1]) for bounds in found
+        )
+
+    for find, pieces in ((run_bounds, views), (_find_text_runs, chunks)):
+        # As the first ones are, so are the others as a rule.
+        if are_runs(find(pieces[0][:N_SAMPLED])):
+            found = in_threads(find, [(own,) for own in pieces])
+            if are_runs(*found):
+                return found
+    return None
+
+
+def _find_text_runs(chunk: pa.Array) -> Array:
+    """Return the positions of the texts that differ from the one before, and the end.
+
+    They are made texts as pandas has them a batch at a time: what all take would be handed out page
+    by page.
+    """
+
+    def find(start: int, stop: int) -> Array:
+        found = []
+        for first in range(start, stop, BATCH):
+            texts = chunk[first - 1 : min(first + BATCH, stop)].cast(pa.large_string())
+            found.append(text_run_bounds(texts)[1:-1] + first - 1)
+        return np.concatenate(found)
+
+    return np.concatenate([[0], *in_slices(find, 1, len(chunk)), [len(chunk)]])
 
 
 def _read_integers(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandIn | None:

@@ -181,7 +181,7 @@ def _find_runs(columns: Sequence[Keys | None]) -> Array | None:
         for keys in columns:
             if keys is None:
                 return None
-            find_bounds = run_bounds if isinstance(keys, np.ndarray) else _text_run_bounds
+            find_bounds = run_bounds if isinstance(keys, np.ndarray) else text_run_bounds
             found.append(find_bounds(keys[:n_rows]))
         bounds = found[0] if len(found) == 1 else _join_bounds(found)
         if 2 * (len(bounds) - 1) > bounds[-1]:
@@ -225,7 +225,7 @@ def _narrow(numbers: Array) -> Array:
     return take(invert(argsort(distinct.to_numpy())), codes)
 
 
-def _text_run_bounds(text: pa.Array) -> Array:
+def text_run_bounds(text: pa.Array) -> Array:
     """Return the positions of the texts that differ from the one before, and the end."""
 
     def find(start: int, stop: int) -> Array:
