@@ -161,7 +161,6 @@ def measure_intervals(populations, names, sizes, repeat, confidence, *, are_diff
 def measure_tests(sizes, repeat):
     """Print the share of samples that each test finds at 5 % where there is no difference."""
     tests = ("permutation", "ttest", "wilcoxon")
-    how = Resampling(0.95, DRAWS, 0)
     print(f"\nfound at 5 % without a difference, {repeat} samples: {', '.join(tests)}")
     print(f"{'':16}" + "".join(f"{f'n = {n}':>22}" for n in sizes))
     for shape, draw in NULLS.items():
@@ -169,8 +168,8 @@ def measure_tests(sizes, repeat):
         for n in sizes:
             rng = np.random.default_rng(n)
             found = np.zeros(len(tests))
-            for _ in range(repeat):
-                values = draw(rng, n)
+            for seed in range(repeat):  # signs drawn once would be as wrong each time
+                values, how = draw(rng, n), Resampling(0.95, DRAWS, seed)
                 found += [p_value(values, test, how)[0] <= 0.05 for test in tests]
             cells.append(" ".join(f"{share:.3f}" for share in found / repeat))
         print(f"{shape:16}" + "".join(f"{cell:>22}" for cell in cells))
