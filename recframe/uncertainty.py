@@ -28,7 +28,8 @@ has to fit the values:
 `interval="t"` is Student's, `interval="bootstrap"` the percentile bootstrap of many papers and
 tools. Both hold the mean too seldom where users with a value other than 0 are few: where 5 of 20
 have a hit, the mean reciprocal rank 80 of 100 times rather than 95. That is why they are not chosen
-by themselves.
+by themselves. Of more than 5,120 users, the bootstrap draws those of like values together; what
+they differ in adds up as a normal sum.
 
 Hits are whole numbers, so that no interval holds every share in just 95 of 100 samples: where one
 hit is expected, those that are possible hold it in 92 or in 98, `wilson` in 92. Of other values,
