@@ -622,7 +622,7 @@ def compare(
         The number of samples and of sign patterns drawn, from 1 to 1,000,000.
     seed : int, default 0
         The seed of the random numbers.
-    interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
+    interval : {"auto", "tango", "skewed", "t", "bootstrap"}, default "auto"
         As in `df.rec.compare`; `recframe.uncertainty` explains them.
     by : Series, label, or list of them, default None
         What parts users into segments, indexed by user, as in `df.rec.compare`; or an index level.

@@ -943,8 +943,9 @@ class RankingMethods(ABC, Generic[Table]):
             The number of samples and of sign patterns drawn, from 1 to 1,000,000.
         seed : int, default 0
             The seed of the random numbers: the same seed, the same table.
-        interval : {"auto", "skewed", "t", "bootstrap"}, default "auto"
-            As in `summary`, of differences. "auto" is "skewed".
+        interval : {"auto", "tango", "skewed", "t", "bootstrap"}, default "auto"
+            As in `summary`, of differences. "tango" is for those of values that are 0 or 1; "auto"
+            takes it where it can, else "skewed".
         by : label, Series or list of them, default None
             What parts users into segments, as in `mean`; each is compared and corrected by itself.
         weights : label or Series, default None
@@ -982,9 +983,9 @@ class RankingMethods(ABC, Generic[Table]):
         >>> scores = {"a_score": [2, 1, 2, 1, 2, 1], "b_score": [2, 1, 1, 2, 1, 2]}
         >>> df = pd.DataFrame({"user": [1, 1, 2, 2, 3, 3], "relevant": [0, 1] * 3, **scores})
         >>> df.rec.compare("recall@1")[["difference", "low", "high", "p_corrected"]]
-        baseline: a_score  difference  low  high  p_corrected
+        baseline: a_score  difference       low      high  p_corrected
         score   metric
-        b_score recall@1     0.666667 -1.0   1.0          0.5
+        b_score recall@1     0.666667 -0.269162  0.938508          0.5
         """
         check_comparison(test, correction, is_weighted=weights is not None)
         check_interval(interval, OfDifferences)

@@ -579,6 +579,7 @@ def test_how_intervals_are_made(flags, words, capsys):
         (["--seed", "1"], "--seed is of intervals; add --summary or --baseline"),
         (["--summary", "--test", "ttest"], "--test is of differences; add --baseline, not --summ"),
         (["--baseline", "x", "--interval", "wilson"], "interval must be one of .*found 'wilson'"),
+        (["--summary", "--interval", "tango"], "interval must be one of .*found 'tango'"),
         (["--summary", "--confidence", "95"], "confidence must be between 0 and 1, found 95"),
         (["--summary", "--seed", "0.5"], "seed must be an integer of 0 or more, found 0.5"),
         (

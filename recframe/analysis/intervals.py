@@ -15,7 +15,11 @@ from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 
 Interval = Literal["auto", "wilson", "skewed", "t", "bootstrap"]
-OfDifferences = Literal["auto", "skewed", "t", "bootstrap"]
+OfDifferences = Literal["auto", "tango", "skewed", "t", "bootstrap"]
+SHARES = {
+    "wilson": ((0, 1), "a metric whose values are all 0 or 1"),
+    "tango": ((-1, 0, 1), "differences that are all -1, 0 or 1"),
+}
 WIDENING = 1.15  # by skewness; measured, with more intervals are longer than they need be
 MANY = 1_000  # degrees of freedom, from which on a short expansion is as good as an integral
 
@@ -57,35 +61,36 @@ def mean_interval(
         return Bounds(math.nan, math.nan, "none")
     values = np.sort(values)  # sums depend on their order in their last bits
     choice = resampling.interval
-    if choice == "wilson":
-        _check_binary(values)
-    elif choice == "auto" and not are_differences and _are_binary(values, limits):
-        choice = "wilson"
+    of_shares = "tango" if are_differences else "wilson"
+    if choice == of_shares:
+        _check_shares(values, choice)
+    elif choice == "auto":
+        choice = of_shares if _are_shares(values, limits, of_shares) else "skewed"
     if choice == "wilson":
         return Bounds(*wilson(values.mean(), len(values), resampling.confidence), choice)
     if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
         return _of_equal(values, limits, resampling.confidence)
-    if choice == "auto":
-        choice = "skewed"
     low, high = _OF_NAME[choice](values, resampling)
     if limits is not None:
         low, high = max(low, limits[0]), min(high, limits[1])
     return Bounds(float(low), float(high), choice)
 
 
-def _are_binary(values: Array, limits: tuple[float, float] | None) -> bool:
-    """Return whether sorted values are 0 or 1, both of them where others could be seen."""
-    are_known = limits is not None or (values[0] == 0 and values[-1] == 1)
-    return bool(are_known and ((values == 0) | (values == 1)).all())
+def _are_shares(values: Array, limits: tuple[float, float] | None, choice: str) -> bool:
+    """Return whether sorted values are whole, least and largest where others could be seen."""
+    whole, _ = SHARES[choice]
+    are_known = limits is not None or (values[0] == whole[0] and values[-1] == whole[-1])
+    return bool(are_known and np.isin(values, whole).all())
 
 
-def _check_binary(values: Array) -> None:
-    """Raise where a value is neither 0 nor 1."""
-    others = values[(values != 0) & (values != 1)].tolist()
+def _check_shares(values: Array, choice: str) -> None:
+    """Raise where a value is another than this interval is for."""
+    whole, words = SHARES[choice]
+    others = values[~np.isin(values, whole)].tolist()
     if others:
         raise RecframeError(
-            "interval='wilson' is for a metric whose values are all 0 or 1, found "
-            f"{quote(others[0])}; pass interval='auto'"
+            f"interval={quote(choice)} is for {words}, found {quote(others[0])}; "
+            "pass interval='auto'"
         )
 
 
@@ -100,6 +105,34 @@ def wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
     half = math.sqrt(square * (share * (1 - share) / n + square / (4 * n * n))) / (1 + square / n)
     # Without rounding a share of 0 begins at 0, and one of 1 ends at 1.
     return (middle - half if share > 0 else 0.0, middle + half if share < 1 else 1.0)
+
+
+def _tango(values: Array, resampling: Resampling) -> tuple[float, float]:
+    """Return the interval of the difference between two shares of the same users.
+
+    It holds the differences that the number of users who won and lost do not speak against, by the
+    score test of which Wilson's interval is made (T. Tango, "Equivalence test and confidence
+    interval for the difference in proportions for the paired-sample design", Statistics in Medicine
+    17, 1998).
+    """
+    n, n_won, n_lost = len(values), int((values > 0).sum()), int((values < 0).sum())
+    square = _normal_quantile((1 - resampling.confidence) / 2) ** 2
+
+    def is_held(difference: float) -> bool:
+        linear = (2 * n - n_won + n_lost) * difference - n_won - n_lost
+        both = difference * (1 - difference)
+        root = math.sqrt(max(linear**2 + 8 * n * n_lost * both, 0.0))
+        share_lost = (root - linear) / (4 * n)  # the likeliest, if the difference were this one
+        return (n_won - n_lost - n * difference) ** 2 <= square * n * (2 * share_lost + both)
+
+    bounds = []
+    for outside in (-1.0, 1.0):
+        inside = (n_won - n_lost) / n
+        for _ in range(60):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if is_held(middle) else (inside, middle)
+        bounds.append(inside)
+    return bounds[0], bounds[1]
 
 
 def _of_equal(values: Array, limits: tuple[float, float] | None, confidence: float) -> Bounds:
@@ -141,7 +174,7 @@ def _skewed(values: Array, resampling: Resampling) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-_OF_NAME = {"skewed": _skewed, "t": _student, "bootstrap": bootstrap_interval}
+_OF_NAME = {"tango": _tango, "skewed": _skewed, "t": _student, "bootstrap": bootstrap_interval}
 
 
 def student_quantile(confidence: float, freedom: int) -> float:

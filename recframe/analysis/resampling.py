@@ -17,7 +17,7 @@ from recframe.kernel.threads import Array, in_threads
 MAX_SEED = 1 << 1024
 MAX_RESAMPLES = 1_000_000
 CELLS_PER_BATCH = 1 << 20  # random numbers held at a time by a thread
-MOST_IN_BLOCK = 1 << 16  # users, so that an index has 16 bits
+MOST_GROUPS = 256  # of users of like values, who are drawn together where there are many
 DRAWS_PER_COUNT = 20  # users drawn one by one in the time of one multinomial count
 
 
@@ -78,36 +78,29 @@ def bootstrap_interval(values: Array, resampling: Resampling) -> tuple[float, fl
 
     As ``scipy.stats.bootstrap(method="percentile")``: quantiles of the means of samples drawn with
     replacement (B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", ch. 13, 1993).
+    Few users are drawn one by one, many as the number of those of each value or group of values.
     """
     distinct, n_equal = np.unique(values, return_counts=True)
-    if len(distinct) * DRAWS_PER_COUNT < len(values):
-        means = _draw_counts(distinct, n_equal, resampling)
-    else:
+    if min(len(distinct), MOST_GROUPS) * DRAWS_PER_COUNT >= len(values):
         means = _draw_users(values, resampling)
+    elif len(distinct) <= MOST_GROUPS:
+        means = _draw_counts(distinct, n_equal, np.zeros(len(distinct)), resampling)
+    else:
+        means = _draw_counts(*_group(values), resampling)
     outside = (1 - resampling.confidence) / 2
     low, high = np.quantile(means, [outside, 1 - outside])
     return float(low), float(high)
-
-
-def _draw_counts(distinct: Array, n_equal: Array, resampling: Resampling) -> Array:
-    """Return means of samples of users, drawn as the number of those of each value."""
-    n = int(n_equal.sum())
-
-    def draw(rng: RandomState, size: int) -> Array:
-        return rng.multinomial(n, n_equal / n, size=size) @ distinct / n
-
-    return draw_in_batches(draw, resampling, len(distinct))
 
 
 def _draw_users(values: Array, resampling: Resampling) -> Array:
     """Return means of samples of users, drawn one by one.
 
     How many are of each block of users is drawn first. A block has a power of 2 of them, of which
-    random bits choose one as they are, and is small, so that values lie near.
+    random bits choose one as they are.
     """
     n, blocks, start = len(values), [], 0
     while start < n:
-        stop = start + min(MOST_IN_BLOCK, 1 << ((n - start).bit_length() - 1))
+        stop = start + (1 << ((n - start).bit_length() - 1))
         blocks.append(values[start:stop])
         start = stop
     shares = np.array([len(block) for block in blocks]) / n
@@ -123,3 +116,33 @@ def _draw_users(values: Array, resampling: Resampling) -> Array:
         return sums / n
 
     return draw_in_batches(draw, resampling, n)
+
+
+def _group(values: Array) -> tuple[Array, Array, Array]:
+    """Return means, sizes and variances of groups of sorted values that lie near each other.
+
+    All groups deviate about as much from the mean in total, so that one far value is one group.
+    """
+    deviations = np.abs(values - values.mean()).cumsum()
+    group = (deviations * (MOST_GROUPS / deviations[-1])).astype(int)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    sizes = np.diff(starts, append=len(values))
+    means = np.add.reduceat(values, starts) / sizes
+    return means, sizes, np.add.reduceat((values - means.repeat(sizes)) ** 2, starts) / sizes
+
+
+def _draw_counts(means: Array, sizes: Array, variances: Array, resampling: Resampling) -> Array:
+    """Return means of samples of users, drawn as the number of those of each group.
+
+    What users differ from their groups' means adds up to a sum that is normal.
+    """
+    n = int(sizes.sum())
+
+    def draw(rng: RandomState, size: int) -> Array:
+        n_drawn = rng.multinomial(n, sizes / n, size=size)
+        drawn: Array = n_drawn @ means / n
+        if variances.any():
+            drawn += np.sqrt(n_drawn @ variances) / n * rng.standard_normal(size)
+        return drawn
+
+    return draw_in_batches(draw, resampling, len(means))

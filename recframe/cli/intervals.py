@@ -1,7 +1,7 @@
 """How intervals and p-values are made: the flags, and what they come to."""
 
 import argparse
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from recframe.analysis.compare import Comparison, Correction, Test, check_comparison
 from recframe.analysis.intervals import Interval, OfDifferences, check_interval
@@ -14,7 +14,10 @@ TEST, CORRECTION = "permutation", "holm"
 OF_ALL, OF_DIFFERENCES = ("interval", "confidence", "seed"), ("test", "correction")
 
 
-def add_how(group: argparse._ArgumentGroup, intervals: object = Interval) -> None:
+EITHER = Literal[Interval, OfDifferences]
+
+
+def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
     """Add how intervals and p-values are made."""
     group.add_argument(
         "--interval",
@@ -70,8 +73,7 @@ def check_how(arguments: argparse.Namespace, *, is_summary: bool, is_comparison:
     if differences and is_summary:
         raise RecframeError(f"--{differences[0]} is of differences; add --baseline, not --summary")
     check_comparison(how.test, how.correction)
-    if is_comparison:
-        check_interval(how.resampling.interval, OfDifferences)
+    check_interval(how.resampling.interval, OfDifferences if is_comparison else Interval)
 
 
 def _list_given(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -248,7 +248,7 @@ def test_correction_is_over_the_table(models):
         ({"baseline": ["x"]}, r"baseline must be a score column, .*found 'x'"),
         ({"baseline": []}, r"baseline must name a score column at least, found \[\]"),
         ({"correction": "max_t", "test": "ttest"}, "correction='max_t' flips signs, .*'ttest'"),
-        ({"interval": "wilson"}, r"interval must be one of \('auto', 'skewed', .*found 'wilson'"),
+        ({"interval": "wilson"}, r"interval must be one of \('auto', 'tango', .*found 'wilson'"),
         ({"confidence": 2}, "confidence must be between 0 and 1, found 2"),
         ({"metrics": "recall@9"}, "k=9 is more than the ranked rows"),
     ],

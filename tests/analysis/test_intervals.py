@@ -1,7 +1,7 @@
 """Intervals of means against SciPy, their definitions, and what they promise at the edges."""
 
 import math
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from recframe import uncertainty
 from recframe.analysis.compare import Correction, Test
 from recframe.analysis.intervals import (
     Interval,
+    OfDifferences,
     find_range,
     mean_interval,
     student_quantile,
@@ -50,6 +51,68 @@ def test_shares_have_the_interval_of_wilson(n_hits, n, confidence):
     expected = stats.binomtest(n_hits, n).proportion_ci(confidence, method="wilson")
 
     np.testing.assert_allclose(expected, wilson(n_hits / n, n, confidence), atol=1e-12)
+
+
+def signs(n_won, n_lost, n):
+    """Return differences of 0 and 1 of so many users."""
+    return np.repeat([1.0, -1.0, 0.0], [n_won, n_lost, n - n_won - n_lost])
+
+
+def of_signs(n_won, n_lost, n, confidence=0.95, interval="tango"):
+    """Return the interval of such differences."""
+    asked = how(interval, confidence)
+    return mean_interval(signs(n_won, n_lost, n), (-1.0, 1.0), asked, are_differences=True)
+
+
+@pytest.mark.parametrize(
+    ("n_won", "n_lost", "n"), [(3, 0, 20), (7, 1, 21), (0, 4, 9), (40, 20, 90)]
+)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_bounds_of_tango_are_as_far_as_the_score_test_goes(n_won, n_lost, n, confidence):
+    """At a bound the observed difference is a normal quantile of the likeliest deviation away."""
+    stats = pytest.importorskip("scipy.stats")
+    low, high, name = of_signs(n_won, n_lost, n, confidence)
+    z_scores = []
+    for bound in (low, high):
+        lost = np.linspace(max(0, -bound), (1 - bound) / 2, 200_001)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log([lost + bound, lost, 1 - bound - 2 * lost])
+            counts = np.array([[n_won], [n_lost], [n - n_won - n_lost]])
+            likeliest = lost[np.nanargmax(np.where(counts > 0, counts * logs, 0).sum(axis=0))]
+        error = math.sqrt((bound + 2 * likeliest - bound**2) / n)
+        z_scores.append(((n_won - n_lost) / n - bound) / error)
+
+    assert "tango" == name
+    quantile = stats.norm.ppf((1 + confidence) / 2)
+    np.testing.assert_allclose([quantile, -quantile], z_scores, rtol=1e-4)
+
+
+def test_where_nobody_lost_tango_ends_as_wilson():
+    """Seen from above, users who won are a share; who is the baseline changes the signs."""
+    low, high, _ = of_signs(3, 0, 20)
+
+    assert wilson(3 / 20, 20, 0.95)[1] == pytest.approx(high)
+    assert (-high, -low) == pytest.approx(of_signs(0, 3, 20)[:2])
+    assert -1 / 20 < low < 0 < of_signs(4, 0, 20).low
+
+
+@pytest.mark.parametrize(
+    ("values", "label", "name"),
+    [
+        ([0, 1, 1, -1], "hit_rate@4", "tango"),
+        ([0, 0, 1], "hit_rate@4", "tango"),
+        ([0, 0, 0], "hit_rate@4", "equal"),
+        ([0, 0.5, -1], "hit_rate@4", "skewed"),
+        ([-1, 0, 1], "dcg@1", "tango"),
+        ([0, 0, 1], "dcg@1", "skewed"),
+    ],
+)
+def test_auto_is_chosen_by_the_differences(values, label, name):
+    """Of a metric without limits 1 and -1 must both be seen."""
+    values = np.array(values, float)
+    limits = None if find_range(label, np.abs(values)) is None else (-1.0, 1.0)
+
+    assert name == mean_interval(values, limits, how(), are_differences=True).name
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
@@ -149,8 +212,15 @@ def test_wilson_refuses_other_values(values, found):
         mean_interval(np.array(values), None, how("wilson"))
 
 
+def test_tango_refuses_other_differences():
+    """By name it is for differences of zeros and ones only."""
+    with pytest.raises(RecframeError, match=r"interval='tango' is for differences .*found 0\.5"):
+        mean_interval(np.array([0.5, 1.0]), None, how("tango"), are_differences=True)
+
+
 def test_the_page_of_uncertainty_tells_of_every_choice():
     """Each interval, test and correction that there is has its place there."""
-    names = [*get_args(Interval)[1:], *get_args(Test), *get_args(Correction), "equal", "none"]
+    intervals = get_args(Literal[Interval, OfDifferences])[1:]
+    names = [*intervals, *get_args(Test), *get_args(Correction), "equal", "none"]
 
     assert [] == [name for name in names if f"{name}`" not in uncertainty.__doc__.replace('"', "`")]

@@ -99,23 +99,45 @@ def test_interval_has_the_normal_width():
     np.testing.assert_allclose([-1.96, 1.96], (np.array([low, high]) - values.mean()) / error, 0.04)
 
 
-def test_interval_of_all_distinct_values():
+@pytest.mark.parametrize("n", [3_000, 30_000])
+def test_interval_of_all_distinct_values(n):
     """Values that are all different are resampled all the same, in batches."""
-    values = np.random.default_rng(3).random(3_000)
+    values = np.sort(np.random.default_rng(3).random(n))
     low, high = bootstrap_interval(values, Resampling(0.95, 1_500, 0))
     error = values.std(ddof=1) / math.sqrt(len(values))
 
     np.testing.assert_allclose([-1.96, 1.96], (np.array([low, high]) - values.mean()) / error, 0.15)
 
 
-def test_threads_change_nothing(monkeypatch):
+def test_many_different_values_keep_their_far_ones():
+    """A sample has the one far value none to three times, whatever the others of its group are."""
+    values = np.append(np.arange(20_000) / 20_000, 1e4)
+    low, high = bootstrap_interval(values, DRAWS)
+    rest, of_far = values[:-1].mean(), 1e4 / len(values)
+
+    np.testing.assert_allclose([rest, rest + 3 * of_far], [low, high], atol=0.01)
+
+
+def test_groups_of_like_values_deviate_as_users_do(monkeypatch):
+    """Groups have the bounds that users drawn one by one have, up to the chance in both."""
+    values = np.sort(np.random.default_rng(5).pareto(3, 6_000))
+    grouped = bootstrap_interval(values, DRAWS)
+    monkeypatch.setattr("recframe.analysis.resampling.MOST_GROUPS", 6_000)
+    alone = bootstrap_interval(values, DRAWS)
+
+    assert grouped != alone
+    np.testing.assert_allclose(alone, grouped, atol=0.1 * values.std() / math.sqrt(6_000))
+
+
+@pytest.mark.parametrize("n_users", [70, 7_000])
+def test_threads_change_nothing(monkeypatch, n_users):
     """However many threads draw, the numbers are the same."""
     monkeypatch.setattr("recframe.analysis.resampling.CELLS_PER_BATCH", 100)
     draws = Resampling(0.9, 200, 3)
+    values = np.arange(n_users) / 7 - 4.5
     drawn = {}
     for n in (1, 3):
         monkeypatch.setattr("recframe.kernel.threads.n_processors", lambda n=n: n)
-        values = np.arange(70) / 7 - 4.5
         drawn[n] = bootstrap_interval(values, draws), sign_flip_test(values, draws)
 
     assert drawn[1] == drawn[3]
@@ -168,12 +190,26 @@ def test_a_seed_means_the_same_interval_everywhere(seed, low, high):
 @pytest.mark.parametrize(
     ("seed", "low", "high"),
     [
-        (0, 0.4994361633979591, 0.4996224615),
-        (2**70, 0.4985484186428571, 0.5008549825816325),
+        (0, 0.49452120555555557, 0.5012465722222222),
+        (2**70, 0.49033024166666667, 0.5082585361111112),
     ],
 )
 def test_a_seed_means_the_same_users_everywhere(seed, low, high):
     """Where users are drawn one by one, in blocks, a seed has these bounds on every NumPy."""
+    interval = bootstrap_interval(np.arange(3_000) / 3_000, Resampling(0.95, 2, seed))
+
+    assert (low, high) == pytest.approx(interval, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("seed", "low", "high"),
+    [
+        (0, 0.49818479835673535, 0.499776470658993),
+        (2**70, 0.5000158350649405, 0.5002508984745043),
+    ],
+)
+def test_a_seed_means_the_same_groups_everywhere(seed, low, high):
+    """Where users are drawn in groups of like values, a seed has these bounds on every NumPy."""
     interval = bootstrap_interval(np.arange(70_000) / 70_000, Resampling(0.95, 2, seed))
 
     assert (low, high) == pytest.approx(interval, rel=1e-12)

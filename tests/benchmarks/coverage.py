@@ -1,6 +1,6 @@
 """How often intervals hold the mean, and tests find a difference, over populations that are made.
 
-python -m tests.benchmarks.coverage intervals --repeat 2000
+python -m tests.benchmarks.coverage intervals --repeat 20000 --sizes 20 50
 python -m tests.benchmarks.coverage differences tests power together weights
 """
 
@@ -127,9 +127,9 @@ def beta_bootstrap_t(values, confidence, weights):
     return mean - high * deviation, mean - low * deviation
 
 
-def measure_intervals(populations, names, repeat, confidence, *, are_differences):
+def measure_intervals(populations, names, sizes, repeat, confidence, *, are_differences):
     """Print the share of samples whose interval holds the mean, and its width beside Student's."""
-    for n in SIZES:
+    for n in sizes:
         rng = np.random.default_rng(n)
         weights = rng.beta(0.5, 1.5, (DRAWS, n)) if "beta_t" in names else None
         print(f"\nn = {n}, {repeat} samples: coverage of {confidence}, width beside Student's")
@@ -158,32 +158,31 @@ def measure_intervals(populations, names, repeat, confidence, *, are_differences
             print(f"{shape:16}" + "".join(f"{cover:8.3f} x{wide:4.2f}" for cover, wide in cells))
 
 
-def measure_tests(repeat):
+def measure_tests(sizes, repeat):
     """Print the share of samples that each test finds at 5 % where there is no difference."""
     tests = ("permutation", "ttest", "wilcoxon")
-    how = Resampling(0.95, DRAWS, 0)
     print(f"\nfound at 5 % without a difference, {repeat} samples: {', '.join(tests)}")
-    print(f"{'':16}" + "".join(f"{f'n = {n}':>22}" for n in SIZES))
+    print(f"{'':16}" + "".join(f"{f'n = {n}':>22}" for n in sizes))
     for shape, draw in NULLS.items():
         cells = []
-        for n in SIZES:
+        for n in sizes:
             rng = np.random.default_rng(n)
             found = np.zeros(len(tests))
-            for _ in range(repeat):
-                values = draw(rng, n)
+            for seed in range(repeat):  # signs drawn once would be as wrong each time
+                values, how = draw(rng, n), Resampling(0.95, DRAWS, seed)
                 found += [p_value(values, test, how)[0] <= 0.05 for test in tests]
             cells.append(" ".join(f"{share:.3f}" for share in found / repeat))
         print(f"{shape:16}" + "".join(f"{cell:>22}" for cell in cells))
 
 
-def measure_power(repeat):
+def measure_power(sizes, repeat):
     """Print the share of samples that find a difference as large as the detectable one."""
     how = Resampling(0.95, DRAWS, 0)
     print(f"\nfound at 5 % at the detectable difference, {repeat} samples: permutation, ttest")
-    print(f"{'':16}" + "".join(f"{f'n = {n}':>22}" for n in SIZES))
+    print(f"{'':16}" + "".join(f"{f'n = {n}':>22}" for n in sizes))
     for shape in ("RR, 0.8", "tenths", "0/1, 0.4", "Student's t, 3", "normal"):
         cells = []
-        for n in SIZES:
+        for n in sizes:
             rng = np.random.default_rng(n)
             # The deviation of all users, of whom the sample is drawn.
             shift = detectable(NULLS[shape](rng, 1_000_000).std(), n)
@@ -197,12 +196,12 @@ def measure_power(repeat):
         print(f"{shape:16}" + "".join(f"{cell:>22}" for cell in cells))
 
 
-def measure_together(repeat):
+def measure_together(sizes, repeat):
     """Print what max-T and Holm find on ten metrics that say much the same."""
     how = Resampling(0.95, DRAWS, 0)
     print(f"\nten metrics, correlated 0.8, {repeat} samples: found by max_t, holm")
     print("no difference: samples with any found; 0.2 deviations: found of all")
-    for n in (50, 200, 1_000):
+    for n in sizes:
         rng = np.random.default_rng(n)
         any_found, n_found = np.zeros(2), np.zeros(2)
         for _ in range(repeat):
@@ -224,17 +223,17 @@ WEIGHTS = {
 }
 
 
-def measure_weights(repeat):
+def measure_weights(sizes, repeat):
     """Print how often intervals hold a weighted mean, and tests find a difference by chance."""
     how = Resampling(0.95, DRAWS, 0)
     populations = ("RR, 0.3", "RR, 0.8", "symmetric")
     print(f"\nweighted users, {repeat} samples: holds the mean, weighted signs found by chance")
-    print(f"{'':22}" + "".join(f"{f'n = {n}':>16}" for n in SIZES))
+    print(f"{'':22}" + "".join(f"{f'n = {n}':>16}" for n in sizes))
     for kind, draw_weights in WEIGHTS.items():
         for name in populations:
             draw, mean_of = MEANS[name]
             cells = []
-            for n in SIZES:
+            for n in sizes:
                 rng, n_held, n_found = np.random.default_rng(n), 0, 0
                 for _ in range(repeat):
                     values, weights = draw(rng, n), draw_weights(rng, n)
@@ -253,6 +252,7 @@ def main():
     choices = ("intervals", "differences", "tests", "power", "together", "weights")
     parser.add_argument("what", nargs="+", choices=choices)
     parser.add_argument("--repeat", type=int, default=2_000, help="samples of each population")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="users in a sample")
     parser.add_argument("--confidence", type=float, default=0.95)
     parser.add_argument("--names", nargs="+", help="intervals; beta_t is a bootstrap-t")
     options = parser.parse_args()
@@ -264,6 +264,7 @@ def main():
             measure_intervals(
                 DIFFERENCES if are_differences else MEANS,
                 options.names or ["auto", "t"],
+                options.sizes,
                 options.repeat,
                 options.confidence,
                 are_differences=are_differences,
@@ -275,7 +276,7 @@ def main():
                 "together": measure_together,
                 "weights": measure_weights,
             }[what]
-            measure(options.repeat)
+            measure(options.sizes, options.repeat)
         print(f"({time.perf_counter() - start:.0f} s)")
 
 
