@@ -55,6 +55,13 @@ class Places(NamedTuple):
     row: Array
 
 
+def find_inside(above: Array, k: int | None) -> Array | slice:
+    """Return which rows have fewer than k above them, None: all; what picks them from arrays."""
+    if k is None or above.max(initial=0) < k:
+        return slice(None)  # copies nothing
+    return np.flatnonzero(above < k)
+
+
 class Depth(NamedTuple):
     """How far down each ranking is looked at: k rows, or R where that is more and asked for."""
 

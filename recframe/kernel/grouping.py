@@ -17,7 +17,7 @@ def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
     starts, firsts, _, order, _ = sort_beside(codes, [])
     assert order is not None
     sizes = np.zeros(n_users, np.int64)
-    sizes[codes[firsts]] = np.diff(starts, append=len(codes))
+    sizes[codes[firsts]] = run_sizes(starts, len(codes))
     return order, group_offsets(sizes)
 
 
@@ -100,6 +100,12 @@ def narrow(numbers: Array) -> Array | None:
 
 def _number(codes: Array) -> tuple[Array, Array]:
     """Return what `number_distinct` does of one column."""
+    slots = narrow(codes)
+    if slots is not None:  # a table of them is written faster than they are sorted
+        first = np.full(int(slots.max(initial=-1)) + 1, -1)
+        first[slots[::-1]] = np.arange(len(slots))[::-1]  # of several the last one written stays
+        is_there = first >= 0
+        return first[is_there], (is_there.cumsum() - 1)[slots]
     order, begins = sort_numbers(codes)
     number = np.empty(len(codes), np.int64)
     number[order] = begins.cumsum() - 1
@@ -133,7 +139,7 @@ def sum_by_row(flags: Array) -> Array:
 
 def rows_of_runs(order: Array, starts: Array, n_rows: int) -> Array:
     """Return the rows of runs that begin at these rows, the runs in this order."""
-    lengths = np.diff(starts, append=n_rows)[order]
+    lengths = run_sizes(starts, n_rows)[order]
     rows = np.repeat(starts[order] - group_offsets(lengths)[:-1], lengths)
     rows += np.arange(n_rows)
     return rows
@@ -145,6 +151,14 @@ def run_starts(*keys: Array) -> Array:
     for key in keys[1:]:
         begins |= differs(key)
     return np.flatnonzero(begins)
+
+
+def run_sizes(starts: Array, n_rows: int) -> Array:
+    """Return how many rows there are from each start to the next, and from the last to the end."""
+    sizes = np.empty_like(starts)  # np.diff would copy the starts to append the end to them
+    np.subtract(starts[1:], starts[:-1], out=sizes[:-1])
+    sizes[-1:] = n_rows - starts[-1:]
+    return sizes
 
 
 def run_bounds(values: Array) -> Array:
@@ -188,4 +202,4 @@ def find_flags(flags: Array) -> Array:
 def lowest(values: Array) -> Any:
     """Return the lowest value, which is NaN if any is; 0 where there is none."""
     minima = in_slices(lambda start, stop: values[start:stop].min(), 0, len(values))
-    return np.min(minima) if minima else 0
+    return np.minimum.reduce(minima) if minima else 0

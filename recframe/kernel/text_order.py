@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recframe.kernel.grouping import group_offsets
+from recframe.kernel.grouping import group_offsets, run_sizes
 from recframe.kernel.radix import differs
 from recframe.kernel.runs import order_runs
 from recframe.kernel.texts import Texts
@@ -37,7 +37,7 @@ def order_texts(texts: Texts, rows: Array, sizes: Array) -> Array:
         if begins.all():
             break
         # Those that are alike so far go by what follows.
-        sizes = np.diff(np.flatnonzero(begins), append=len(left))
+        sizes = run_sizes(np.flatnonzero(begins), len(left))
         kept = np.flatnonzero(np.repeat(sizes > 1, sizes))
         left, sizes = left[kept], sizes[sizes > 1]
         begin, length = begin[in_order[kept]], length[in_order[kept]]

@@ -9,6 +9,7 @@ from recframe.kernel.grouping import (
     find_flags,
     group_offsets,
     number_members,
+    run_sizes,
     run_starts,
     sum_by_row,
     sum_by_user,
@@ -192,7 +193,7 @@ def _group_by_score(rankings: Rankings, users: Array) -> tuple[Array, Array]:
     rows = starts[user] + number
     keys = to_keys(rankable(rankings.scores[rows]).copy())
     order = order_runs(keys, n_rows, np.iinfo(keys.dtype).max)
-    return rows[order], np.diff(run_starts(user, keys[order]), append=len(order))
+    return rows[order], run_sizes(run_starts(user, keys[order]), len(order))
 
 
 def _have_tied_relevant(rankings: Rankings) -> Array:

@@ -44,7 +44,8 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     """
     gained, ideal = statistics.gained(k, offset), statistics.ideal(k, offset)
     # A tie of equal gains may exceed the ideal in the last bit.
-    return np.minimum(ratio(gained, ideal, policy), 1.0)
+    values = ratio(gained, ideal, policy)
+    return np.minimum(values, 1.0, out=values)
 
 
 def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: float = 1) -> Array:

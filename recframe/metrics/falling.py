@@ -14,6 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from recframe.kernel.grouping import number_distinct, number_members
+from recframe.kernel.radix import argsort
 from recframe.kernel.threads import Array
 from recframe.metrics.positions import Positions, sum_by
 
@@ -67,7 +68,19 @@ class Ends(NamedTuple):
 
 def find_ends(last_position: Array, cut_offs: Sequence[int]) -> Ends:
     """Return spans by the cut-off that they end at."""
+    return _order(first_cut(cut_offs, last_position), cut_offs)
+
+
+def find_across(above: Array, last_position: Array, cut_offs: Sequence[int]) -> Ends:
+    """Return the spans with positions on both sides of a cut-off by the one that they end at."""
     index = first_cut(cut_offs, last_position)
+    across = np.flatnonzero(first_cut(cut_offs, above + 1) < index)
+    order, bounds = _order(index[across], cut_offs)
+    return Ends(across[order], bounds)
+
+
+def _order(index: Array, cut_offs: Sequence[int]) -> Ends:
+    """Return spans by these indices of cut-offs."""
     bounds = np.bincount(index, minlength=len(cut_offs) + 1).cumsum().tolist()
     narrow = np.min_scalar_type(len(cut_offs))  # which NumPy sorts faster
     return Ends(np.argsort(index.astype(narrow), kind="stable"), [0, *bounds])
@@ -129,22 +142,31 @@ class PrecisionTerms(Terms):
         hits, step = self.found.hits, self.found.step
         assert hits is not None
         assert step is not None
-        return [*super().columns(), self.found.above, hits, step]
+        return [*super().columns(), hits, step]
 
     def across(self, k: int, like: Array, *columns: Array) -> Array:
         """Return what the part above a cut-off adds of a span of each user, with these columns."""
         position, before, add_up = self._alike.above_cut(k)
-        weight, above, hits, step = columns
+        weight, hits, step = columns
         added = add_up(1 / position).take(like, mode="clip")
         added *= hits
         others = add_up(before / position).take(like, mode="clip")
         others *= step
         added += others
         # Where there is but one position it is one division, of whole numbers.
-        single = np.flatnonzero(above == k - 1)
+        users, above = self._begins
+        single = users[slice(*np.searchsorted(above, (k - 1, k)))]
         added[single] = hits[single] / k
         added *= weight
         return added
+
+    @cached_property
+    def _begins(self) -> tuple[Array, Array]:
+        """The users of spans of several positions, and how many are above each, in that order."""
+        assert self.found.depth is not None
+        wide = np.flatnonzero(self.found.depth > 1)
+        wide = wide[argsort(self.found.above[wide])]
+        return self.found.user[wide], self.found.above[wide]
 
 
 class _Alike:
@@ -201,27 +223,31 @@ def falling_sums(terms: Terms, cut_offs: Sequence[int]) -> Iterator[tuple[int, A
         yield cut_offs[0], terms.sum()
         return
     found, added = terms.found, terms.whole()
-    ends = find_ends(found.above + (1 if found.depth is None else found.depth), cut_offs)
-    user, above, added = (values[ends.order] for values in (found.user, found.above, added))
+    last_position = found.above + (1 if found.depth is None else found.depth)
+    ends = find_ends(last_position, cut_offs)
+    user, added = found.user[ends.order], added[ends.order]
     total, before = np.zeros(found.n_users), np.empty(len(user))
     for index in range(len(cut_offs)):
         own = ends.at(index)
         before[own] = total[user[own]]
         np.add.at(total, user[own], added[own])
     yield cut_offs[-1], total.copy()
-    columns = [] if found.depth is None else [each[ends.order] for each in terms.columns()]
-    held = [np.zeros(found.n_users, int if each is columns[0] else float) for each in columns]
+    if found.depth is not None:
+        across = find_across(found.above, last_position, cut_offs)
+        users = found.user[across.order]
+        columns = [each[across.order] for each in terms.columns()]
+        # Of a user that span is known which is across the cut-off, or was across one below.
+        like = np.zeros(found.n_users, np.int64)
+        held = [like, *(np.zeros(found.n_users) for _ in columns[1:])]
     for index in range(len(cut_offs) - 2, -1, -1):
         k, own = cut_offs[index], ends.at(index + 1)
         total[user[own]] = before[own]
         if found.depth is None:
             yield k, total.copy()
             continue
-        # Of a user that span is known which is across the cut-off, or was across one below.
-        across = own.start + np.flatnonzero(above[own] < k)
-        users = user[across]
+        own = across.at(index + 1)
         for of_users, each in zip(held, columns, strict=True):
-            of_users[users] = each[across]
+            of_users[users[own]] = each[own]
         sums = terms.across(k, *held)
         sums += total
         yield k, sums

@@ -3,7 +3,7 @@
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import number_distinct, run_starts
+from recframe.kernel.grouping import number_distinct, run_sizes, run_starts
 from recframe.kernel.threads import Array
 from recframe.metrics.positions import CELLS_PER_BLOCK, Positions, Shapes
 
@@ -36,7 +36,7 @@ def first_ties(counts: Counts) -> tuple[Array, Array]:
     if counts.tied[first].max(initial=1) == 1:
         return first, np.ones(len(first), np.int64)
     ties = run_starts(counts.user, counts.above)
-    return first, np.diff(ties, append=len(counts.user))[np.searchsorted(ties, first)]
+    return first, run_sizes(ties, len(counts.user))[np.searchsorted(ties, first)]
 
 
 def probabilities_of_first(tied: Array, n_relevant: Array, depth: Array) -> Array:

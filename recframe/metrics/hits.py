@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import number_members, run_starts
+from recframe.kernel.counting import Counts, find_inside
+from recframe.kernel.grouping import number_members, run_sizes, run_starts
 from recframe.kernel.threads import Array
 from recframe.metrics.falling import find_ends
 
@@ -27,12 +27,12 @@ def expected_hits(counts: Counts, cut_offs: Sequence[int]) -> Iterator[tuple[int
     two; so reciprocal_rank@2 = 1/3 / 1 + 1/3 / 2 = 1/2.
     """
     n_users = len(counts.n_ranked)
-    inside = np.flatnonzero(counts.above < cut_offs[-1])
+    inside = find_inside(counts.above, cut_offs[-1])
     user, above, tied = counts.user[inside], counts.above[inside], counts.tied[inside]
     total = np.bincount(user, minlength=n_users)
     # The rows of a group stand together: the first one speaks for all.
     starts = run_starts(user, above)
-    n_relevant = np.diff(starts, append=len(user))
+    n_relevant = run_sizes(starts, len(user))
     ends = find_ends((above + tied)[starts], cut_offs)
     first = starts[ends.order]
     user, above, tied, n_relevant = user[first], above[first], tied[first], n_relevant[ends.order]

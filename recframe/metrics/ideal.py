@@ -10,6 +10,7 @@ from recframe.kernel.grouping import (
     group_rows,
     number_members,
     rows_of_runs,
+    run_sizes,
     run_starts,
     sum_by_user,
 )
@@ -104,7 +105,7 @@ def _ranked_order(user: Array, score: Array, among_tied: Array) -> Array:
     ties = run_starts(user, keys[order])
     if len(ties) == len(order):
         return order
-    tie, _ = number_members(np.diff(ties, append=len(order)))
+    tie, _ = number_members(run_sizes(ties, len(order)))
     is_tied = tie[1:] == tie[:-1]
     tied = np.flatnonzero(np.append(is_tied, False) | np.append(False, is_tied))
     own = order[tied]

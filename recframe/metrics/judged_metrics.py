@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recframe.kernel.grouping import run_starts
+from recframe.kernel.grouping import run_sizes, run_starts
 from recframe.kernel.threads import Array
 from recframe.metrics.hit_metrics import rows_at
 from recframe.metrics.positions import sum_by
@@ -44,12 +44,12 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     counts, n_others = statistics.among_judged
     _, n_relevant, user, above, tied, _ = counts
     n_users, first = len(n_relevant), run_starts(user)
-    n_before = np.arange(len(user)) - np.repeat(first, np.diff(first, append=len(user)))
+    n_before = np.arange(len(user)) - np.repeat(first, run_sizes(first, len(user)))
     n_above, n_tied = above - n_before, None
     if tied.max(initial=1) > 1:
         # All of a tie are below as many others as its first one is, and stand among the same.
         ties = run_starts(user, above)
-        n_in_tie = np.diff(ties, append=len(user))
+        n_in_tie = run_sizes(ties, len(user))
         n_tied = tied[ties] - n_in_tie
         n_above = np.repeat(n_above[ties], n_in_tie)
     most = n_relevant[user]

@@ -76,6 +76,13 @@ def parse_metric(label: object) -> Metric:
     """Return the metric a label such as "recall@4" names, or raise `RecframeError`."""
     if isinstance(label, Metric):
         return label
+    if not isinstance(label, str):
+        raise _unknown_error([label])
+    return _parse_text(label)
+
+
+@lru_cache(1 << 10)  # names of metrics, which are asked for again and again
+def _parse_text(label: str) -> Metric:
     name, given, at, k = _parts(label)
     if name not in DEFINITIONS:
         raise _unknown_error([label])
@@ -156,13 +163,13 @@ def _parts(label: object) -> tuple[str, str | None, str, str]:
     return _parts_of_text(label if isinstance(label, str) else "")
 
 
-@lru_cache(1 << 10)  # names of metrics, which are asked for again and again
+@lru_cache(1 << 10)
 def _parts_of_text(label: str) -> tuple[str, str | None, str, str]:
     ((name, brackets, at, k),) = LABEL.findall(label)
     return name, brackets[1:-1].strip() if brackets else None, at, k
 
 
-def _parse_parameters(label: object, name: str, given: str | None) -> dict[str, object]:
+def _parse_parameters(label: str, name: str, given: str | None) -> dict[str, object]:
     """Return what is written in brackets: a column, or parameters, as numbers where they are."""
     if DEFINITIONS[name].of_column:
         return {"column": parse_column(label, name, given or "")}

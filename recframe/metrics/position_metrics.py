@@ -141,8 +141,7 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     def find(last: int | None) -> Terms:
         return PrecisionTerms(statistics.positions(last))
 
-    found = statistics.sum("precision", k, find)
-    return ratio(found, statistics.counts.n_relevant, policy)
+    return ratio(statistics.sum("precision", k, find), statistics.n_relevant, policy)
 
 
 def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:

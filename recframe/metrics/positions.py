@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import number_distinct, number_members, run_starts
+from recframe.kernel.counting import Counts, find_inside
+from recframe.kernel.grouping import number_distinct, number_members, run_sizes, run_starts
 from recframe.kernel.threads import Array
 
 CELLS_PER_BLOCK = 1 << 16  # of a padded matrix: it stays in the cache
@@ -76,7 +76,7 @@ class Positions:
 
     def up_to(self, k: int) -> Positions:
         """Return the positions up to k."""
-        inside = np.flatnonzero(self.above < k)
+        inside = find_inside(self.above, k)
         above, shapes, others = self.above[inside], self.shapes, {}
         if self.depth is not None:
             others["depth"] = np.minimum(self.depth[inside], k - above)
@@ -168,22 +168,25 @@ def all_positions(counts: Counts, last: int | None, gain: Array | None = None) -
 
     The gains of rows are 1 if there are none given.
     """
-    n_users = len(counts.n_ranked)
-    user, above, tied = counts.user, counts.above, counts.tied
-    if last is not None:
-        inside = np.flatnonzero(above < last)
-        user, above, tied = user[inside], above[inside], tied[inside]
-        gain = None if gain is None else gain[inside]
-    first = run_starts(user)
-    hits = np.arange(1, len(user) + 1) - np.repeat(first, np.diff(first, append=len(user)))
+    n_users, inside = len(counts.n_ranked), find_inside(counts.above, last)
+    user, above, tied = counts.user[inside], counts.above[inside], counts.tied[inside]
+    gain = None if gain is None else gain[inside]
     if tied.max(initial=1) == 1:
+        hits = _count_up_to(np.arange(len(user)), user, n_users)
         return Positions(user, above, None, None, n_users, hits, gain=gain)
-    found = _spread_ties(user, above, tied, hits, gain, n_users)
+    found = _spread_ties(user, above, tied, gain, n_users)
     return found if last is None else found.up_to(last)
 
 
+def _count_up_to(rows: Array, user: Array, n_users: int) -> Array:
+    """Return how many rows of its user there are up to each of these, itself included."""
+    begin, first = np.empty(n_users, np.int64), run_starts(user)
+    begin[user[first]] = first
+    return rows + 1 - begin[user[rows]]
+
+
 def _spread_ties(
-    user: Array, above: Array, tied: Array, hits: Array, gain: Array | None, n_users: int
+    user: Array, above: Array, tied: Array, gain: Array | None, n_users: int
 ) -> Positions:
     """Return the positions of ties, each spread evenly.
 
@@ -192,21 +195,21 @@ def _spread_ties(
     each position is a span of its own, so that a perfect ranking adds up as the ideal one does.
     """
     first = run_starts(user, above)
-    n_relevant = np.diff(first, append=len(user))
-    tie, nth = number_members(n_relevant)
+    n_relevant, size = run_sizes(first, len(user)), tied[first]
     if gain is not None:
-        gain = (np.bincount(tie, gain) / tied[first])[tie]
-    is_whole = (n_relevant == tied[first])[tie]
-    first = np.flatnonzero(is_whole | (nth == 0))
-    n_relevant = np.where(is_whole, 1, n_relevant[tie])[first]
-    size = np.where(is_whole, 1, tied)[first]
+        of_tie, _ = number_members(n_relevant)
+        gain = np.bincount(of_tie, gain) / size
+    is_whole = n_relevant == size
+    tie, nth = number_members(np.where(is_whole, n_relevant, 1))
+    n_relevant, size = (np.where(is_whole, 1, each)[tie] for each in (n_relevant, size))
+    row = first[tie] + nth
     return Positions(
-        user[first],
-        (above + is_whole * nth)[first],
+        user[row],
+        above[row] + nth,
         size,
         n_relevant / size,
         n_users,
-        hits[first],
+        _count_up_to(row, user, n_users),
         (n_relevant - 1) / np.maximum(size - 1, 1),
-        None if gain is None else gain[first],
+        None if gain is None else gain[tie],
     )

@@ -61,6 +61,11 @@ class RankStatistics:
         return self._hits.at(k)
 
     @cached_property
+    def n_relevant(self) -> Array:
+        """The relevant items of users (R) as floats, by which floats are divided twice as fast."""
+        return self.counts.n_relevant.astype(np.float64)
+
+    @cached_property
     def hits_at_n_relevant(self) -> Hits:
         """The relevant rows among the first R, as numerator and denominator."""
         return expected_hits_at(self.counts, self.counts.n_relevant)
@@ -168,9 +173,9 @@ class RankStatistics:
         """Return the DCG of each user's relevant items, highest gain first, down to k."""
         n_relevant, discounts = self.counts.n_relevant, self.discounts(k, offset)
         if self._grades is None:
-            deepest = n_relevant if k is None else np.minimum(n_relevant, k)
             # Added one after the other, as those of a ranking are: a perfect one scores exactly 1.
-            return discounts.cumsum().take(deepest, mode="clip")  # twice as fast
+            down_to = discounts[: None if k is None else k + 1].cumsum()
+            return down_to.take(n_relevant, mode="clip")  # the last one where R is more
         user, position, terms = self._make(_ideal_terms, k, self._grades, discounts, key=offset)
         # Zeros that follow change no bit of a sum.
         return sum_by(user, terms if k is None else terms * (position <= k), len(n_relevant))

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import number_distinct, number_members, run_starts
+from recframe.kernel.counting import Counts, find_inside
+from recframe.kernel.grouping import number_distinct, number_members, run_sizes, run_starts
 from recframe.kernel.threads import Array
 from recframe.metrics.positions import CELLS_PER_BLOCK, Positions, Shapes
 
@@ -27,9 +27,8 @@ def stop_positions(counts: Counts, last: int | None, stop: Array) -> Positions:
     that their stops decide.
     """
     n_users, (user, above, tied) = len(counts.n_ranked), counts[2:5]
-    if last is not None:
-        inside = np.flatnonzero(above < last)
-        user, above, tied, stop = user[inside], above[inside], tied[inside], stop[inside]
+    inside = find_inside(above, last)
+    user, above, tied, stop = user[inside], above[inside], tied[inside], stop[inside]
     if tied.max(initial=1) == 1:
         return Positions(user, above, None, _products_before(user, 1 - stop) * stop, n_users)
     above, tied = _part_equal(user, above, tied, stop)
@@ -62,7 +61,7 @@ def _number_alike(size: Array, starts: Array, stop: Array) -> tuple[Array, Array
 
 def _rows_of(ties: Array, starts: Array, stop: Array) -> tuple[Array, Array]:
     """Return where the rows of these ties start, and their stops."""
-    sizes = np.diff(starts, append=len(stop))[ties]
+    sizes = run_sizes(starts, len(stop))[ties]
     tie, nth = number_members(sizes)
     return sizes.cumsum() - sizes, stop[starts[ties][tie] + nth]
 
@@ -70,7 +69,7 @@ def _rows_of(ties: Array, starts: Array, stop: Array) -> tuple[Array, Array]:
 def _part_equal(user: Array, above: Array, tied: Array, stop: Array) -> tuple[Array, Array]:
     """Return above and tied of rows where those of a tie of equal rows come one after the other."""
     starts = run_starts(user, above)
-    n_relevant = np.diff(starts, append=len(user))
+    n_relevant = run_sizes(starts, len(user))
     is_equal = np.minimum.reduceat(stop, starts) == np.maximum.reduceat(stop, starts)
     tie, nth = number_members(n_relevant)
     is_parted = (is_equal & (n_relevant == tied[starts]))[tie]
@@ -81,7 +80,7 @@ def _products_before(user: Array, factors: Array) -> Array:
     """Return the product of the factors of the same user before each one, in order."""
     products = np.ones(len(factors))
     first = run_starts(user)
-    sizes = np.diff(first, append=len(user))
+    sizes = run_sizes(first, len(user))
     if len(factors) and factors.min() == factors.max():
         powers: Array = np.cumprod(np.append(1.0, np.full(sizes.max() - 1, factors[0])))
         products[:] = powers[np.arange(len(user)) - np.repeat(first, sizes)]
@@ -105,7 +104,7 @@ def _stops_within(size: Array, depth: Array, starts: Array, stop: Array) -> tupl
 
     With them, how many there are of each tie: down to its depth, or where nobody gets any further.
     """
-    n_relevant = np.diff(starts, append=len(stop))
+    n_relevant = run_sizes(starts, len(stop))
     # The mean of products of j rows is at most the j-th power of their mean (Maclaurin).
     mean = np.add.reduceat(stop, starts) / size
     with np.errstate(divide="ignore"):
@@ -158,7 +157,7 @@ def _multiply_rows(
     own = stop[starts[tie] + row]
     is_first = (row == 0) | (own != np.roll(own, 1))
     first = np.flatnonzero(is_first)
-    weight = np.diff(first, append=len(own)) * own[first]
+    weight = run_sizes(first, len(own)) * own[first]
     n_first = np.bincount(tie[first], minlength=len(starts))
     for passed in _columns(1 - own[~is_first], n_relevant - n_first, n_relevant):
         multiply(reached, passed)

@@ -68,6 +68,14 @@ def test_distinct_rows(high):
     assert [rows.index(row) for row in rows] == first[number].tolist()
 
 
+@given(st.lists(st.integers(1, 5)))
+def test_sizes_of_runs(sizes):
+    """Each run goes from its start to the next, the last one to the end; there may be none."""
+    starts = np.cumsum([0, *sizes])[:-1]
+
+    assert sizes == grouping.run_sizes(starts, sum(sizes)).tolist()
+
+
 def test_combined_integers_are_in_the_order_of_rows():
     """The first column leads, however many values the columns have."""
     columns = np.random.default_rng(1).choice([0, 1, 7, 1 << 40], (4, 60))

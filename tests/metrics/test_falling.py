@@ -6,7 +6,7 @@ import pytest
 
 import recframe  # noqa: F401
 import strategies
-from recframe.metrics.falling import Falling, find_ends
+from recframe.metrics.falling import Falling, find_across, find_ends
 
 
 @pytest.mark.parametrize("cut_offs", [range(1, 51), [1, 2, 3, 30], [7, 20, 1000]])
@@ -43,6 +43,15 @@ def test_spans_by_the_cut_off_that_they_end_at():
 
     assert [1, 3, 5, 2, 4, 0] == ends.order.tolist()
     assert [[1, 3, 5], [2, 4], [], [0]] == [ends.order[ends.at(n)].tolist() for n in range(4)]
+
+
+def test_spans_across_a_cut_off():
+    """Those with positions on both sides of one, by the cut-off that they end at."""
+    above, last = np.array([0, 1, 2, 2, 4, 0]), np.array([2, 3, 3, 9, 5, 5])
+    across = find_across(above, last, [2, 3, 5])
+
+    assert [1, 5, 3] == across.order.tolist()
+    assert [[], [1], [5], [3]] == [across.order[across.at(n)].tolist() for n in range(4)]
 
 
 def test_further_down_is_made_anew():
