@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.frames.user_groups import _text_run_bounds
+from recframe.frames.user_groups import text_run_bounds
 
 
 @pytest.mark.parametrize("rows_per_chunk", [1 << 20, 7])
@@ -37,7 +37,7 @@ def test_bounds_of_runs_of_texts(lengths, rows_per_chunk, monkeypatch):
     monkeypatch.setattr("recframe.kernel.threads.n_processors", lambda: 3)
     texts = np.repeat([f"u{n % 3}" for n in range(len(lengths))], lengths).tolist()
 
-    bounds = _text_run_bounds(pa.array(["before", *texts, "after"])[1:-1])
+    bounds = text_run_bounds(pa.array(["before", *texts, "after"])[1:-1])
     assert [0, *np.cumsum(lengths)] == bounds.tolist()
 
 
