@@ -140,7 +140,7 @@ def _group(
     offsets = np.append(starts, len(numbers))
     rows: RowOrder
     if are_ids and not keep_order:
-        users: pd.Index[Any] = pd.Index(kept, name=columns[0].name)
+        users: pd.Index[Any] = pd.Index(kept, copy=False, name=columns[0].name)
         rows = LazyOrder(numbers, lambda user: kept[user], offsets)
     else:
         firsts = take(kept, starts) if keep_order else kept

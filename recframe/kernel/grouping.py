@@ -1,6 +1,6 @@
 """Grouping: rows grouped by integers, and what is found out about groups. NumPy only."""
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -105,9 +105,15 @@ def sum_by_user(flags: Array, offsets: Array) -> Array:
     words.view(np.uint8)[: len(packed)] = packed
     counted = np.zeros(len(words), np.int64)
     np.cumsum(np.bitwise_count(words[:-1]), out=counted[1:])
-    word, bit = offsets >> 6, (offsets & 63).astype(np.uint64)
-    rest = words[word] & ((np.uint64(1) << bit) - np.uint64(1))
-    return np.diff(counted[word] + np.bitwise_count(rest))
+    # In place, as memory that is new takes longer than to be filled.
+    word, rest = offsets >> 6, offsets.astype(np.uint64)
+    rest &= np.uint64(63)
+    np.left_shift(np.uint64(1), rest, out=rest)
+    rest -= np.uint64(1)
+    rest &= words.take(word)
+    before = counted.take(word)
+    before += np.bitwise_count(rest)
+    return np.diff(before)
 
 
 def sum_by_row(flags: Array) -> Array:
@@ -137,17 +143,17 @@ def run_bounds(values: Array) -> Array:
     Values may be rows of two integers.
     """
 
-    def find(start: int, stop: int) -> Array:
+    def find(start: int, stop: int) -> list[Array]:
         # By parts, so that what is compared stays in the cache.
         cuts = [*range(start, stop, ROWS_PER_CHUNK // 4), stop]
-        found = [
+        return [
             find_flags(_differ(values[first:end], values[first - 1 : end - 1])) + first
             for first, end in pairwise(cuts)
         ]
-        return np.concatenate(found)
 
     ends = np.array([0, len(values)] if len(values) else [0])
-    return np.concatenate([ends[:1], *in_slices(find, 1, len(values)), ends[1:]])
+    found = chain.from_iterable(in_slices(find, 1, len(values)))
+    return np.concatenate([ends[:1], *found, ends[1:]])
 
 
 def _differ(values: Array, others: Array) -> Array:

@@ -7,7 +7,7 @@ long as to sort.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -155,17 +155,17 @@ def _sort_in_parts(
         return first + _bounds(np.bincount(leading, minlength=n_parts))
 
     # Where the pieces of each part begin in the slices, and each part in the whole.
-    places = np.transpose(in_threads(part, slices))
-    offsets = (places - places[0]).sum(axis=1).tolist()
-    cuts = [[*map(slice, *each)] for each in pairwise(places.tolist())]
+    found = np.transpose(in_threads(part, slices))
+    offsets, places = (found - found[0]).sum(axis=1).tolist(), found.tolist()
     moved = [np.empty(n_rows, each.dtype) for each in values]
     begins = np.empty(n_rows, bool)
     order = np.empty(n_rows if keep == "order" else 0, np.int64)
 
-    def sort(first: int, stop: int) -> Array:
-        kept = []
+    def sort(first: int, stop: int) -> list[Array]:
+        kept: list[Array] = []
         for number in range(first, stop):
-            own, pieces = slice(*offsets[number : number + 2]), cuts[number]
+            own = slice(*offsets[number : number + 2])
+            pieces = [*map(slice, *places[number : number + 2])]
 
             def join(values: Array, pieces: list[slice] = pieces) -> Array:
                 return np.concatenate([values[piece] for piece in pieces])
@@ -182,12 +182,14 @@ def _sort_in_parts(
                 kept.append(join(rows)[own_order[begins[own]]])
             else:
                 kept.append(_below(own_digits[begins[own]], low + (number << n_low_bits)))
-        return np.concatenate(kept) if kept else order
+        return kept
 
-    found = in_threads(sort, pairwise(range(0, n_parts + 1, PARTS_PER_TASK)))
+    kept = in_threads(sort, pairwise(range(0, n_parts + 1, PARTS_PER_TASK)))
+    if keep == "order":
+        return Sorted(begins, order, moved)
     dtype = numbers.dtype if keep == "numbers" else np.int64
-    kept = order if keep == "order" else np.concatenate(found).astype(dtype, copy=False)
-    return Sorted(begins, kept, moved)
+    joined = np.concatenate([*chain.from_iterable(kept)])
+    return Sorted(begins, joined.astype(dtype, copy=False), moved)
 
 
 def _bounds(sizes: Array) -> Array:
