@@ -66,7 +66,7 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
     errors: dict[int, BaseException] = {}
     left = deque(range(len(tasks)))
 
-    # Threads of their own: those of a pool take a lock and a future for every task.
+    # Not a pool, which takes a lock and a future for every task.
     def work() -> None:
         while left:
             with suppress(IndexError):  # another thread may have taken the last one
@@ -78,11 +78,14 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
                     left.clear()
 
     others = [Thread(target=work) for _ in range(n_threads - 1)]
-    for thread in others:
-        thread.start()
-    work()  # this thread takes part
-    for thread in others:
-        thread.join()
+    try:
+        for thread in others:
+            thread.start()
+        work()  # this thread takes part
+        for thread in others:
+            thread.join()
+    finally:
+        left.clear()  # where this one is interrupted while it waits
     if errors:  # of several the first task's is raised: those before a task have begun before it
         raise errors[min(errors)]
     return [results[number] for number in range(len(tasks))]
