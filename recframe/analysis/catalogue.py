@@ -20,8 +20,8 @@ from recframe.frames.ties import order_ties
 from recframe.kernel.first_rows import FirstRows, find_first_rows
 from recframe.kernel.grouping import number_distinct
 from recframe.kernel.radix import argsort
-from recframe.kernel.rankings import Rankings, TieRule, split_users
-from recframe.kernel.threads import Array, in_threads
+from recframe.kernel.rankings import Rankings, TieRule, map_users
+from recframe.kernel.threads import Array
 from recframe.metrics.synonyms import FIGURES
 from recframe.options import Options
 
@@ -134,7 +134,7 @@ def _find_first(rankings: Rankings, rule: TieRule, k: int) -> FirstRows:
         row, user, *chance = find_first_rows(run, rule, k)
         return FirstRows(row + rankings.offsets[users.start], user + users.start, *chance)
 
-    runs = in_threads(find, split_users(rankings))
+    runs = map_users(find, rankings)
     return FirstRows(*map(np.concatenate, zip(*runs, strict=True)))
 
 

@@ -28,8 +28,8 @@ from recframe.frames.reading import complete_rows, read_interactions
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
 from recframe.kernel.counting import TieCounts, count_ties
-from recframe.kernel.rankings import split_users
-from recframe.kernel.threads import Array, in_threads
+from recframe.kernel.rankings import map_users
+from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
@@ -155,7 +155,7 @@ def _count_ranking(
 ) -> Figures:
     """Return the figures of one score, beside those that are common to all."""
     rankings = interactions.rankings(score)
-    runs = in_threads(lambda run, _: count_ties(run, k), split_users(rankings))
+    runs = map_users(lambda run, _: count_ties(run, k), rankings)
     ties = TieCounts(*map(np.concatenate, zip(*runs, strict=True)))
     n_relevant = ties.n_relevant + rankings.n_unranked
     n_ranked = pd.Series(np.diff(rankings.offsets))

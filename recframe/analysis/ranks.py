@@ -14,8 +14,8 @@ from recframe.frames.ties import order_ties
 from recframe.frames.user_groups import sort_users
 from recframe.kernel.counting import rank_rows
 from recframe.kernel.grouping import invert
-from recframe.kernel.rankings import split_users
-from recframe.kernel.threads import Array, in_threads
+from recframe.kernel.rankings import map_users
+from recframe.kernel.threads import Array
 from recframe.options import INFER, Options
 
 
@@ -121,6 +121,6 @@ def _rank(
 
     That is a first and a mean rank.
     """
-    runs = split_users(interactions.rankings(score))
-    ranks = in_threads(lambda run, _: rank_rows(run, options.tie_rule), runs)
+    rankings = interactions.rankings(score)
+    ranks = map_users(lambda run, _: rank_rows(run, options.tie_rule), rankings)
     return *interactions.find_ranked(score), np.concatenate(ranks, axis=1)

@@ -60,7 +60,10 @@ def measure_table(
 
     judged = interactions.judged() if plan.needs_judged else None
 
-    def measure_run(of_score: Array, places: Places | None, run: Rankings, users: slice) -> None:
+    def measure_run(
+        of_score: Array, rankings: Rankings, users: slice, places: Places | None
+    ) -> None:
+        run = rankings.part(users)
         # Gains are matched to rows one by one, so that every row must be counted.
         rule = options.tie_rule
         counts = count(run, rule, plan.depth if run.gains is None else None, places)
@@ -84,7 +87,7 @@ def measure_table(
         if options.short == "raise":
             check_lengths(rankings, groups.users, score, plan.deepest, options)
         each = zip_longest(split_users(rankings), places)
-        runs += [(of_score, found, *run) for run, found in each]
+        runs += [(of_score, rankings, *run) for run in each]
     in_threads(measure_run, runs)
     columns = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     table = cells.reshape(len(columns), len(order)).T

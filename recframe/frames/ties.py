@@ -10,9 +10,9 @@ from recframe.frames.keys import as_texts, read_text
 from recframe.frames.texts import order_by_text
 from recframe.kernel.counting import Places
 from recframe.kernel.grouping import sum_by_user
-from recframe.kernel.rankings import Rankings, split_users
+from recframe.kernel.rankings import Rankings, map_users
 from recframe.kernel.text_order import find_higher
-from recframe.kernel.threads import Array, in_threads
+from recframe.kernel.threads import Array
 from recframe.kernel.tied import are_few_pairs, find_relevant_ties, find_tied, place_by_text
 from recframe.options import Options
 
@@ -23,8 +23,8 @@ def order_ties(interactions: Interactions, options: Options) -> Interactions:
         return interactions
     is_tied = np.zeros(len(interactions.relevant), bool)
     for score, (_, is_ranked) in interactions.scores.items():
-        runs = split_users(interactions.rankings(score))
-        found = np.concatenate(in_threads(lambda run, _: find_tied(run), runs))
+        rankings = interactions.rankings(score)
+        found = np.concatenate(map_users(lambda run, _: find_tied(run), rankings))
         is_tied[slice(None) if is_ranked is None else is_ranked] |= found
     tied = np.flatnonzero(is_tied)
     if len(tied) == 0:
@@ -66,8 +66,8 @@ def find_places(interactions: Interactions, score: Hashable, rankings: Rankings)
             run, lambda rows, others, n: find_higher(texts, take(rows), take(others), n)
         )
 
-    runs = split_users(rankings)
-    places = [found for found in in_threads(find, runs) if found is not None]
+    runs = map_users(find, rankings)
+    places = [found for found in runs if found is not None]
     return places if len(places) == len(runs) else []
 
 

@@ -27,6 +27,7 @@ from recframe.frames.text_words import encode_texts
 from recframe.frames.user_index import Ids, as_users, order_of_ids, take_ids
 from recframe.kernel.grouping import (
     combine,
+    find_all,
     group_offsets,
     invert,
     narrow,
@@ -34,7 +35,7 @@ from recframe.kernel.grouping import (
     run_bounds,
     take,
 )
-from recframe.kernel.radix import argsort, group_beside, sort_beside
+from recframe.kernel.radix import Keep, argsort, group_beside, sort_beside
 from recframe.kernel.row_order import KnownOrder, LazyOrder, RowOrder
 from recframe.kernel.threads import Array, in_slices
 
@@ -131,11 +132,22 @@ def _group(
     if (bounds := _find_runs(keys)) is not None:
         return _group_runs(columns, keys, values, bounds)
     numbers, are_sorted = _number_users(columns, keys)
-    found = group_beside(numbers, _read(values), keep_order=keep_order)
-    starts, firsts, grouped, order, is_ascending = found
-    users = as_users(take_ids(columns, keys, firsts))
+    # Integers are the ids themselves: no row is to be looked up.
+    are_ids = numbers is keys[0] and numbers.dtype == columns[0].dtype
+    keep: Keep = "order" if keep_order else "numbers" if are_ids else "firsts"
+    begins, kept, grouped, is_ascending = group_beside(numbers, _read(values), keep)
+    starts = find_all(begins)
     offsets = np.append(starts, len(numbers))
-    rows = LazyOrder(numbers, firsts, offsets) if order is None else KnownOrder(order)
+    rows: RowOrder
+    if are_ids and not keep_order:
+        users: pd.Index[Any] = pd.Index(kept, copy=False, name=columns[0].name)
+        rows = LazyOrder(numbers, lambda user: kept[user], offsets)
+    else:
+        firsts = take(kept, starts) if keep_order else kept
+        users = as_users(take_ids(columns, keys, firsts))
+        rows = LazyOrder(numbers, lambda user: numbers[firsts[user]], offsets)
+    if keep_order:
+        rows = KnownOrder(kept)
     groups = UserGroups(users, rows, offsets, _own_order(users, are_sorted and is_ascending))
     return groups, list(grouped)
 
@@ -146,13 +158,12 @@ def _group_runs(
     """Return what `_group` does, of rows that come in runs of one user."""
     heads = take_ids(columns, keys, bounds[:-1])
     numbers, are_sorted = _number_users(heads, [find_keys(ids) for ids in heads])
-    starts, _, _, order, _ = (sort_beside if are_sorted else group_beside)(numbers, [])
-    assert order is not None
-    if len(starts) == len(order):
+    begins, order, *_ = (sort_beside if are_sorted else group_beside)(numbers, [])
+    if begins.all():
         # Each user is one run: the rows stay as they are.
         groups = UserGroups(as_users(heads), None, bounds, order if are_sorted else None)
         return groups, list(values)
-    offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], starts))
+    offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], find_all(begins)))
     rows = rows_of_runs(order, bounds[:-1], bounds[-1])
     users = as_users(take_ids(columns, keys, rows[offsets[:-1]]))
     groups = UserGroups(users, KnownOrder(rows), offsets, _own_order(users, are_sorted))

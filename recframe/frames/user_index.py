@@ -31,7 +31,7 @@ def take_ids(columns: Ids, keys: Sequence[Keys | None], rows: Array) -> list[pd.
             is_plain = isinstance(own, np.ndarray) and isinstance(column.dtype, np.dtype)
             # Without what pandas asks of its arrays first.
             ids = take(column.to_numpy(), rows) if is_plain else column.array.take(rows)
-        found.append(pd.Index(ids, dtype=column.dtype, name=column.name))
+        found.append(pd.Index(ids, dtype=column.dtype, copy=False, name=column.name))
     return found
 
 
@@ -54,7 +54,7 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
 def take_users(users: pd.Index[Any], order: Array) -> pd.Index[Any]:
     """Return users in an order."""
     if type(users) is pd.Index and isinstance(users.dtype, np.dtype) and users.dtype.kind in "iu":
-        return pd.Index(take(users.to_numpy(), order), name=users.name)
+        return pd.Index(take(users.to_numpy(), order), copy=False, name=users.name)
     return users.take(order)
 
 

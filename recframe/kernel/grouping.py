@@ -1,12 +1,12 @@
 """Grouping: rows grouped by integers, and what is found out about groups. NumPy only."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
-from recframe.kernel.radix import above, differs, sort_beside, sort_numbers
+from recframe.kernel.radix import above, differs, sort_numbers
 from recframe.kernel.threads import FAR_ROWS, ROWS_PER_CHUNK, Array, in_slices
 
 MOST_SPREAD = 4  # integers for each row, up to which they need not be numbered anew
@@ -14,10 +14,10 @@ MOST_SPREAD = 4  # integers for each row, up to which they need not be numbered 
 
 def group_rows(codes: Array, n_users: int) -> tuple[Array, Array]:
     """Return the stable order that groups rows by code, and the offsets of the groups."""
-    starts, firsts, _, order, _ = sort_beside(codes, [])
-    assert order is not None
+    order, begins = sort_numbers(codes)
+    starts = find_all(begins)
     sizes = np.zeros(n_users, np.int64)
-    sizes[codes[firsts]] = run_sizes(starts, len(codes))
+    sizes[codes[order[starts]]] = run_sizes(starts, len(codes))
     return order, group_offsets(sizes)
 
 
@@ -127,9 +127,15 @@ def sum_by_user(flags: Array, offsets: Array) -> Array:
     words.view(np.uint8)[: len(packed)] = packed
     counted = np.zeros(len(words), np.int64)
     np.cumsum(np.bitwise_count(words[:-1]), out=counted[1:])
-    word, bit = offsets >> 6, (offsets & 63).astype(np.uint64)
-    rest = words[word] & ((np.uint64(1) << bit) - np.uint64(1))
-    return np.diff(counted[word] + np.bitwise_count(rest))
+    # In place, as memory that is new takes longer than to be filled.
+    word, rest = offsets >> 6, offsets.astype(np.uint64)
+    rest &= np.uint64(63)
+    np.left_shift(np.uint64(1), rest, out=rest)
+    rest -= np.uint64(1)
+    rest &= words.take(word)
+    before = counted.take(word)
+    before += np.bitwise_count(rest)
+    return np.diff(before)
 
 
 def sum_by_row(flags: Array) -> Array:
@@ -167,17 +173,17 @@ def run_bounds(values: Array) -> Array:
     Values may be rows of two integers.
     """
 
-    def find(start: int, stop: int) -> Array:
+    def find(start: int, stop: int) -> list[Array]:
         # By parts, so that what is compared stays in the cache.
         cuts = [*range(start, stop, ROWS_PER_CHUNK // 4), stop]
-        found = [
+        return [
             find_flags(_differ(values[first:end], values[first - 1 : end - 1])) + first
             for first, end in pairwise(cuts)
         ]
-        return np.concatenate(found)
 
     ends = np.array([0, len(values)] if len(values) else [0])
-    return np.concatenate([ends[:1], *in_slices(find, 1, len(values)), ends[1:]])
+    found = chain.from_iterable(in_slices(find, 1, len(values)))
+    return np.concatenate([ends[:1], *found, ends[1:]])
 
 
 def _differ(values: Array, others: Array) -> Array:
@@ -197,6 +203,15 @@ def find_flags(flags: Array) -> Array:
     with_tail = np.ones(n_flags + n_flags // 8, bool)
     with_tail[:n_flags] = flags
     return np.flatnonzero(with_tail)[:n_set]
+
+
+def find_all(flags: Array) -> Array:
+    """Return what `find_flags` does, in threads where that pays."""
+
+    def find(start: int, stop: int) -> Array:
+        return find_flags(flags[start:stop]) + start
+
+    return np.concatenate([np.empty(0, np.int64), *in_slices(find, 0, len(flags))])
 
 
 def lowest(values: Array) -> Any:

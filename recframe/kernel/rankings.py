@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from recframe.kernel.grouping import group_rows, sum_by_user
-from recframe.kernel.threads import Array, user_bounds
+from recframe.kernel.threads import Array, Result, in_threads, user_bounds
 
 
 class TieRule(NamedTuple):
@@ -141,6 +142,20 @@ class Rankings(NamedTuple):
     values: tuple[Array, ...] = ()
     judged: Judged | None = None
 
+    def part(self, users: slice) -> Rankings:
+        """Return the rankings of a run of users."""
+        first, stop = users.start, users.stop
+        rows = slice(self.offsets[first], self.offsets[stop])
+        return Rankings(
+            self.scores[rows],
+            self.relevant[rows],
+            self.offsets[first : stop + 1] - self.offsets[first],
+            self.n_unranked[users],
+            None if self.gains is None else self.gains.part(rows, first, stop),
+            tuple(values[rows] for values in self.values),
+            None if self.judged is None else self.judged.part(rows, first, stop),
+        )
+
     def move_relevant(self, rows: Array, places: Array) -> Rankings:
         """Return rankings in which those of these rows that are relevant stand at these places."""
         relevant, gains = self.relevant.copy(), self.gains
@@ -152,26 +167,16 @@ class Rankings(NamedTuple):
         return self._replace(relevant=relevant, gains=gains)
 
 
-def split_users(rankings: Rankings) -> list[tuple[Rankings, slice]]:
-    """Return runs of whole users, each for one thread, and which of all users they are."""
-    offsets = rankings.offsets
-    bounds = user_bounds(offsets)
-    if len(bounds) <= 2:
-        return [(rankings, slice(0, len(offsets) - 1))]
+def split_users(rankings: Rankings) -> list[slice]:
+    """Return runs of whole users, each for one thread."""
+    bounds = user_bounds(rankings.offsets).tolist()
+    return [slice(*each) for each in pairwise(bounds)] or [slice(0, 0)]
 
-    def run(first: int, stop: int) -> Rankings:
-        rows = slice(offsets[first], offsets[stop])
-        return Rankings(
-            rankings.scores[rows],
-            rankings.relevant[rows],
-            offsets[first : stop + 1] - offsets[first],
-            rankings.n_unranked[first:stop],
-            None if rankings.gains is None else rankings.gains.part(rows, first, stop),
-            tuple(values[rows] for values in rankings.values),
-            None if rankings.judged is None else rankings.judged.part(rows, first, stop),
-        )
 
-    return [(run(first, stop), slice(first, stop)) for first, stop in pairwise(bounds)]
+def map_users(function: Callable[[Rankings, slice], Result], rankings: Rankings) -> list[Result]:
+    """Call a function with runs of whole users, in threads, and which of all users they are."""
+    tasks = [(users,) for users in split_users(rankings)]
+    return in_threads(lambda users: function(rankings.part(users), users), tasks)
 
 
 def group_gains(user: Array, unranked: Array, n_users: int) -> Gains:

@@ -3,9 +3,10 @@
 NumPy only.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from threading import Lock
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,22 +35,20 @@ class LazyOrder:
     ----------
     numbers : ndarray of shape (n_rows,), int
         The integer of each row's user, by which `group_beside` has grouped rows.
-    firsts : ndarray of shape (n_users,), int
-        The first row of each user.
+    of_user : callable
+        What returns the integer of a user.
     offsets : ndarray of shape (n_users + 1,), int
         The bounds of the groups.
     """
 
-    def __init__(self, numbers: Array, firsts: Array, offsets: Array) -> None:
-        self._numbers, self._firsts, self._offsets = numbers, firsts, offsets
+    def __init__(self, numbers: Array, of_user: Callable[[int], Any], offsets: Array) -> None:
+        self._numbers, self._of_user, self._offsets = numbers, of_user, offsets
         self._lock = Lock()
 
     @cached_property
     def rows(self) -> Array:
         """All rows."""
-        order = group_beside(self._numbers, []).order
-        assert order is not None
-        return order
+        return group_beside(self._numbers, []).kept
 
     def take(self, places: Array) -> Array:
         """Return the rows at these places of the order."""
@@ -61,7 +60,7 @@ class LazyOrder:
         found = np.empty(len(places), np.int64)
         for each in users:
             # Of a user rows stand in their order.
-            own = np.flatnonzero(self._numbers == self._numbers[self._firsts[each]])
+            own = np.flatnonzero(self._numbers == self._of_user(each))
             found[user == each] = own[places[user == each] - self._offsets[each]]
         return found
 

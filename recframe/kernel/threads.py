@@ -1,9 +1,11 @@
 """Threads: rows cut into slices, and users into runs, that threads work on. NumPy only."""
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import pairwise
+from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,7 +19,7 @@ Result = TypeVar("Result")
 ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
 FAR_ROWS = 1 << 17  # what it takes of rows that are far from each other
 MOST_CHUNKS = 8  # of these make the longest run of users that one thread takes
-MOST_USERS = 1 << 18  # in such a run: arrays of more are handed out page by page each time
+MOST_USERS = 1 << 16  # in such a run: arrays of more are handed out page by page each time
 
 
 def in_slices(
@@ -49,7 +51,8 @@ def user_bounds(offsets: Array) -> Array:
     n_runs = n_threads * max(1, math.ceil(n_rounds))
     n_runs = min(n_runs, most)
     # A run begins with the first user at or after its mark.
-    firsts = np.searchsorted(offsets[:-1], np.linspace(0, n_rows, n_runs + 1)[:-1])
+    marks = np.linspace(0, n_rows, n_runs + 1)[:-1]
+    firsts = np.searchsorted(offsets[:-1], np.ceil(marks).astype(offsets.dtype))
     return np.unique(np.append(firsts, n_users))
 
 
@@ -59,18 +62,30 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
     n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
     if n_threads < 2:
         return [function(*task) for task in tasks]
-    pool = ThreadPoolExecutor(n_threads - 1)
-    futures = [pool.submit(function, *task) for task in tasks]
-    n_others, own = len(tasks), []
+    results: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+    left = deque(range(len(tasks)))
+
+    # Not a pool, which takes a lock and a future for every task.
+    def work() -> None:
+        while left:
+            with suppress(IndexError):  # another thread may have taken the last one
+                number = left.popleft()
+                try:
+                    results[number] = function(*tasks[number])
+                except BaseException as error:
+                    errors[number] = error
+                    left.clear()
+
+    others = [Thread(target=work) for _ in range(n_threads - 1)]
     try:
-        # This thread takes part, from the end: one less is to be started, woken and waited for.
-        while n_others and futures[n_others - 1].cancel():
-            n_others -= 1
-            own.append(function(*tasks[n_others]))
-        return [future.result() for future in futures[:n_others]] + own[::-1]
-    except Exception:
-        for future in futures[:n_others]:
-            future.result()  # of several errors the first task's is raised
-        raise
+        for thread in others:
+            thread.start()
+        work()  # this thread takes part
+        for thread in others:
+            thread.join()
     finally:
-        pool.shutdown(cancel_futures=True)
+        left.clear()  # where this one is interrupted while it waits
+    if errors:  # of several the first task's is raised: those before a task have begun before it
+        raise errors[min(errors)]
+    return [results[number] for number in range(len(tasks))]

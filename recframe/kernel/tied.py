@@ -14,11 +14,11 @@ from recframe.kernel.grouping import (
     sum_by_row,
     sum_by_user,
 )
-from recframe.kernel.rankings import TIE_RULES, Rankings, split_users
+from recframe.kernel.rankings import TIE_RULES, Rankings, map_users
 from recframe.kernel.runs import order_runs, size_blocks
 from recframe.kernel.sort_keys import rankable, short_keys, to_keys
 from recframe.kernel.sorting import MOST_CELLS, count_unused, mark, sorted_blocks
-from recframe.kernel.threads import Array, in_threads
+from recframe.kernel.threads import Array
 
 N_SAMPLED = 1 << 10  # scores that show whether ties are many
 MOST_PAIRS = 2  # of a relevant row and one tied with it, for each row, such that all are compared
@@ -48,7 +48,7 @@ def find_relevant_ties(rankings: Rankings) -> tuple[Array, Array]:
         rows, sizes = _find_sorted(run) if found is None else found
         return rows + rankings.offsets[users.start], sizes
 
-    rows, sizes = map(np.concatenate, zip(*in_threads(find, split_users(rankings)), strict=True))
+    rows, sizes = map(np.concatenate, zip(*map_users(find, rankings), strict=True))
     return rows, sizes
 
 

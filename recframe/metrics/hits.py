@@ -36,19 +36,21 @@ def expected_hits(counts: Counts, cut_offs: Sequence[int]) -> Iterator[tuple[int
     ends = find_ends((above + tied)[starts], cut_offs)
     first = starts[ends.order]
     user, above, tied, n_relevant = user[first], above[first], tied[first], n_relevant[ends.order]
-    # What is known of the group that is, or was further down, across the cut.
-    begin, size, of_group = np.zeros(n_users, np.int64), np.ones(n_users, np.int64), None
+    # What is known of the group that is, or was further down, across the cut:
+    # where it begins, its rows, and the relevant ones.
+    cut: Array | None = None
     for index in range(len(cut_offs) - 1, -1, -1):
         k, own = cut_offs[index], ends.at(index + 1)
         np.subtract.at(total, user[own], n_relevant[own])
         across = own.start + np.flatnonzero(above[own] < k)
         if len(across):
-            of_group = np.zeros_like(size) if of_group is None else of_group
-            begin[user[across]], size[user[across]] = above[across], tied[across]
-            of_group[user[across]] = n_relevant[across]
-        if of_group is None:
-            yield k, (total.copy(), np.ones_like(total))
+            if cut is None:
+                cut = np.array([[0], [1], [0]]).repeat(n_users, axis=1)
+            cut[:, user[across]] = above[across], tied[across], n_relevant[across]
+        if cut is None:
+            yield k, (total.copy(), np.broadcast_to(np.int64(1), n_users))
         else:
+            begin, size, of_group = cut
             hits = total * size
             hits += of_group * np.maximum(k - begin, 0)
             yield k, (hits, size.copy())
@@ -62,7 +64,7 @@ def expected_hits_at(counts: Counts, cut_off: Array) -> Hits:
     hits = np.bincount(counts.user[whole], minlength=n_users)
     across = np.flatnonzero((room > 0) & ~whole)
     if len(across) == 0:
-        return hits, np.ones(n_users, np.int64)
+        return hits, np.broadcast_to(np.int64(1), n_users)
     # Of each user there is but one such group, and each of its relevant rows adds the room.
     user = counts.user[across]
     sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)

@@ -14,11 +14,17 @@ INTEGERS = st.sampled_from(["int8", "uint8", "int16", "int32", "int64", "uint64"
 WIDE = {"int64": [-(2**63), 2**63 - 1], "uint64": [0, 2**64 - 1]}
 
 
-@pytest.mark.parametrize("rows_per_part", [1 << 20, 7])
+PARTED = {"MOST_AT_ONCE": 7, "ROWS_PER_SLICE": 5}
+SIZES = pytest.mark.parametrize(
+    "sizes", [{"MOST_AT_ONCE": 1 << 20}, PARTED], ids=["whole", "parted"]
+)
+
+
+@SIZES
 @given(numbers=hnp.arrays(INTEGERS, st.integers(0, 60)))
-def test_sorting_is_stable(rows_per_part, numbers):
+def test_sorting_is_stable(sizes, numbers):
     """Equal numbers keep their order, for every type and range, in one piece and in parts."""
-    with mock.patch.object(radix, "ROWS_PER_PART", rows_per_part):
+    with mock.patch.multiple(radix, **sizes):
         order, begins = radix.sort_numbers(numbers)
     expected = np.argsort(numbers, kind="stable")
     values = numbers[expected].tolist()
@@ -27,20 +33,22 @@ def test_sorting_is_stable(rows_per_part, numbers):
     assert [value not in values[:i] for i, value in enumerate(values)] == begins.tolist()
 
 
-@pytest.mark.parametrize("rows_per_part", [1 << 20, 7])
+@SIZES
 @pytest.mark.parametrize("dtype", WIDE)
-def test_sorting_the_widest_range(dtype, rows_per_part, monkeypatch):
+def test_sorting_the_widest_range(dtype, sizes):
     """Numbers from one end of their type to the other are sorted all the same."""
-    monkeypatch.setattr(radix, "ROWS_PER_PART", rows_per_part)
     numbers = np.array([*WIDE[dtype], 5] * 9, dtype)
 
-    order, _ = radix.sort_numbers(numbers)
+    with mock.patch.multiple(radix, **sizes):
+        order, _ = radix.sort_numbers(numbers)
+        distinct = radix.sort_beside(numbers, [], "numbers").kept
     np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), order)
+    np.testing.assert_array_equal(np.unique(numbers), distinct)
 
 
-def test_many_numbers_are_sorted_in_parts(monkeypatch):
+@mock.patch.multiple(radix, **PARTED)
+def test_many_numbers_are_sorted_in_parts():
     """Parting by the leading bits changes nothing, however the numbers are spread."""
-    monkeypatch.setattr(radix, "ROWS_PER_PART", 7)
     rng = np.random.default_rng(8)
     for numbers in (
         rng.integers(0, 300, 900),
@@ -63,33 +71,35 @@ def test_the_order_of_numbers_of_any_kind(kind):
     assert np.argsort(numbers, kind="stable").tolist() == radix.argsort(numbers).tolist()
 
 
-@pytest.mark.parametrize("rows_per_part", [1 << 20, 7])
-@pytest.mark.parametrize("keep_order", [True, False])
-def test_values_come_along(rows_per_part, keep_order, monkeypatch):
-    """Values of rows come in the order of their numbers, and the first row of each is known."""
-    monkeypatch.setattr(radix, "ROWS_PER_PART", rows_per_part)
+@SIZES
+@pytest.mark.parametrize("keep", ["order", "firsts", "numbers"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint64"])
+def test_values_come_along(sizes, keep, dtype):
+    """Values of rows come in the order of their numbers, and what is to be kept of these."""
     rng = np.random.default_rng(8)
-    for numbers in (np.empty(0, int), rng.integers(0, 3, 50), rng.integers(-(2**50), 2**50, 50)):
-        numbers = np.repeat(numbers, 2)
+    for low, high in ((0, 0), (0, 3), (0, 70_000), (-(2**30), 2**30), (-(2**50), 2**50)):
+        numbers = np.repeat(rng.integers(low, high, 50 if high else 0).astype(dtype), 2)
         rng.shuffle(numbers)
         values = [rng.random(len(numbers)), rng.random(len(numbers)) < 0.5]
-        expected = np.argsort(numbers, kind="stable")
-        _, firsts = np.unique(numbers, return_index=True)
+        order = np.argsort(numbers, kind="stable")
+        distinct, firsts = np.unique(numbers, return_index=True)
 
-        found = radix.sort_beside(numbers, values, keep_order=keep_order)
-        np.testing.assert_array_equal(firsts, found.firsts)
+        with mock.patch.multiple(radix, **sizes):
+            found = radix.sort_beside(numbers, values, keep)
+        expected = {"order": order, "firsts": firsts, "numbers": distinct}[keep]
+        np.testing.assert_array_equal(expected, found.kept)
+        assert found.kept.dtype == expected.dtype
+        np.testing.assert_array_equal(np.isin(order, firsts), found.begins)
         for own, moved in zip(values, found.values, strict=True):
-            np.testing.assert_array_equal(own[expected], moved)
+            np.testing.assert_array_equal(own[order], moved)
             assert own.dtype == moved.dtype
-        if keep_order:
-            np.testing.assert_array_equal(expected, found.order)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
 @pytest.mark.parametrize("most_bits", [40, 3])
+@mock.patch.multiple(radix, **PARTED)
 def test_wide_integers_are_grouped(dtype, most_bits, monkeypatch):
     """Equal ones stand together as they stood, also where the bits sorted by are those of two."""
-    monkeypatch.setattr(radix, "ROWS_PER_PART", 7)
     monkeypatch.setattr(radix, "MOST_BITS", max(most_bits, 33))
     if most_bits == 3:  # every integer begins with the same bits
         monkeypatch.setattr(radix, "ODD", np.uint64(1))
@@ -99,14 +109,18 @@ def test_wide_integers_are_grouped(dtype, most_bits, monkeypatch):
     numbers = numbers.astype(dtype)
     values = np.arange(len(numbers))
 
-    found = radix.group_beside(numbers, [values])
-    np.testing.assert_array_equal(found.order, found.values[0])
-    in_order = numbers[found.order]
+    begins, order, moved, is_ascending = radix.group_beside(numbers, [values])
+    np.testing.assert_array_equal(order, moved[0])
+    in_order = numbers[order]
     assert sorted(numbers.tolist()) == sorted(in_order.tolist())
-    assert len(found.firsts) == len(np.unique(numbers))
-    begins = np.append(True, in_order[1:] != in_order[:-1])
-    np.testing.assert_array_equal(found.starts, np.flatnonzero(begins))
-    assert all(np.diff(found.order[in_order == each]).min(initial=1) > 0 for each in distinct)
-    assert found.is_ascending == (most_bits == 3)
-    if found.is_ascending:
-        np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), found.order)
+    np.testing.assert_array_equal(np.append(True, in_order[1:] != in_order[:-1]), begins)
+    assert np.count_nonzero(begins) == len(np.unique(numbers))
+    assert all(np.diff(order[in_order == each]).min(initial=1) > 0 for each in distinct)
+    assert is_ascending == (most_bits == 3)
+    if is_ascending:
+        np.testing.assert_array_equal(np.argsort(numbers, kind="stable"), order)
+    for keep, expected in (("firsts", order[begins]), ("numbers", in_order[begins])):
+        found = radix.group_beside(numbers, [values], keep)
+        np.testing.assert_array_equal(expected, found.kept)
+        np.testing.assert_array_equal(begins, found.begins)
+        np.testing.assert_array_equal(order, found.values[0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recframe.kernel.rankings import TIE_RULES, Gains, Rankings, split_users
+from recframe.kernel.rankings import TIE_RULES, Gains, Rankings, map_users
 
 
 def test_tie_rules():
@@ -31,7 +31,8 @@ def test_runs_of_users_are_all_users(n_runs, monkeypatch):
     gains = Gains(rng.random(n_rows), np.arange(2.0 * n_users), np.arange(0, 2 * n_users + 1, 2))
     scores = rng.random(n_rows)
     n_unranked = np.arange(n_users)
-    runs = split_users(Rankings(scores, scores < 0.1, offsets, n_unranked, gains))
+    rankings = Rankings(scores, scores < 0.1, offsets, n_unranked, gains)
+    runs = map_users(lambda run, users: (run, users), rankings)
     parts, users = zip(*runs, strict=True)
 
     assert n_runs <= len(runs) <= 4 * n_runs

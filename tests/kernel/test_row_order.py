@@ -13,10 +13,10 @@ def test_rows_at_places(few, monkeypatch):
     monkeypatch.setattr(row_order, "FEW", few)
     rng = np.random.default_rng(8)
     numbers = rng.integers(-5, 5, 300) << 40
-    found = group_beside(numbers, [])
-    offsets = np.append(found.starts, len(numbers))
-    order = row_order.LazyOrder(numbers, found.firsts, offsets)
-    known = row_order.KnownOrder(found.order)
+    begins, rows, *_ = group_beside(numbers, [])
+    offsets = np.append(np.flatnonzero(begins), len(numbers))
+    order = row_order.LazyOrder(numbers, lambda user: numbers[rows[offsets[user]]], offsets)
+    known = row_order.KnownOrder(rows)
 
     for places in (np.arange(0), offsets[:-1], offsets[1:] - 1, rng.integers(0, 300, 90)):
         expected = known.take(places)
