@@ -49,10 +49,11 @@ def evaluate(
     return {user: float(value(rows, metric, k, **options)) for user, rows in lists.items()}
 
 
-def fold(rows, duplicates, missing):
+def fold(rows, duplicates, missing, ascending=None):
     """Return rows (user, score, relevant, item) of rows (user, item, score, relevant).
 
-    What several rows of one user and item become, `duplicates` says.
+    What several rows of one user and item become, `duplicates` says; the best score is the lowest
+    one where they ascend.
     """
     if duplicates == "keep":  # items are not looked at
         return [(user, *values) for user, _, *values in rows]
@@ -74,7 +75,8 @@ def fold(rows, duplicates, missing):
             found.append((user, *values[0], item))
             continue
         scores = [score for score in scores if score is not None]
-        found.append((user, max(scores, default=None), max(flags), item))
+        best = min if ascending else max
+        found.append((user, best(scores, default=None), max(flags), item))
     return found
 
 

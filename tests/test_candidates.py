@@ -3,7 +3,7 @@
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dask
@@ -61,6 +61,16 @@ def make_pairs(kind, pairs):
     rows_and_pairs(relevance="graded", nulls=("score",)),
     strategies.options(),
     st.sampled_from(DUPLICATES),
+)
+@example(  # of a pair in several rows the lowest score is the best
+    (
+        "category",
+        [(3, "b", -1.5, 0), (0, "a", 1.0, 0), (3, "a", -1.5, 1), (3, "a", 0.0, 0)],
+        [(0, "a")],
+    ),
+    {"ties": "expected", "short": "pad", "missing": "raise", "zero_division": float("nan")}
+    | {"min_relevance": None, "min_score": None, "gain": "linear", "ascending": True},
+    "max",
 )
 def test_frames_equal_the_reference(drawn, options, duplicates):
     """Every value is that of the reference, or both refuse, under every option."""

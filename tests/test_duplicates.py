@@ -75,7 +75,7 @@ def expected_table(rows, options):
         for row in rows:
             if options["missing"] != "drop" or None not in row:
                 reference.is_relevant(row[-1], options["min_relevance"])
-    folded = reference.fold(rows, duplicates, options["missing"])
+    folded = reference.fold(rows, duplicates, options["missing"], options["ascending"])
     return {
         strategies.label(name, k): reference.evaluate(folded, name, k, **rest)
         for name, k in strategies.every_metric(2)
