@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -15,6 +16,7 @@ from recframe.frames.labels import is_same
 from recframe.frames.tables import measure_table
 from recframe.frames.text_users import find_stand_in
 from recframe.frames.truth import read_judged
+from recframe.frames.user_groups import UserIds
 from recframe.kernel.grouping import join
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
@@ -67,9 +69,14 @@ def _read_with_stand_in(table: pa.Table, columns: Columns, options: Options) -> 
     stand_in = find_stand_in(table.column(number))
     if stand_in is not None:
         with suppress(RecframeError):
-            known = _join_numbers(table, columns) | {number: stand_in.cells}
+            cells, users = stand_in.cells, None
+            if stand_in.bounds is not None:
+                runs = pd.Series(cells, name=columns.users[0], copy=False)
+                users = UserIds([runs], [cells], stand_in.bounds)
+                cells = np.zeros(len(table), bool)
+            known = _join_numbers(table, columns) | {number: cells}
             frame = read_frame(table, columns.labels, known)
-            return stand_in.restore(read_judged(frame, columns, options))
+            return stand_in.restore(read_judged(frame, columns, options, users))
     return None
 
 

@@ -30,9 +30,16 @@ from recframe.options import Options
 
 
 def read_interactions(
-    frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool = False
+    frame: pd.DataFrame,
+    columns: Columns,
+    options: Options,
+    *,
+    lenient: bool = False,
+    users: UserIds | None = None,
 ) -> Interactions:
     """Return the arrays of a frame's columns, nulls treated as `missing` says.
+
+    The ids of users may be known, of runs of rows; the frame's own are not read then.
 
     With truth no row is relevant yet: `truth.read_judged` looks them up. Where reading is lenient,
     rows with a null user or relevance are left out, those with a null score not ranked, and a
@@ -45,7 +52,10 @@ def read_interactions(
         checked += [label for _, label in columns.averaged]
     rows = complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
-    users = read_users([get_column(frame, label, rows) for label in columns.users])
+    if users is None:
+        users = read_users([get_column(frame, label, rows) for label in columns.users])
+    else:
+        users = users.take_rows(rows)
     relevant, grades = None, None
     if columns.relevant is not None:
         relevance = get_column(frame, columns.relevant, rows)

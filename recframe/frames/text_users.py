@@ -20,8 +20,7 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.keys import MANY
 from recframe.frames.text_words import Coding, decode_texts
 from recframe.frames.user_groups import N_SAMPLED, sort_users, text_run_bounds
-from recframe.kernel.grouping import run_bounds
-from recframe.kernel.radix import sort_numbers
+from recframe.kernel.grouping import group_offsets, run_bounds
 from recframe.kernel.texts import BATCH, Packing
 from recframe.kernel.threads import Array, in_slices, in_threads
 from recframe.kernel.view_ends import WORD, number_ends
@@ -33,17 +32,20 @@ class StandIn(NamedTuple):
 
     Parameters
     ----------
-    cells : ndarray of length n_rows
-        What stands in each row, an integer.
+    cells : ndarray of int
+        What stands in each row, or in each run of rows of one text.
     write : callable
         Returns the texts of such cells.
     is_ordered : bool, default True
         Whether cells are in the order of texts.
+    bounds : ndarray of shape (n_runs + 1,), int, default None
+        The bounds of runs; None: each row has a cell.
     """
 
     cells: Array
     write: Callable[[Array], pa.Array]
     is_ordered: bool = True
+    bounds: Array | None = None
 
     def restore(self, interactions: Interactions) -> Interactions:
         """Return the arrays of rows of users for which these stand, with the users' texts."""
@@ -70,15 +72,12 @@ def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
     # `take` is many times as fast as an index here.
     heads = [own.take(found[:-1], axis=0) for own, found in zip(views, bounds, strict=True)]
     made = _read_integers(chunks, heads) or _read_positions(chunks, heads, bounds)
-    lengths = np.concatenate([np.diff(found) for found in bounds])
-    # In as few bytes as are needed: they are repeated for each row.
-    order, begins = sort_numbers(made.cells)
-    codes = np.empty(len(order), np.int32)
-    codes[order] = begins.cumsum() - 1
-    distinct = made.cells[order[begins]]
-    return made._replace(
-        cells=codes.repeat(lengths), write=lambda users: made.write(distinct[users])
-    )
+    # A run may go on in the next piece, or with the next copy of a text.
+    own = run_bounds(made.cells)[:-1]
+    firsts = group_offsets(np.array([len(chunk) for chunk in chunks]))
+    pairs = zip(bounds, firsts[:-1], strict=True)
+    starts = np.concatenate([found[:-1] + first for found, first in pairs])[own]
+    return made._replace(cells=made.cells[own], bounds=np.append(starts, firsts[-1]))
 
 
 def _get_views(chunk: pa.Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from recframe.frames.judgments import Judgments, get_items, read_items, read_jud
 from recframe.frames.overlap import Items, Overlap, are_listed, find_items
 from recframe.frames.pair_rows import find_rows, find_text_rows
 from recframe.frames.reading import read_interactions
-from recframe.frames.user_groups import UserGroups
+from recframe.frames.user_groups import UserGroups, UserIds
 from recframe.kernel.rankings import Gains, Judged, group_gains
 from recframe.kernel.threads import Array, in_threads
 from recframe.options import Options
@@ -144,16 +145,22 @@ def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> 
     return Candidates(columns, read_excluded(columns, options), judged)
 
 
-def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
-    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
+def read_judged(
+    frame: pd.DataFrame, columns: Columns, options: Options, users: UserIds | None = None
+) -> Interactions:
+    """Return the arrays of a frame, with the relevance that truth gives where there is one.
+
+    The ids of users may be known; they are those of the frame's rows then.
+    """
     judge: Judge | None
     if len(frame) < ROWS_AT_ONCE or options.exclude is not None or options.is_condensed:
         judge = open_judge(columns, options)
         frame = open_candidates(columns, options, judge).among(frame, is_all=True)
-        interactions = read_interactions(frame, columns, options)
+        interactions = read_interactions(frame, columns, options, users=users)
     else:  # neither needs the other
-        tasks: Any = [(open_judge, columns, options), (read_interactions, frame, columns, options)]
-        judge, interactions = in_threads(lambda read, *arguments: read(*arguments), tasks)
+        read = partial(read_interactions, users=users)
+        tasks: Any = [(open_judge, columns, options), (read, frame, columns, options)]
+        judge, interactions = in_threads(lambda call, *arguments: call(*arguments), tasks)
     return interactions if judge is None else judge.judge(interactions, is_all=True)
 
 

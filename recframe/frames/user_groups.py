@@ -81,10 +81,21 @@ class UserGroups(NamedTuple):
 
 
 class UserIds(NamedTuple):
-    """The columns that tell users apart, and the keys of their ids, none of which is null."""
+    """The columns that tell users apart, and the keys of their ids, none of which is null.
+
+    They have a cell for each row, or where the bounds of runs of one user are known, for each run.
+    """
 
     columns: Sequence[pd.Series]
     keys: Sequence[Keys | None]
+    bounds: Array | None = None
+
+    def take_rows(self, rows: Array | None) -> UserIds:
+        """Return the ids of these rows, None: of all, where the bounds of runs are known."""
+        if rows is None or self.bounds is None:
+            return self
+        run = np.searchsorted(self.bounds, rows, side="right") - 1
+        return read_users([column.take(run) for column in self.columns])
 
 
 def group_users(*columns: pd.Series) -> UserGroups:
@@ -128,9 +139,12 @@ def _group(
     ids: UserIds, values: Sequence[Values], *, keep_order: bool
 ) -> tuple[UserGroups, list[Values]]:
     """Return the rows of each user, and values of the rows in grouped order."""
-    columns, keys = ids
+    columns, keys, bounds = ids
+    if bounds is not None:
+        heads = [pd.Index(column.array, copy=False, name=column.name) for column in columns]
+        return _group_runs(heads, values, bounds)
     if (bounds := _find_runs(keys)) is not None:
-        return _group_runs(columns, keys, values, bounds)
+        return _group_runs(take_ids(columns, keys, bounds[:-1]), values, bounds)
     numbers, are_sorted = _number_users(columns, keys)
     # Integers are the ids themselves: no row is to be looked up.
     are_ids = numbers is keys[0] and numbers.dtype == columns[0].dtype
@@ -153,19 +167,19 @@ def _group(
 
 
 def _group_runs(
-    columns: Ids, keys: Sequence[Keys | None], values: Sequence[Values], bounds: Array
+    heads: Sequence[pd.Index[Any]], values: Sequence[Values], bounds: Array
 ) -> tuple[UserGroups, list[Values]]:
-    """Return what `_group` does, of rows that come in runs of one user."""
-    heads = take_ids(columns, keys, bounds[:-1])
+    """Return what `_group` does, of rows that come in runs of one user, given their ids."""
     numbers, are_sorted = _number_users(heads, [find_keys(ids) for ids in heads])
     begins, order, *_ = (sort_beside if are_sorted else group_beside)(numbers, [])
     if begins.all():
         # Each user is one run: the rows stay as they are.
         groups = UserGroups(as_users(heads), None, bounds, order if are_sorted else None)
         return groups, list(values)
-    offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], find_all(begins)))
+    starts = find_all(begins)
+    offsets = group_offsets(np.add.reduceat(np.diff(bounds)[order], starts))
     rows = rows_of_runs(order, bounds[:-1], bounds[-1])
-    users = as_users(take_ids(columns, keys, rows[offsets[:-1]]))
+    users = as_users([ids.take(order[starts]) for ids in heads])
     groups = UserGroups(users, KnownOrder(rows), offsets, _own_order(users, are_sorted))
     return groups, [take(each, rows) for each in _read(values)]
 
