@@ -18,13 +18,12 @@ import pyarrow.compute as pc
 from recframe.arrow_tables import is_view, read_column
 from recframe.frames.interactions import Interactions
 from recframe.frames.keys import MANY
-from recframe.frames.text_words import Coding, decode_texts
+from recframe.frames.text_words import Coding, decode_texts, encode_texts
 from recframe.frames.user_groups import N_SAMPLED, sort_users, text_run_bounds
 from recframe.kernel.grouping import group_offsets, run_bounds
-from recframe.kernel.texts import BATCH, Packing
 from recframe.kernel.threads import Array, in_slices, in_threads
-from recframe.kernel.view_ends import WORD, number_ends
-from recframe.kernel.views import find_lengths, number_short
+from recframe.kernel.view_ends import MOST_BYTES, WORD, number_ends
+from recframe.kernel.views import BATCH, batches, find_lengths, number_short
 
 
 class StandIn(NamedTuple):
@@ -68,10 +67,15 @@ def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
     views = [_get_views(chunk) for chunk in chunks]
     bounds = _find_runs(chunks, views)
     if bounds is None:
-        return _read_integers(chunks, views) if len(column) >= MANY else None
+        if len(column) < MANY:
+            return None
+        return _read_integers(chunks, views) or _read_words(chunks, views)
     # `take` is many times as fast as an index here.
     heads = [own.take(found[:-1], axis=0) for own, found in zip(views, bounds, strict=True)]
-    made = _read_integers(chunks, heads) or _read_positions(chunks, heads, bounds)
+    made = _read_integers(chunks, heads)
+    if made is None:
+        texts = [_take_texts(*each) for each in zip(chunks, heads, bounds, strict=True)]
+        made = _read_words(texts, heads) or _read_positions(texts)
     # A run may go on in the next piece, or with the next copy of a text.
     own = run_bounds(made.cells)[:-1]
     firsts = group_offsets(np.array([len(chunk) for chunk in chunks]))
@@ -130,18 +134,40 @@ def _read_integers(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandI
     if (short := number_short(views)) is not None:
         window, cells = short
         return StandIn(cells, lambda users: _as_texts(window.write_views(users)))
-    # Texts that begin alike are told by their ends. The first ones as a rule show the lengths.
+    # Texts that begin alike are told by their ends.
+    text = chunks[0][0].as_py().encode()
     data = [[np.frombuffer(each, np.uint8) for each in own.buffers()[2:]] for own in chunks]
-    first = chunks[0][0].as_py().encode()
-    for some in ([views[0][:N_SAMPLED]], views):
-        packing = Packing(*find_lengths(some))
-        coding = Coding(pa.string(), first[: max(0, packing.longest - WORD)], *packing)
-        if len(coding.begin) < packing.longest - WORD:
-            return None
-        numbers = number_ends(views, data, coding.begin, packing)
-        if numbers is not None:
-            return StandIn(numbers, partial(decode_texts, coding=coding), is_ordered=False)
+    if (ends := number_ends(views, data, text)) is not None:
+        coding = Coding(pa.string(), text[:-WORD], len(text), len(text))
+        return StandIn(ends, partial(decode_texts, coding=coding), is_ordered=False)
     return None
+
+
+def _read_words(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandIn | None:
+    """Return the ends of texts of several lengths that begin alike as integers; None where not.
+
+    They are made texts as pandas has them a batch at a time: what all take would be handed out page
+    by page.
+    """
+    shortest, longest = find_lengths(views)
+    if sys.byteorder != "little" or longest > MOST_BYTES:
+        return None
+    begin = chunks[0][0].as_py().encode()[: max(0, longest - WORD)]
+    coding = Coding(pa.string(), begin, shortest, longest)
+    numbers = np.empty(sum(map(len, chunks)), np.uint64)
+
+    def read(start: int, stop: int) -> bool:
+        for number, own, rows in batches(chunks, start, stop):
+            found, ids = encode_texts(chunks[number][own].cast(coding.kind), coding)
+            if found != coding:
+                return False
+            numbers[rows] = ids.to_numpy()
+        return True
+
+    # A few most often decide.
+    if not (read(0, min(BATCH, len(numbers))) and all(in_slices(read, 0, len(numbers)))):
+        return None
+    return StandIn(numbers, partial(decode_texts, coding=coding), is_ordered=False)
 
 
 def _as_texts(views: Array) -> pa.Array:
@@ -150,11 +176,8 @@ def _as_texts(views: Array) -> pa.Array:
     return pa.Array.from_buffers(pa.string_view(), len(views), buffers)
 
 
-def _read_positions(
-    chunks: Sequence[pa.Array], heads: Sequence[Array], bounds: Sequence[Array]
-) -> StandIn:
-    """Return the positions of the first texts of runs among the distinct ones in their order."""
-    texts = [_take_texts(*each) for each in zip(chunks, heads, bounds, strict=True)]
+def _read_positions(texts: Sequence[pa.Array]) -> StandIn:
+    """Return the positions of texts among the distinct ones in their order."""
     encoded = pa.chunked_array(texts).combine_chunks().dictionary_encode()
     in_order = pc.sort_indices(encoded.dictionary)
     place = np.empty(len(in_order), np.int32)

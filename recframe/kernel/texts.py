@@ -58,41 +58,15 @@ def read_words(texts: Texts, length: int, at: int) -> Array:
     return np.ndarray((n_texts,), "<u8", texts.data, first + at, (length,))
 
 
-class Packing(NamedTuple):
-    """How eight bytes and the length of a text go into 64 bits: by the bits that ASCII leaves free.
-
-    Parameters
-    ----------
-    shortest, longest : int
-        The bytes of the shortest and the longest text.
-    """
-
-    shortest: int
-    longest: int
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether lengths differ by no more than these bits tell."""
-        return self.longest - self.shortest <= MOST_LENGTHS
-
-    def write(self, word: Array, length: Array, packed: Array) -> bool:
-        """Write words with lengths; return whether they could be. Lengths may be overwritten."""
-        if self.shortest == self.longest:
-            packed[:] = word
-        elif (word & FREE_BITS).any():
-            return False
-        else:
-            length -= self.shortest
-            np.bitwise_or(word, SPREAD.take(length), out=packed)
-        return True
-
-
 def number_words(texts: Texts, shortest: int, longest: int) -> Array | None:
     """Return 64 bits of each text that hold its last eight bytes and its length; None where not.
 
-    The lengths of the shortest and the longest are given.
+    The lengths of the shortest and the longest are given. A length is written into the highest bits
+    of bytes, which ASCII leaves free.
     """
-    numbers, packing = np.empty(len(texts.offsets) - 1, np.uint64), Packing(shortest, longest)
+    numbers = np.empty(len(texts.offsets) - 1, np.uint64)
+    if longest - shortest > MOST_LENGTHS:
+        return None
 
     def write(start: int, stop: int) -> bool:
         if shortest == longest >= 8:
@@ -102,11 +76,17 @@ def number_words(texts: Texts, shortest: int, longest: int) -> Array | None:
         lasts = _Lasts(texts, stop - start)
         for begin in range(start, stop, BATCH):
             own = numbers[begin : min(begin + BATCH, stop)]
-            if not packing.write(*lasts.read(begin, begin + len(own)), own):
+            word, length = lasts.read(begin, begin + len(own))
+            if shortest == longest:
+                own[:] = word
+            elif (word & FREE_BITS).any():
                 return False
+            else:
+                length -= shortest
+                np.bitwise_or(word, SPREAD.take(length), out=own)
         return True
 
-    return numbers if packing.is_possible and all(in_slices(write, 0, len(numbers))) else None
+    return numbers if all(in_slices(write, 0, len(numbers))) else None
 
 
 def find_lengths(texts: Texts) -> tuple[int, int]:

@@ -4,17 +4,14 @@ A view of a text of more than twelve bytes has the length, the first four bytes,
 data that the text is in, and its position there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
 from recframe.kernel.grouping import run_bounds
-from recframe.kernel.texts import Packing, Words
+from recframe.kernel.texts import Words
 from recframe.kernel.threads import Array, in_slices
 from recframe.kernel.views import BATCH, LENGTH, LONGEST, batches
 
@@ -29,9 +26,9 @@ Part: TypeAlias = tuple[Array, Array | range, slice | Array]
 
 
 def number_ends(
-    views: Sequence[Array], data: Sequence[Sequence[Array]], begin: bytes, packing: Packing
+    views: Sequence[Array], data: Sequence[Sequence[Array]], text: bytes
 ) -> Array | None:
-    """Return what `texts.number_words` does of texts in views; None where it cannot be.
+    """Return the last eight bytes of long texts as integers; None where these do not tell them.
 
     Parameters
     ----------
@@ -39,112 +36,66 @@ def number_ends(
         The views, in pieces.
     data : sequence of sequence of ndarray of bytes
         What the views of each piece point into.
-    begin : bytes
-        What the longest texts are to begin with, all but their last eight bytes.
-    packing : Packing
-        How lengths are written; other ones cannot be.
+    text : bytes
+        One of the texts. The others are to be as long, and to begin as it does.
     """
+    if not LONGEST < len(text) <= MOST_BYTES:
+        return None
     numbers = np.empty(sum(map(len, views)), np.uint64)
 
-    if not packing.is_possible or packing.longest > MOST_BYTES:
-        return None
-    # As many words before the last as have the bytes that are not in views.
-    n_others = max(0, -(-(packing.longest - FIRST) // WORD) - 1)
-    first = _Begin(begin, packing, None, FIRST)
-    before = [WORD * number for number in range(n_others + 1, 1, -1)]
-    others = [_Begin(begin, packing, most, WORD) for most in before]
-
     def write(start: int, stop: int) -> bool:
-        ends = _Ends(packing, first, others, min(BATCH, stop - start))
+        ends = _Ends(text, min(BATCH, stop - start))
         parts = batches(views, start, stop)
         return all(ends.write(views[n][own], data[n], numbers[rows]) for n, own, rows in parts)
 
     # A few most often decide.
-    if not write(0, min(BATCH, len(numbers))):
-        return None
-    return numbers if all(in_slices(write, 0, len(numbers))) else None
+    is_alike = write(0, min(BATCH, len(numbers)))
+    return numbers if is_alike and all(in_slices(write, 0, len(numbers))) else None
 
 
 class _Ends:
-    """Writes the last eight bytes of texts that begin alike, a batch at a time."""
+    """Writes the last eight bytes of texts that are as long as one, and begin as it does."""
 
-    def __init__(
-        self, packing: Packing, first: _Begin, others: Sequence[_Begin], n_rows: int
-    ) -> None:
-        self._packing, self._first, self._others = packing, first, others
-        self._words = Words(n_rows, len(others) + 1)
-        self._n_bytes = WORD * (len(others) + 1)
+    def __init__(self, text: bytes, n_rows: int) -> None:
+        # As many words, the last ones of a text, as have the bytes that are not in its view.
+        n_words = -(-(len(text) - FIRST) // WORD)
+        self._words, self._n_before = Words(n_rows, n_words), n_words * WORD - len(text)
+        of_view = len(text).to_bytes(FIRST, "little") + text[:FIRST]
+        self._head = np.uint64(int.from_bytes(of_view, "little"))
+        # The bytes of other texts, before this one, do not count.
+        padded = bytes(max(0, self._n_before)) + text[max(0, -self._n_before) : -WORD]
+        self._begin = np.frombuffer(padded, "<u8")
+        self._mask = np.uint64((-1 << 8 * max(0, self._n_before)) & ((1 << 64) - 1))
 
     def write(self, views: Array, data: Sequence[Array], numbers: Array) -> bool:
         """Write those of a batch; return whether they could be."""
-        shortest, longest = self._packing
         head, tail = views.T
-        if shortest == longest > LONGEST:
-            if (head != head[0]).any() or head[0] & LENGTH != longest:
-                return False
-            return self._first.is_in(head[:1] >> HALF) and self._read(tail, None, data, numbers)
-        length = (head & LENGTH).view(np.int64)
-        if length.min() < shortest or length.max() > longest:
+        if (head != self._head).any():
             return False
-        if not self._first.is_in(head >> HALF, length):
-            return False
-        is_long = length > LONGEST
-        long, short = np.flatnonzero(is_long), np.flatnonzero(~is_long)
-        word = np.empty(len(views), np.uint64)
-        word[short] = _read_short(views[short], length[short])
-        found = np.empty(len(long), np.uint64)
-        is_read = self._read(tail[long], length[long], data, found)
-        word[long] = found
-        return is_read and self._packing.write(word, length, numbers)
-
-    def _read(self, tail: Array, length: Array | None, data: Sequence[Array], last: Array) -> bool:
-        """Write the last eight bytes of long texts, None: of one length; return as above."""
-        parts = (length is None and _follow(tail, data)) or _part(tail, data)
+        parts = _follow(tail, data) or _part(tail, data)
         for texts, at, rows in parts:
-            own = None if length is None else length[rows]
-            words = self._read_words(texts, at, self._packing.longest if own is None else own)
-            if not all(map(partial(_Begin.is_in, lengths=own), self._others, words)):
+            *others, last = self._read(texts, at)
+            if not all(map(self._is_alike, range(len(others)), others)):
                 return False
-            last[rows] = words[-1]
-        return len(tail) == 0 or bool(parts)
+            numbers[rows] = last
+        return bool(parts)
 
-    def _read_words(self, texts: Array, at: Array | range, length: Array | int) -> Sequence[Array]:
+    def _is_alike(self, number: int, words: Array) -> bool:
+        """Return whether these words of texts, but for the last ones, are those of the one."""
+        differ = words ^ self._begin[number]
+        if number == 0:
+            differ &= self._mask
+        return not differ.any()
+
+    def _read(self, texts: Array, at: Array | range) -> Sequence[Array]:
         """Return the words in which texts end, of those that begin at these positions."""
         if isinstance(at, range):
-            first = at.start + length - self._n_bytes
+            first = at.start - self._n_before
             if first >= 0:  # they need not be looked for
-                places = range(first, first + self._n_bytes, WORD)
+                places = range(first, first + WORD * (1 + len(self._begin)), WORD)
                 return [np.ndarray((len(at),), "<u8", texts, own, (at.step,)) for own in places]
             at = np.array(at)
-        return list(self._words.read(texts, at + (length - self._n_bytes)))
-
-
-class _Begin:
-    """Bytes that texts are to have, from their begin on or so many before their end, by length.
-
-    Their last eight may be any.
-    """
-
-    def __init__(self, begin: bytes, packing: Packing, before: int | None, n_bytes: int) -> None:
-        self._shortest = packing.shortest
-        words, masks = [], []
-        for length in range(packing.shortest, packing.longest + 1):
-            start = 0 if before is None else length - before
-            places = range(max(0, start), max(0, min(start + n_bytes, length - WORD)))
-            words.append(sum(begin[at] << 8 * (at - start) for at in places))
-            masks.append(sum(0xFF << 8 * (at - start) for at in places))
-        self._words, self._masks = np.array(words, np.uint64), np.array(masks, np.uint64)
-
-    def is_in(self, words: Array, lengths: Array | None = None) -> bool:
-        """Return whether texts of these lengths have them, given their own bytes there."""
-        if lengths is None:
-            differ = words ^ self._words[0]
-            differ &= self._masks[0]
-        else:
-            place = lengths - self._shortest
-            differ = words ^ self._words.take(place)
-            differ &= self._masks.take(place)
-        return not differ.any()
+        return list(self._words.read(texts, at - self._n_before))
 
 
 def _follow(tail: Array, data: Sequence[Array]) -> list[Part]:
@@ -178,12 +129,3 @@ def _part(tail: Array, data: Sequence[Array]) -> list[Part]:
     else:
         return []
     return [(data[int(numbers[own][0])], at[own], own) for own in rows]
-
-
-def _read_short(views: Array, length: Array) -> Array:
-    """Return the last eight bytes of texts that are in their views, zeros behind shorter ones."""
-    head, tail = views.T
-    others = (8 * np.maximum(length - WORD, 0)).view(np.uint64)  # bits before the last eight bytes
-    word: Array = (head >> HALF | tail << HALF) >> others
-    word |= (tail >> HALF) << (np.uint64(64) - others)  # NumPy shifts all 64 bits out too
-    return word

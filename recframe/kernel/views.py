@@ -4,7 +4,7 @@ A record begins with the length, in four bytes. A text of at most twelve follows
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -123,10 +123,10 @@ class Window(NamedTuple):
         return views
 
 
-def batches(views: Sequence[Views], start: int, stop: int) -> Iterator[tuple[int, slice, slice]]:
+def batches(pieces: Sequence[Sized], start: int, stop: int) -> Iterator[tuple[int, slice, slice]]:
     """Yield the rows from one to another in batches: which piece, where in it, where in all."""
     first = 0
-    for number, own in enumerate(views):
+    for number, own in enumerate(pieces):
         end = first + len(own)
         for begin in range(max(start, first), min(stop, end), BATCH):
             last = min(begin + BATCH, stop, end)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from recframe.frames.text_words import Coding, decode_texts
 from recframe.kernel import view_ends, views
-from recframe.kernel.texts import Packing
 from recframe.kernel.view_ends import number_ends
 
 BEGIN = "customer-of-2026-"
@@ -35,9 +34,9 @@ def lay_out(texts, places, n_data, before):
 
 @st.composite
 def laid_out(draw):
-    """Texts that begin alike, in pieces of views, and the data of each piece."""
-    ends = st.text(st.sampled_from("0129az"), min_size=draw(st.integers(0, 8)), max_size=8)
-    begin = BEGIN[: draw(st.integers(0, len(BEGIN)))]
+    """Long texts of one length that begin alike, in pieces of views, and the data of each."""
+    ends = st.text(st.sampled_from("0129a\0"), min_size=8, max_size=8)
+    begin = BEGIN[: draw(st.integers(5, len(BEGIN)))]
     pieces = draw(st.lists(st.lists(ends, min_size=1, max_size=9), min_size=1, max_size=3))
     texts = [[(begin + end).encode() for end in piece] for piece in pieces]
     n_data = draw(st.integers(1, 4))
@@ -53,60 +52,47 @@ def laid_out(draw):
 def test_ends_tell_texts(batch, most_data, drawn):
     """Integers give the texts back, or there are none where data are too many for a batch."""
     texts, pieces, data = drawn
-    sizes = list(map(len, texts))
-    packing = Packing(min(sizes), max(sizes))
-    begin = max(texts, key=len)[:-8]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(views, "BATCH", batch)
         patch.setattr(view_ends, "BATCH", batch)
         patch.setattr(view_ends, "MOST_DATA", most_data)
-        numbers = number_ends(pieces, data, begin, packing)
+        numbers = number_ends(pieces, data, texts[0])
 
     if numbers is None:
         assert most_data < max(map(len, data))
     else:
-        coding = Coding(pa.binary(), begin, *packing)
+        n_bytes = len(texts[0])
+        coding = Coding(pa.binary(), texts[0][:-8], n_bytes, n_bytes)
         assert texts == decode_texts(numbers, coding).to_pylist()
 
 
 @pytest.mark.parametrize("at", range(len(BEGIN)))
-@pytest.mark.parametrize("n_more", [0, 1])
-def test_texts_that_begin_otherwise_have_no_ends(at, n_more):
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("before", [0, 9])
+def test_texts_that_begin_otherwise_have_no_ends(at, place, before):
     """Whichever byte before the last eight differs, it is seen."""
     own = f"{BEGIN}12345678".encode()
-    other = own[:at] + b"!" + own[at + 1 :] + b"9" * n_more
-    words, data = lay_out([own, own, other], [0, 0, 0], 1, 0)
-    begin = (own + b"9" * n_more)[:-8]
-    if n_more:  # so that the text of one byte more is the longest
-        begin = own[: len(BEGIN) + 1]
+    other = own[:at] + b"!" + own[at + 1 :]
+    words, data = lay_out([own, own, other, own], [place] * 4, 2, before)
 
-    assert number_ends([words], [data], begin, Packing(len(own), len(other))) is None
+    assert number_ends([words], [data], own) is None
 
 
-def test_lengths_that_differ_too_much_have_no_ends():
-    """A length of more than 255 bytes beyond the shortest has no room."""
-    texts = [b"a" * 20, b"a" * 300]
+@pytest.mark.parametrize("n_more", [-8, -1, 1])
+def test_texts_of_another_length_have_no_ends(n_more):
+    """A longer or a shorter text, which may be in its view, is seen."""
+    own = b"a" * 18
+    words, data = lay_out([own, b"a" * (18 + n_more)], [0, 0], 1, 0)
+
+    assert number_ends([words], [data], own) is None
+
+
+@pytest.mark.parametrize(
+    ("length", "is_told"), [(12, False), (13, True), (128, True), (129, False)]
+)
+def test_texts_that_are_too_short_or_too_long_have_no_ends(length, is_told):
+    """Short texts are in their views; of long ones all is read, which takes room."""
+    texts = [b"a" * length, b"a" * (length - 1) + b"b"]
     words, data = lay_out(texts, [0, 0], 1, 0)
 
-    assert number_ends([words], [data], b"a" * 292, Packing(20, 300)) is None
-
-
-def test_texts_that_are_too_long_have_no_ends():
-    """Texts are read as a whole, which takes room."""
-    for length, is_long in ((128, False), (129, True)):
-        texts = [b"a" * length, b"a" * (length - 1) + b"b"]
-        words, data = lay_out(texts, [0, 0], 1, 0)
-        found = number_ends([words], [data], b"a" * (length - 8), Packing(length, length))
-        assert is_long == (found is None)
-
-
-def test_bytes_that_are_not_ascii_leave_no_room_for_lengths():
-    """Of one length any bytes are told, of several only those of ASCII."""
-    texts = [f"customer-\u00e9{n}".encode() for n in ("12345", "23456")]
-    words, data = lay_out(texts, [0, 0], 1, 0)
-    n_bytes = len(texts[0])
-    begin = texts[0][:-8]
-
-    found = number_ends([words], [data], begin, Packing(n_bytes, n_bytes))
-    assert texts == decode_texts(found, Coding(pa.binary(), begin, n_bytes, n_bytes)).to_pylist()
-    assert number_ends([words], [data], begin, Packing(n_bytes - 1, n_bytes)) is None
+    assert is_told == (number_ends([words], [data], texts[0]) is not None)
