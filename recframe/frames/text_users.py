@@ -74,8 +74,9 @@ def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
     heads = [own.take(found[:-1], axis=0) for own, found in zip(views, bounds, strict=True)]
     made = _read_integers(chunks, heads)
     if made is None:
-        texts = [_take_texts(*each) for each in zip(chunks, heads, bounds, strict=True)]
-        made = _read_words(texts, heads) or _read_positions(texts)
+        taken = map(_take_texts, chunks, heads, bounds)
+        texts = pa.concat_arrays(list(taken))
+        made = _read_words([texts], heads) or _read_positions(texts)
     # A run may go on in the next piece, or with the next copy of a text.
     own = run_bounds(made.cells)[:-1]
     firsts = group_offsets(np.array([len(chunk) for chunk in chunks]))
@@ -111,20 +112,11 @@ def _find_runs(chunks: Sequence[pa.Array], views: Sequence[Array]) -> list[Array
 
 
 def _find_text_runs(chunk: pa.Array) -> Array:
-    """Return the positions of the texts that differ from the one before, and the end.
-
-    They are made texts as pandas has them a batch at a time: what all take would be handed out page
-    by page.
-    """
-
-    def find(start: int, stop: int) -> Array:
-        found = []
-        for first in range(start, stop, BATCH):
-            texts = chunk[first - 1 : min(first + BATCH, stop)].cast(pa.large_string())
-            found.append(text_run_bounds(texts)[1:-1] + first - 1)
-        return np.concatenate(found)
-
-    return np.concatenate([[0], *in_slices(find, 1, len(chunk)), [len(chunk)]])
+    """Return the positions of the texts that differ from the one before, and the end."""
+    try:
+        return text_run_bounds(chunk)
+    except pa.ArrowNotImplementedError:  # of an old pyarrow, which compares no views
+        return text_run_bounds(chunk.cast(pa.large_string()))
 
 
 def _read_integers(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandIn | None:
@@ -176,9 +168,9 @@ def _as_texts(views: Array) -> pa.Array:
     return pa.Array.from_buffers(pa.string_view(), len(views), buffers)
 
 
-def _read_positions(texts: Sequence[pa.Array]) -> StandIn:
+def _read_positions(texts: pa.Array) -> StandIn:
     """Return the positions of texts among the distinct ones in their order."""
-    encoded = pa.chunked_array(texts).combine_chunks().dictionary_encode()
+    encoded = texts.dictionary_encode()
     in_order = pc.sort_indices(encoded.dictionary)
     place = np.empty(len(in_order), np.int32)
     place[in_order.to_numpy()] = np.arange(len(in_order), dtype=np.int32)
