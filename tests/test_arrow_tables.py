@@ -221,6 +221,27 @@ def test_many_texts_in_views(kind, n_chunks, monkeypatch):
         pd.testing.assert_frame_equal(make(frame.rec), make(recframe.rec(table)))
 
 
+@pytest.mark.parametrize("missing", ["drop", "unranked"])
+@pytest.mark.parametrize("n_more", [0, 9])
+def test_nulls_beside_runs_of_texts(missing, n_more):
+    """Rows that are left out are those of the users whose runs they are in, in many pieces."""
+    numbers = [7] * 6 + [12] * 6 + [7] * 5 + [3] * 7
+    n_rows = len(numbers)
+    users = [f"{f'customer-{number}':0<{20 + n_more}}" for number in numbers]
+    scores = [None if row in (1, 8) else row * 7 % 11 for row in range(n_rows)]
+    rows = {"score": pd.array(scores, dtype="Float64"), "relevant": [0, 1, 1] * 8}
+    frame = pd.DataFrame({"user": users, **rows})
+    table = pa.table({"user": pa.array(users, pa.string_view()), **rows})
+    pieces = [table.slice(0, 5), table.slice(5, 8), table.slice(13, n_rows)]
+    options = {"missing": missing, "short": "pad"}
+    metrics = ["recall@2", "auc"]
+
+    expected = recframe.evaluate(frame, metrics, **options)
+    pd.testing.assert_frame_equal(
+        expected, recframe.evaluate(pa.concat_tables(pieces), metrics, **options)
+    )
+
+
 @pytest.mark.parametrize("options", [{}, {"duplicates": "raise"}, {"user": "name"}])
 def test_what_is_refused_of_many_texts_in_views(options, monkeypatch):
     """What is refused shows the texts, and no integer that stands for them."""

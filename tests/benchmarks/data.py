@@ -1,5 +1,6 @@
 """The generated frames: users of log-normal or equal size, long-tailed items, a rare relevance."""
 
+import hashlib
 import string
 
 import numpy as np
@@ -68,14 +69,21 @@ def user_sizes(rng, rows, users, sizes):
 
 
 def user_column(rng, per_user, ids):
-    """Return the user of every row: scattered int64 or int32 ids, `str` ids or categories."""
+    """Return the user of every row: scattered int64 or int32 ids, `str` ids or categories.
+
+    Ids of "str" have up to 11 bytes, of "long" up to 16, of "coded" 32 that look random.
+    """
     users = len(per_user)
     numbers = rng.permutation(10 * users)[:users]
     codes = np.repeat(np.arange(users), per_user)
     if ids in ("int", "int32"):
         return numbers.astype(f"{ids}")[codes]
-    names = pd.array([f"user{number}" for number in numbers], dtype="str")
-    if ids == "str":
+    if ids == "coded":
+        texts = [hashlib.md5(b"%d" % number).hexdigest() for number in numbers]
+    else:
+        texts = [f"{'customer-' if ids == 'long' else 'user'}{number}" for number in numbers]
+    names = pd.array(texts, dtype="str")
+    if ids in ("str", "long", "coded"):
         return names.take(codes)
     return pd.Categorical.from_codes(codes, categories=names)
 
