@@ -74,8 +74,7 @@ def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
     heads = [own.take(found[:-1], axis=0) for own, found in zip(views, bounds, strict=True)]
     made = _read_integers(chunks, heads)
     if made is None:
-        taken = map(_take_texts, chunks, heads, bounds)
-        texts = pa.concat_arrays(list(taken))
+        texts = pa.concat_arrays([*map(_take_texts, chunks, heads, bounds)])
         made = _read_words([texts], heads) or _read_positions(texts)
     # A run may go on in the next piece, or with the next copy of a text.
     own = run_bounds(made.cells)[:-1]
@@ -98,9 +97,8 @@ def _find_runs(chunks: Sequence[pa.Array], views: Sequence[Array]) -> list[Array
     """
 
     def are_runs(*found: Array) -> bool:
-        return 4 * sum(len(bounds) - 1 for bounds in found) <= sum(
-            int(bounds[-1]) for bounds in found
-        )
+        n_rows = sum(int(bounds[-1]) for bounds in found)
+        return 4 * sum(len(bounds) - 1 for bounds in found) <= n_rows
 
     for find, pieces in ((run_bounds, views), (_find_text_runs, chunks)):
         # As the first ones are, so are the others as a rule.
