@@ -73,7 +73,7 @@ def _read_with_stand_in(table: pa.Table, columns: Columns, options: Options) -> 
             if stand_in.bounds is not None:
                 runs = pd.Series(cells, name=columns.users[0], copy=False)
                 users = UserIds([runs], [cells], stand_in.bounds)
-                cells = np.zeros(len(table), bool)
+                cells = np.zeros(len(table), bool)  # which are not read
             known = _join_numbers(table, columns) | {number: cells}
             frame = read_frame(table, columns.labels, known)
             return stand_in.restore(read_judged(frame, columns, options, users))

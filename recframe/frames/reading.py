@@ -94,7 +94,7 @@ def read_interactions(
         groups,
         np.zeros(n_rows, bool) if relevant is None else relevant,
         dict(zip(scores, zip(ranked[::2], ranked[1::2], strict=True), strict=True)),
-        np.ndarray(len(groups.users), np.int64, bytes(8), strides=(0,)),  # zeros
+        np.broadcast_to(np.int64(0), len(groups.users)),
         relevant is not None,
         find_gains,
         averaged=tuple(averaged),

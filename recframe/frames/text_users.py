@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.arrow_tables import is_view, read_column
+from recframe.frames.id_runs import N_SAMPLED, text_run_bounds
 from recframe.frames.interactions import Interactions
 from recframe.frames.keys import MANY
 from recframe.frames.text_words import Coding, decode_texts, encode_texts
-from recframe.frames.user_groups import N_SAMPLED, sort_users, text_run_bounds
+from recframe.frames.user_groups import sort_users
 from recframe.kernel.grouping import group_offsets, run_bounds
 from recframe.kernel.threads import Array, in_slices, in_threads
 from recframe.kernel.view_ends import MOST_BYTES, WORD, number_ends

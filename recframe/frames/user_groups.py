@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from recframe.errors import quote
+from recframe.frames.id_runs import find_runs
 from recframe.frames.keys import (
     MANY,
     Keys,
@@ -32,14 +32,11 @@ from recframe.kernel.grouping import (
     invert,
     narrow,
     rows_of_runs,
-    run_bounds,
     take,
 )
 from recframe.kernel.radix import Keep, argsort, group_beside, sort_beside
 from recframe.kernel.row_order import KnownOrder, LazyOrder, RowOrder
-from recframe.kernel.threads import Array, in_slices
-
-N_SAMPLED = 1 << 16  # rows in which runs of ids are looked for first
+from recframe.kernel.threads import Array
 
 Values: TypeAlias = Array | Callable[[], Array]
 
@@ -143,7 +140,7 @@ def _group(
     if bounds is not None:
         heads = [pd.Index(column.array, copy=False, name=column.name) for column in columns]
         return _group_runs(heads, values, bounds)
-    if (bounds := _find_runs(keys)) is not None:
+    if (bounds := find_runs(keys)) is not None:
         return _group_runs(take_ids(columns, keys, bounds[:-1]), values, bounds)
     numbers, are_sorted = _number_users(columns, keys)
     # Integers are the ids themselves: no row is to be looked up.
@@ -152,16 +149,16 @@ def _group(
     begins, kept, grouped, is_ascending = group_beside(numbers, _read(values), keep)
     starts = find_all(begins)
     offsets = np.append(starts, len(numbers))
+    users: pd.Index[Any]
     rows: RowOrder
-    if are_ids and not keep_order:
-        users: pd.Index[Any] = pd.Index(kept, copy=False, name=columns[0].name)
+    if keep == "order":
+        users, rows = as_users(take_ids(columns, keys, take(kept, starts))), KnownOrder(kept)
+    elif keep == "numbers":
+        users = pd.Index(kept, copy=False, name=columns[0].name)
         rows = LazyOrder(numbers, lambda user: kept[user], offsets)
     else:
-        firsts = take(kept, starts) if keep_order else kept
-        users = as_users(take_ids(columns, keys, firsts))
-        rows = LazyOrder(numbers, lambda user: numbers[firsts[user]], offsets)
-    if keep_order:
-        rows = KnownOrder(kept)
+        users = as_users(take_ids(columns, keys, kept))
+        rows = LazyOrder(numbers, lambda user: numbers[kept[user]], offsets)
     groups = UserGroups(users, rows, offsets, _own_order(users, are_sorted and is_ascending))
     return groups, list(grouped)
 
@@ -194,34 +191,6 @@ def _own_order(users: pd.Index[Any], are_sorted: bool) -> Array | None:
     return np.arange(len(users)) if are_sorted else None
 
 
-def _find_runs(columns: Sequence[Keys | None]) -> Array | None:
-    """Return the bounds of runs of one id, or None where ids do not come in runs.
-
-    Ids usually do; then only the first row of each run is looked at. As the first rows are, so
-    are the others as a rule: where they have no runs the others are not searched.
-    """
-    bounds = None
-    for n_rows in (N_SAMPLED, None):
-        found = []
-        for keys in columns:
-            if keys is None:
-                return None
-            find_bounds = run_bounds if isinstance(keys, np.ndarray) else text_run_bounds
-            found.append(find_bounds(keys[:n_rows]))
-        bounds = found[0] if len(found) == 1 else _join_bounds(found)
-        if 2 * (len(bounds) - 1) > bounds[-1]:
-            return None
-    return bounds
-
-
-def _join_bounds(columns: list[Array]) -> Array:
-    """Return the bounds of runs that are in one run of every column."""
-    begins = np.zeros(columns[0][-1] + 1, bool)
-    for bounds in columns:
-        begins[bounds] = True
-    return np.flatnonzero(begins)
-
-
 def _number_users(columns: Ids, keys: Sequence[Keys | None]) -> tuple[Array, bool]:
     """Return an integer for each user that is equal where users are, and whether in their order."""
     numbered = [_number_ids(*each) for each in zip(columns, keys, strict=True)]
@@ -248,22 +217,6 @@ def _narrow(numbers: Array) -> Array:
         return near
     codes, distinct = encode_values(pa.array(numbers))
     return take(invert(argsort(distinct.to_numpy())), codes)
-
-
-def text_run_bounds(text: pa.Array) -> Array:
-    """Return the positions of the texts that differ from the one before, and the end."""
-
-    def find(start: int, stop: int) -> Array:
-        differ = pc.not_equal(text[start:stop], text[start - 1 : stop - 1])
-        # Most bytes of eight flags are 0.
-        flags = np.frombuffer(differ.buffers()[1], np.uint8)[: (len(differ) + 7) // 8]
-        at = np.flatnonzero(flags)
-        bit = np.flatnonzero(np.unpackbits(flags[at], bitorder="little"))
-        found: Array = 8 * at[bit >> 3] + (bit & 7)
-        return found[: np.searchsorted(found, len(differ))] + start
-
-    ends = np.array([0, len(text)] if len(text) else [0])
-    return np.concatenate([ends[:1], *in_slices(find, 1, len(text)), ends[1:]])
 
 
 def sort_users(groups: UserGroups) -> Array:

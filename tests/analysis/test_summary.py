@@ -188,29 +188,17 @@ def test_a_seed_means_the_same_interval_everywhere(seed, low, high):
 
 
 @pytest.mark.parametrize(
-    ("seed", "low", "high"),
+    ("n_users", "seed", "low", "high"),
     [
-        (0, 0.49452120555555557, 0.5012465722222222),
-        (2**70, 0.49033024166666667, 0.5082585361111112),
+        (3_000, 0, 0.49452120555555557, 0.5012465722222222),
+        (3_000, 2**70, 0.49033024166666667, 0.5082585361111112),
+        (70_000, 0, 0.49818479835673535, 0.499776470658993),
+        (70_000, 2**70, 0.5000158350649405, 0.5002508984745043),
     ],
 )
-def test_a_seed_means_the_same_users_everywhere(seed, low, high):
-    """Where users are drawn one by one, in blocks, a seed has these bounds on every NumPy."""
-    interval = bootstrap_interval(np.arange(3_000) / 3_000, Resampling(0.95, 2, seed))
-
-    assert (low, high) == pytest.approx(interval, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("seed", "low", "high"),
-    [
-        (0, 0.49818479835673535, 0.499776470658993),
-        (2**70, 0.5000158350649405, 0.5002508984745043),
-    ],
-)
-def test_a_seed_means_the_same_groups_everywhere(seed, low, high):
-    """Where users are drawn in groups of like values, a seed has these bounds on every NumPy."""
-    interval = bootstrap_interval(np.arange(70_000) / 70_000, Resampling(0.95, 2, seed))
+def test_a_seed_means_the_same_users_everywhere(n_users, seed, low, high):
+    """A seed has these bounds on every NumPy, of few users one by one, of many in groups."""
+    interval = bootstrap_interval(np.arange(n_users) / n_users, Resampling(0.95, 2, seed))
 
     assert (low, high) == pytest.approx(interval, rel=1e-12)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.frames.user_groups import text_run_bounds
+from recframe.frames.id_runs import text_run_bounds
 
 
 @pytest.mark.parametrize("rows_per_chunk", [1 << 20, 7])
@@ -63,7 +63,7 @@ def test_short_and_long_text_users(ids, is_shuffled, dtype, monkeypatch):
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
 def test_runs_at_one_end_only(dtype, order, monkeypatch):
     """Whether the first ids come in runs or not, all rows of a user are found."""
-    monkeypatch.setattr("recframe.frames.user_groups.N_SAMPLED", 8)
+    monkeypatch.setattr("recframe.frames.id_runs.N_SAMPLED", 8)
     runs, mixed = np.repeat([3, 1, 2], 20), np.tile([2, 3, 1], 4)
     users = np.concatenate([[runs, mixed][part] for part in order])
     frame = pd.DataFrame({"user": users}).astype(dtype)
