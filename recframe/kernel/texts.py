@@ -153,17 +153,16 @@ class Words:
         first = -data.__array_interface__["data"][0] % 8
         n_aligned = max(0, data.size - first) // 8
         if n_aligned <= n_words:
-            return np.array([_read_bytes(data, at + 8 * number) for number in range(n_words)])
+            return _read_bytes(data, at, n_words)
         aligned = data[first : first + 8 * n_aligned].view("<u8")
         rooms, shift = self._rooms[:, : len(at)], self._shifts[: len(at)]
         words, other = rooms[:-2], rooms[-1]
         at -= first
         beyond = 8 * (n_aligned - n_words)
-        edge, of_edge = np.empty(0, int), []
+        edge, of_edge = np.empty(0, int), np.empty((n_words, 0), np.uint64)
         if at.min() < 0 or at.max() >= beyond:
             edge = np.flatnonzero((at < 0) | (at >= beyond))
-            at_edge = at[edge] + first
-            of_edge = [_read_bytes(data, at_edge + 8 * number) for number in range(n_words)]
+            of_edge = _read_bytes(data, at[edge] + first, n_words)
             np.clip(at, 0, beyond - 1, out=at)
         np.left_shift(at, 3, out=shift)
         shift &= 63
@@ -175,15 +174,14 @@ class Words:
             np.left_shift(following, rest.view(np.uint64), out=other)
             word >>= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
             word |= other
-        for word, edges in zip(words, of_edge, strict=False):
-            word[edge] = edges
+        words[:, edge] = of_edge
         return words
 
 
-def _read_bytes(data: Array, at: Array) -> Array:
-    """Return the eight bytes from each position on as one integer; outside the data they are 0."""
-    word = np.zeros(len(at), np.uint64)
-    for byte in range(8):
-        rows = np.flatnonzero((at >= -byte) & (at < data.size - byte))
-        word[rows] |= data[at[rows] + byte].astype(np.uint64) << np.uint64(8 * byte)
-    return word
+def _read_bytes(data: Array, at: Array, n_words: int) -> Array:
+    """Return so many integers of eight bytes from each position on; outside the data they are 0."""
+    places = at[:, None] + np.arange(8 * n_words)
+    found = np.zeros(places.shape, np.uint8)
+    inside = (places >= 0) & (places < data.size)
+    found[inside] = data[places[inside]]
+    return found.view("<u8").astype(np.uint64).T

@@ -4,14 +4,17 @@ A view of a text of more than twelve bytes has the length, the first four bytes,
 data that the text is in, and its position there.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
 from recframe.kernel.grouping import run_bounds
-from recframe.kernel.texts import Words
+from recframe.kernel.texts import FREE_BITS, SPREAD, Words
 from recframe.kernel.threads import Array, in_slices
 from recframe.kernel.views import BATCH, LENGTH, LONGEST, batches
 
@@ -41,10 +44,46 @@ def number_ends(
     """
     if not LONGEST < len(text) <= MOST_BYTES:
         return None
+    return _write(views, data, partial(_Ends, text))
+
+
+def number_several(
+    views: Sequence[Array],
+    data: Sequence[Sequence[Array]],
+    begin: bytes,
+    lengths: tuple[int, int],
+) -> Array | None:
+    """Return what `texts.number_words` does, of texts some of which are long.
+
+    Parameters
+    ----------
+    views, data
+        As above.
+    begin : bytes
+        What the longest begins with, but for its last eight bytes, and so is each to begin that
+        has more than eight.
+    lengths : tuple of two int
+        Those of the shortest and of the longest, which differ.
+    """
+    shortest, longest = lengths
+    if len(begin) != max(0, longest - WORD) or not len(begin) <= shortest < longest <= MOST_BYTES:
+        return None
+    return _write(views, data, partial(_SeveralEnds, begin, lengths))
+
+
+def _write(
+    views: Sequence[Array],
+    data: Sequence[Sequence[Array]],
+    make: Callable[[int], _Ends | _SeveralEnds],
+) -> Array | None:
+    """Return an integer for each view, None where one has none.
+
+    What writes those of batches is made given the most rows of a batch.
+    """
     numbers = np.empty(sum(map(len, views)), np.uint64)
 
     def write(start: int, stop: int) -> bool:
-        ends = _Ends(text, min(BATCH, stop - start))
+        ends = make(min(BATCH, stop - start))
         parts = batches(views, start, stop)
         return all(ends.write(views[n][own], data[n], numbers[rows]) for n, own, rows in parts)
 
@@ -98,7 +137,72 @@ class _Ends:
         return list(self._words.read(texts, at - self._n_before))
 
 
-def _follow(tail: Array, data: Sequence[Array]) -> list[Part]:
+class _SeveralEnds:
+    """Writes the last eight bytes of texts of several lengths, and these into bits left free."""
+
+    def __init__(self, begin: bytes, lengths: tuple[int, int], n_rows: int) -> None:
+        self._shortest, longest = lengths
+        of_view = begin[:FIRST].ljust(FIRST, b"\0")
+        self._head = np.uint64(int.from_bytes(of_view, "little")) << HALF
+        self._mask = np.uint64((1 << 8 * min(len(begin), FIRST)) - 1) << HALF
+        # As many words, the last ones of a text, as have the bytes that are not in its view.
+        n_words = max(1, -(-(longest - FIRST) // WORD))
+        self._words = Words(n_rows, n_words)
+        # What those before the last one are to be, and which bits, by the length of a text.
+        before, masks = np.zeros((2, longest + 1, WORD * (n_words - 1)), np.uint8)
+        for length in range(LONGEST + 1, longest + 1):
+            own = begin[max(0, length - WORD * n_words) : length - WORD]
+            before[length, before.shape[1] - len(own) :] = np.frombuffer(own, np.uint8)
+            masks[length, before.shape[1] - len(own) :] = 255
+        self._before, self._masks = before.view("<u8").T.copy(), masks.view("<u8").T.copy()
+
+    def write(self, views: Array, data: Sequence[Array], numbers: Array) -> bool:
+        """Write those of a batch; return whether they could be."""
+        head, tail = views.T
+        if ((head ^ self._head) & self._mask).any():
+            return False
+        length = (head & LENGTH).view(np.int64)
+        short = np.flatnonzero(length <= LONGEST)
+        if len(short) < len(length) and not self._write_long(tail, length, short, data, numbers):
+            return False
+        if len(short):
+            numbers[short] = _end_short(head[short], tail[short], length[short])
+        if np.bitwise_or.reduce(numbers) & FREE_BITS:
+            return False
+        length -= self._shortest
+        numbers |= SPREAD.take(length)
+        return True
+
+    def _write_long(
+        self, tail: Array, length: Array, short: Array, data: Sequence[Array], numbers: Array
+    ) -> bool:
+        """Write those of long texts, of short ones anything; return whether they begin alike."""
+        if len(short):  # for which a long one is read
+            tail = tail.copy()
+            tail[short] = tail[(length > LONGEST).argmax()]
+        parts = _part(tail, data)
+        for texts, at, rows in parts:
+            own = length[rows]
+            *others, last = self._words.read(texts, at + (own - WORD * (1 + len(self._before))))
+            for words, before, masks in zip(others, self._before, self._masks, strict=True):
+                differ = before.take(own)
+                differ ^= words
+                differ &= masks.take(own)
+                if differ.any():
+                    return False
+            numbers[rows] = last
+        return bool(parts)
+
+
+def _end_short(head: Array, tail: Array, length: Array) -> Array:
+    """Return the last eight bytes of texts that are in their views, zeros after shorter ones."""
+    shift = np.clip(WORD * (length - WORD), 0, int(HALF)).view(np.uint64)
+    ends: Array = tail << (HALF - shift)
+    ends |= head >> HALF >> shift
+    return ends
+
+
+def _follow(tail: Array, data: Sequence[Array]) -> Sequence[Part]:
     """Return texts in parts where one lies after the other, as those of a page; [] where not."""
     growth = tail[1:] - tail[:-1]
     step = int(growth[0]) if len(growth) else 0
@@ -117,9 +221,12 @@ def _follow(tail: Array, data: Sequence[Array]) -> list[Part]:
     return parts
 
 
-def _part(tail: Array, data: Sequence[Array]) -> list[Part]:
+def _part(tail: Array, data: Sequence[Array]) -> Sequence[tuple[Array, Array, slice | Array]]:
     """Return texts in parts that are in the same data; [] where these are too many."""
-    numbers, at = (tail & LENGTH).astype(np.uint32), (tail >> HALF).view(np.int64)
+    at = (tail >> HALF).view(np.int64)
+    if len(data) == 1:
+        return [(data[0], at, slice(None))]
+    numbers = (tail & LENGTH).astype(np.uint32)
     bounds = run_bounds(numbers).tolist()
     rows: list[slice | Array]
     if len(bounds) <= MOST_DATA:

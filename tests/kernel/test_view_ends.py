@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recframe.frames.text_words import Coding, decode_texts
 from recframe.kernel import view_ends, views
-from recframe.kernel.view_ends import number_ends
+from recframe.kernel.view_ends import number_ends, number_several
 
 BEGIN = "customer-of-2026-"
 
@@ -96,3 +96,68 @@ def test_texts_that_are_too_short_or_too_long_have_no_ends(length, is_told):
     words, data = lay_out(texts, [0, 0], 1, 0)
 
     assert is_told == (number_ends([words], [data], texts[0]) is not None)
+
+
+@st.composite
+def of_several_lengths(draw):
+    """Texts of ASCII that begin alike, long and short ones, in pieces of views."""
+    n_begin = draw(st.integers(0, len(BEGIN)))
+    ends = st.text(st.sampled_from("0129a\0"), max_size=8)
+    pieces = draw(st.lists(st.lists(ends, min_size=1, max_size=9), min_size=1, max_size=3))
+    texts = [[(BEGIN[:n_begin] + end).encode() for end in piece] for piece in pieces]
+    n_data, before = draw(st.integers(1, 4)), draw(st.integers(0, 9))
+    places = [draw(st.lists(st.integers(0, 9), min_size=len(p), max_size=len(p))) for p in texts]
+    made = [lay_out(*each, n_data, before) for each in zip(texts, places, strict=True)]
+    return [text for piece in texts for text in piece], *zip(*made, strict=True)
+
+
+@pytest.mark.parametrize("batch", [2, views.BATCH])
+@given(of_several_lengths())
+def test_ends_of_several_lengths_tell_texts(batch, drawn):
+    """Integers give the texts back, whatever their lengths, in views or where these point to."""
+    texts, pieces, data = drawn
+    lengths = min(map(len, texts)), max(map(len, texts))
+    begin = texts[0][: max(0, lengths[1] - 8)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(views, "BATCH", batch)
+        patch.setattr(view_ends, "BATCH", batch)
+        numbers = number_several(pieces, data, begin, lengths)
+
+    if all(text.startswith(begin) for text in texts) and lengths[0] < lengths[1]:
+        assert numbers is not None
+    if numbers is not None:
+        assert texts == decode_texts(numbers, Coding(pa.binary(), begin, *lengths)).to_pylist()
+        assert len(set(texts)) == len(set(numbers.tolist()))
+
+
+@pytest.mark.parametrize("longest", [14, 20, 25])
+@pytest.mark.parametrize("place", [0, 1])
+def test_texts_of_several_lengths_that_begin_otherwise_have_no_ends(place, longest):
+    """Whichever byte of what all are to begin with differs, of a long text or a short one."""
+    own = f"{BEGIN}12345678"[:longest].encode()
+    n_begin = longest - 8
+    for length in range(n_begin, longest):
+        other = own[:length]
+        words, data = lay_out([own, other, own], [place] * 3, 2, 3)
+        assert number_several([words], [data], own[:n_begin], (length, longest)) is not None
+        for at in range(n_begin):
+            differs = other[:at] + b"!" + other[at + 1 :]
+            texts = [own, differs, own]
+            words, data = lay_out(texts, [place] * 3, 2, 3)
+            numbers = number_several([words], [data], own[:n_begin], (length, longest))
+            if at < length - 8:
+                assert numbers is None
+            elif numbers is not None:  # the byte is in the integer
+                coding = Coding(pa.binary(), own[:n_begin], length, longest)
+                assert texts == decode_texts(numbers, coding).to_pylist()
+
+
+@pytest.mark.parametrize("text", ["customer-é", "customer-2026-é"])
+def test_texts_of_several_lengths_that_are_not_ascii_have_no_ends(text):
+    """The bits into which lengths are written are to be free."""
+    texts = [b"customer-2026-12", b"customer-202", text.encode()]
+    words, data = lay_out(texts, [0] * 3, 1, 0)
+    lengths = min(map(len, texts)), max(map(len, texts))
+
+    assert number_several([words[:2]], [data], texts[0][:8], (12, 16)) is not None
+    assert number_several([words], [data], texts[0][: lengths[1] - 8], lengths) is None
