@@ -133,8 +133,17 @@ def _make_text_level(*labels: str) -> pd.Index[Any]:
     return pd.Index(labels)
 
 
-def tidy_table(per_user: pd.DataFrame, *, with_score: bool = True) -> pd.DataFrame:
+def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
     """Return a per-user table as plain columns: the users', score, and one for each metric."""
+    tidy = pd.DataFrame(tidy_columns(per_user), copy=False)
+    scores = per_user.columns.unique("score")
+    which = np.tile(np.arange(len(scores)), len(per_user))
+    tidy.insert(per_user.index.nlevels, "score", pd.Index(scores, tupleize_cols=False).take(which))
+    return tidy
+
+
+def tidy_columns(per_user: pd.DataFrame) -> dict[Hashable, Any]:
+    """Return the columns of a tidy table but for the scores', which are written in many ways."""
     scores, metrics = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     names = ["user" if name is None else name for name in per_user.index.names]
     taken = [name for name in names if name in ("score", *metrics)]
@@ -142,14 +151,10 @@ def tidy_table(per_user: pd.DataFrame, *, with_score: bool = True) -> pd.DataFra
         raise RecframeError(
             f"the user column {quote(taken[0])} has the name of a result; rename it"
         )
-    tidy = pd.DataFrame(per_user.to_numpy().reshape(-1, len(metrics)), columns=metrics)
-    users = per_user.index.repeat(len(scores))
-    for level, name in enumerate(names):
-        tidy.insert(level, name, users.get_level_values(level))
-    if with_score:
-        which = np.tile(np.arange(len(scores)), len(per_user))
-        tidy.insert(len(names), "score", pd.Index(scores, tupleize_cols=False).take(which))
-    return tidy
+    users = per_user.index if len(scores) == 1 else per_user.index.repeat(len(scores))
+    columns = {name: users.get_level_values(level) for level, name in enumerate(names)}
+    values = per_user.to_numpy().reshape(-1, len(metrics)).T
+    return columns | dict(zip(metrics, values, strict=True))
 
 
 def plain_table(table: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from recframe.arguments import TruthLike
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.other_tables import make_of_table
-from recframe.frames.tables import plain_table, tidy_table
+from recframe.frames.tables import plain_table, tidy_columns
 from recframe.frames.truth import read_judged
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
@@ -232,11 +232,14 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> pl.DataFrame:
         per_user: Any = super()._per_user(metrics)  # one form for one metric or several
-        made = self._finish(tidy_table(per_user, with_score=False))
+        made = self._finish(tidy_columns(per_user))
         # Which score it is Polars writes into each row far sooner than pandas.
         scores = pl.Series("score", per_user.columns.unique("score"))
-        which = np.tile(np.arange(len(scores)), len(per_user))
-        return made.insert_column(per_user.index.nlevels, scores.gather(which))
+        if len(scores) == 1:
+            of_rows = scores.new_from_index(0, len(per_user))
+        else:
+            of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
+        return made.insert_column(per_user.index.nlevels, of_rows)
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
         plain = plain_table(make_table(per_user))
@@ -245,8 +248,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             plain = plain.assign(**{name: 0 for name in undefined if name not in plain})
         return self._finish(plain)
 
-    def _finish(self, table: pd.DataFrame) -> pl.DataFrame:
-        """Return a table of pandas as one of Polars."""
+    def _finish(self, table: Any) -> pl.DataFrame:
+        """Return a table of pandas, or columns of one, as one of Polars."""
         return as_polars(table, self._frame.collect_schema())
 
     def _describe(self, columns: Columns, k: int) -> Any:

@@ -1,5 +1,6 @@
 """Columns of Polars: as Arrow and pandas have them, and of pandas as Polars has them."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,16 @@ from recframe.frames.columns import Columns
 
 def make_sample(schema: pl.Schema) -> pd.DataFrame:
     """Return a DataFrame of pandas without rows that has the columns of a frame."""
+    return _make_sample(*((name, kind, repr(kind)) for name, kind in schema.items()))
+
+
+@lru_cache(8)
+def _make_sample(*columns: tuple[str, pl.DataType, str]) -> pd.DataFrame:
+    """Return the sample of columns, which is kept: to make it takes as long as many a call.
+
+    Some types are equal and not the same; these are told apart as they show themselves.
+    """
+    schema = {name: kind for name, kind, _ in columns}
     stand_ins: dict[str, pl.DataType] = {
         name: pl.List(pl.Int8) for name in schema if schema[name].is_nested()
     }
@@ -22,22 +33,26 @@ def make_sample(schema: pl.Schema) -> pd.DataFrame:
     return sample_of(open_table(pl.DataFrame(schema={**schema, **stand_ins})))
 
 
-def as_polars(table: pd.DataFrame, schema: pl.Schema) -> pl.DataFrame:
-    """Return a table of pandas as Polars has it: categories in the type that the frame's are of."""
+def as_polars(table: Any, schema: pl.Schema) -> pl.DataFrame:
+    """Return columns of pandas as Polars has them: categories in the type of the frame's.
+
+    They are a DataFrame, or a dict of what is or can be a column.
+    """
     made = pl.DataFrame([_as_series(name, column) for name, column in table.items()])
     kinds = {
         name: schema[name]
-        for name, dtype in zip(made.columns, table.dtypes, strict=True)
-        if isinstance(dtype, pd.CategoricalDtype) and name in schema
+        for name, column in zip(made.columns, dict(table).values(), strict=True)
+        if isinstance(column.dtype, pd.CategoricalDtype) and name in schema
     }
     return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
 
 
-def _as_series(name: Any, column: pd.Series) -> pl.Series:
+def _as_series(name: Any, column: Any) -> pl.Series:
     """Return a column of pandas as Polars has it; of numbers at once, without Arrow between."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
-        return pl.Series(name, column.to_numpy(), nan_to_null=True)
-    return pl.from_pandas(column, nan_to_null=True).rename(name)
+        return pl.Series(name, np.asarray(column), nan_to_null=True)
+    made: pl.Series = pl.from_pandas(column, nan_to_null=True)
+    return made.rename(name)
 
 
 def collect(frame: Any, labels: list[Any] | None = None) -> pl.DataFrame:
