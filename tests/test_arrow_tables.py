@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ import pytest
 import recframe
 from recframe import RecframeError
 from recframe.arrow_tables import read_frame
-from recframe.frames import text_users
+from recframe.frames import other_tables, text_users
 from recframe.kernel import views
+from recframe.kernel.pieces import Pieces
 
 TEXTS = ["bob", "", "ann", "ann", "bob", "ü" * 13]
 DAY = datetime.date(2026, 11, 1)
@@ -269,3 +271,151 @@ def test_many_users_too_short_in_views(monkeypatch):
 
     with pytest.raises(RecframeError, match="user 'bob' has 1"):
         recframe.evaluate(table, "recall@2")
+
+
+def in_pieces(frame, cuts):
+    """Return a frame as a table, each column in pieces of its own between cuts."""
+    columns = {}
+    for number, (name, column) in enumerate(frame.items()):
+        bounds = [0, *(cut + number % 2 for cut in cuts), len(frame)]
+        is_plain = isinstance(column.dtype, np.dtype)
+        own = pa.array(column.to_numpy() if is_plain else column)  # a NaN of floats stays one
+        slices = [own.slice(start, stop - start) for start, stop in pairwise(bounds)]
+        columns[name] = pa.chunked_array(slices)
+    return pa.table(columns)
+
+
+def assert_alike(make, frame, table):
+    """Assert that what is made of a frame and of a table is the same bit for bit, errors too."""
+    own, read = (outcome_of(make, rows) for rows in (frame, table))
+    if isinstance(own, str):
+        assert own == read
+    else:
+        pd.testing.assert_frame_equal(own, read, check_exact=True)
+
+
+def outcome_of(make, rows):
+    """Return what is made of rows, or the message with which they are refused."""
+    try:
+        return make(recframe.rec(rows))
+    except RecframeError as error:
+        return str(error)
+
+
+METRICS = ["precision@2", "recall@3", "r_precision", "ndcg@2", "auc", "reciprocal_rank"]
+TIES = ["expected", "first", "last", "best", "worst", "item"]
+PIECES_USERS = {
+    "in runs": [7] * 6 + [12] * 8 + [3] * 7 + [5] * 3,
+    "in several runs": [7] * 6 + [12] * 4 + [7] * 4 + [3] * 7 + [12] * 3,
+    "in no runs": [7, 12, 3] * 8,
+    "one": [7] * 24,
+}
+LAST_BITS = 1 + np.arange(24) * 2.0**-52
+PIECES_SCORES = {
+    "apart": np.arange(24) * 7 % 24 / 8,
+    "tied": np.arange(24) * 7 % 5 / 4,
+    "apart in the last bits": np.append(LAST_BITS[::-1][:23], 1e9),
+    "float32": np.arange(24, dtype=np.float32)[::-1] / 7,
+    "float16": np.arange(24, dtype=np.float16) % 7,
+    "int8": np.arange(24, dtype=np.int8) * 5 % 7,
+    "too large": np.arange(24) * (2**63 // 24),
+    "unsigned": np.arange(24, dtype=np.uint64) % 9 + np.uint64(2**64 - 9),
+    "infinite": np.where(np.arange(24) % 5, np.inf, -np.inf),
+}
+
+
+@pytest.mark.parametrize("scores", PIECES_SCORES)
+@pytest.mark.parametrize("users", PIECES_USERS)
+def test_numbers_in_pieces(users, scores, monkeypatch):
+    """A frame in many pieces, as parquet is read, has the tables of the same frame in one."""
+    monkeypatch.setattr(other_tables, "LEAST", 1)
+    frame = pd.DataFrame({"user": PIECES_USERS[users], "score": PIECES_SCORES[scores]})
+    frame["b_score"] = np.arange(24.0)[::-1] % 11
+    frame["relevant"] = (np.arange(24) % 3 == 0).astype(np.int8)
+    frame["item"] = np.arange(24)
+    frame["is_first"] = (~frame["user"].duplicated()).astype(np.int8)
+    table = in_pieces(frame, [5, 11, 17])
+    given = {"score": ["score", "b_score"], "short": "pad"}
+    few = {**given, "relevant": "is_first"}
+    for make in (
+        *(lambda rec, ties=ties: rec(**given, ties=ties).evaluate(METRICS) for ties in TIES),
+        lambda rec: rec(**given, duplicates="keep").evaluate(
+            ["reciprocal_rank", "mean(b_score)@2"]
+        ),
+        lambda rec: rec(**given, ascending=[False, True]).recall(2),
+        lambda rec: rec(**given, min_score=1).recall(2),
+        lambda rec: rec(short="pad", score="score").mean("recall@1", by="user"),
+        lambda rec: rec(**given).catalogue(2),
+        lambda rec: rec(**given, zero_division=0.0).curve("precision", k=[1, 3]),
+        lambda rec: rec(**given).describe(2),
+        lambda rec: rec(**given).rank(),
+        lambda rec: rec(**given).top(2),
+        lambda rec: rec(**few).evaluate(METRICS),
+    ):
+        assert_alike(make, frame, table)
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop", "unranked"])
+@pytest.mark.parametrize("column", ["user", "score", "b_score", "relevant"])
+def test_nulls_in_pieces(column, missing, monkeypatch):
+    """A null or NaN in one of many pieces counts as it does in one."""
+    monkeypatch.setattr(other_tables, "LEAST", 1)
+    frame = pd.DataFrame({"user": PIECES_USERS["in several runs"], "score": np.arange(24.0)})
+    frame["b_score"] = np.arange(24.0)[::-1]
+    frame["relevant"] = np.arange(24) % 2
+    if column in ("user", "relevant"):
+        frame[column] = frame[column].astype("Int64")
+    frame.loc[13, column] = None
+    options = {"missing": missing, "short": "pad", "score": ["score", "b_score"]}
+    table = in_pieces(frame, [5, 11, 17])
+
+    assert_alike(lambda rec: rec(**options).evaluate(METRICS), frame, table)
+
+
+@pytest.mark.parametrize("duplicates", ["raise", "max", "first", "keep"])
+def test_repeated_pairs_in_pieces(duplicates, monkeypatch):
+    """Rows of one pair that are in several pieces count as they do in one."""
+    monkeypatch.setattr(other_tables, "LEAST", 1)
+    frame = pd.DataFrame({"user": PIECES_USERS["in runs"], "item": np.arange(24) % 5})
+    frame["score"] = np.arange(24) * 7 % 24 / 8
+    frame["relevant"] = (np.arange(24) % 5 < 2).astype(np.int8)
+    options = {"duplicates": duplicates, "short": "pad"}
+    table = in_pieces(frame, [5, 11, 17])
+    for make in (
+        lambda rec: rec(**options).evaluate(METRICS),
+        lambda rec: rec(**options).rank(),
+    ):
+        assert_alike(make, frame, table)
+
+
+@pytest.mark.parametrize("kind", ["int64", "string_view"])
+def test_scores_in_pieces_are_not_joined(kind, monkeypatch):
+    """Where users stand together, their scores are counted as they lie."""
+    monkeypatch.setattr(other_tables, "LEAST", 1)
+    monkeypatch.setattr(text_users, "MANY", 1)
+    frame = pd.DataFrame({"user": np.arange(400) // 8, "score": np.arange(400) * 7 % 400 / 400})
+    frame["relevant"] = np.arange(400) % 3 == 0
+    table = in_pieces(frame, [50, 171, 300])
+    users = [chunk.cast(pa.string()).cast(kind) for chunk in table.column("user").chunks]
+    table = table.set_column(0, "user", pa.chunked_array(users))
+    expected = recframe.evaluate(table, METRICS)
+
+    monkeypatch.setattr(Pieces, "__call__", lambda pieces: pytest.fail("scores were joined"))
+    pd.testing.assert_frame_equal(expected, recframe.evaluate(table, METRICS))
+
+
+@pytest.mark.parametrize("rows_per_chunk", [5, 1 << 20])
+@pytest.mark.parametrize("start", [0, 1, 8, 11])
+def test_flags_in_pieces(start, rows_per_chunk, monkeypatch):
+    """Flags are read from bits, wherever a piece begins and ends among them."""
+    monkeypatch.setattr(other_tables, "ROWS_PER_CHUNK", rows_per_chunk)
+    rng = np.random.default_rng(start)
+    frame = pd.DataFrame({"user": np.arange(60) // 12, "score": np.arange(60.0) * 7 % 60})
+    frame["relevant"] = rng.random(60) < 0.5
+    before = pa.array(rng.random(start) < 0.5)
+    flags = pa.concat_arrays([before, pa.array(frame["relevant"].to_numpy())])
+    cuts = [0, 1, 9, 9, 30, 47, 60]
+    pieces = [flags.slice(start + cut, end - cut) for cut, end in pairwise(cuts)]
+    for column in (flags[start:], pa.chunked_array(pieces)):
+        table = pa.table({"user": frame["user"], "score": frame["score"], "relevant": column})
+        assert_alike(lambda rec: rec().evaluate(METRICS), frame, table)

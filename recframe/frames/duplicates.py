@@ -25,6 +25,8 @@ from recframe.frames.names import has_role_name
 from recframe.frames.nulls import find_nulls, has_nulls, null_error
 from recframe.frames.numbers import check_digits
 from recframe.frames.user_groups import UserGroups
+from recframe.frames.values import Scores
+from recframe.kernel.pieces import Pieces, whole
 from recframe.kernel.rankings import Gains
 from recframe.kernel.repeats import Repeats, find_repeats, write_bits
 from recframe.kernel.texts import Texts
@@ -50,7 +52,7 @@ class Unfolded(NamedTuple):
 
     rows: Array
     pair: Array
-    scores: dict[Hashable, tuple[Array, Array | None]]
+    scores: Scores
 
 
 class ItemKeys(NamedTuple):
@@ -176,11 +178,11 @@ def advise_blindly(labels: list[Hashable]) -> str:
 
 
 def fold_scores(
-    values: Array, is_ranked: Array | None, repeats: Repeats
+    values: Array | Pieces, is_ranked: Array | None, repeats: Repeats
 ) -> tuple[Array, Array | None]:
     """Return scores of rows, and which are ranked, where a first row has the best of its pair."""
     rows, first = repeats
-    values = values.copy()
+    values = whole(values).copy()
     if is_ranked is not None:
         is_ranked = is_ranked.copy()
         # What is not ranked must not be the best: it becomes the lowest value there is.

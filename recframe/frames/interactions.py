@@ -9,7 +9,9 @@ import pandas as pd
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import Unfolded
 from recframe.frames.user_groups import UserGroups
+from recframe.frames.values import Scores
 from recframe.kernel.grouping import group_offsets, sum_by_user
+from recframe.kernel.pieces import whole
 from recframe.kernel.rankings import Gains, Judged, Rankings
 from recframe.kernel.repeats import Repeats
 from recframe.kernel.row_order import KnownOrder
@@ -33,8 +35,8 @@ class Interactions(NamedTuple):
         Whether each row is relevant, in grouped order.
     scores : dict
         Label of each score column: (values, is_ranked), in grouped order. The highest value is
-        the best: those of ascending scores are turned round. `is_ranked` is a boolean array, or
-        None where every row is ranked.
+        the best: those of ascending scores are turned round. Values are an array or, as they come,
+        pieces; `is_ranked` is a boolean array, or None where every row is ranked.
     n_unlisted : ndarray of shape (n_users,), int
         Relevant items of each user that have no row.
     is_judged : bool
@@ -60,7 +62,7 @@ class Interactions(NamedTuple):
     rows: Array | None
     groups: UserGroups
     relevant: Array
-    scores: dict[Hashable, tuple[Array, Array | None]]
+    scores: Scores
     n_unlisted: Array
     is_judged: bool
     find_gains: Callable[[], Gains] | None = None
@@ -88,7 +90,7 @@ class Interactions(NamedTuple):
                 values, self.relevant, offsets, self.n_unlisted, gains, self.averaged, judged
             )
         return Rankings(
-            values[is_ranked],
+            whole(values)[is_ranked],
             self.relevant[is_ranked],
             group_offsets(sum_by_user(is_ranked, offsets)),
             sum_by_user(self.relevant & ~is_ranked, offsets) + self.n_unlisted,
@@ -130,7 +132,7 @@ class Interactions(NamedTuple):
             relevant=arrange(self.relevant),
             averaged=tuple(map(arrange, self.averaged)),
             scores={
-                label: (arrange(values), None if is_ranked is None else arrange(is_ranked))
+                label: (arrange(whole(values)), None if is_ranked is None else arrange(is_ranked))
                 for label, (values, is_ranked) in self.scores.items()
             },
             find_gains=None if find_gains is None else take_gains,
@@ -161,7 +163,7 @@ class Interactions(NamedTuple):
         stands = is_ranked
         if self.unfolded is not None:
             own, stands = self.unfolded.scores[score]
-            has_best = own == values[place]
+            has_best = whole(own) == whole(values)[place]
             stands = has_best if stands is None else has_best & stands
         if stands is not None:
             rows, place = rows[stands], place[stands]

@@ -1,6 +1,6 @@
 """Tables of other libraries, as Arrow has them: read to arrays, of no more columns than needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,14 +11,17 @@ import pyarrow as pa
 from recframe.arrow_tables import read_frame, sample_of
 from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns, find_columns
+from recframe.frames.id_runs import find_piece_runs
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_same
+from recframe.frames.reading import Given
 from recframe.frames.tables import measure_table
-from recframe.frames.text_users import find_stand_in
+from recframe.frames.text_users import StandIn, find_stand_in
 from recframe.frames.truth import read_judged
-from recframe.frames.user_groups import UserIds
-from recframe.kernel.grouping import join
-from recframe.kernel.threads import Array
+from recframe.frames.user_groups import read_users
+from recframe.kernel.grouping import group_offsets, run_bounds
+from recframe.kernel.pieces import LEAST, Pieces, join
+from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_threads
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
@@ -53,7 +56,7 @@ def make_of_table(
         interactions = _read_with_stand_in(table, columns, options)
     try:
         if interactions is None:
-            frame = read_frame(table, columns.labels, _join_numbers(table, columns))
+            frame = read_frame(table, columns.labels, _join_numbers(table, columns, {}))
             interactions = read_judged(frame, columns, options)
         return make(interactions, options)
     except RepeatedPairError:  # of which another column may say why
@@ -63,30 +66,102 @@ def make_of_table(
 def _read_with_stand_in(table: pa.Table, columns: Columns, options: Options) -> Interactions | None:
     """Return the arrays of the rows, read with a stand-in for users; None: to be read as they are.
 
-    It is not shown, so that what is wrong with the rows is for the texts themselves to say.
+    It is not shown, so that what is wrong with the rows is for the users themselves to say.
     """
-    number = table.column_names.index(columns.user)
-    stand_in = find_stand_in(table.column(number))
-    if stand_in is not None:
-        with suppress(RecframeError):
-            cells, users = stand_in.cells, None
-            if stand_in.bounds is not None:
-                runs = pd.Series(cells, name=columns.users[0], copy=False)
-                users = UserIds([runs], [cells], stand_in.bounds)
-                cells = np.zeros(len(table), bool)  # which are not read
-            known = _join_numbers(table, columns) | {number: cells}
-            frame = read_frame(table, columns.labels, known)
-            return stand_in.restore(read_judged(frame, columns, options, users))
+    (user,) = columns.users
+    column = _get_column(table, user)
+    stand_in = find_stand_in(column) or _find_integer_runs(column)
+    if stand_in is None:
+        return None
+    known = {user: stand_in.cells}
+    given = None
+    if stand_in.bounds is not None:
+        runs = pd.Series(stand_in.cells, name=user, copy=False)
+        pieces = _find_scores(table, columns, options)
+        given = Given(read_users([runs])._replace(bounds=stand_in.bounds), pieces)
+        known = dict.fromkeys([user, *pieces], np.broadcast_to(False, len(table)))
+    with suppress(RecframeError):
+        frame = read_frame(table, columns.labels, _join_numbers(table, columns, known))
+        return stand_in.restore(read_judged(frame, columns, options, given))
     return None
 
 
-def _join_numbers(table: pa.Table, columns: Columns) -> dict[int, Array]:
-    """Return the columns in a role that are numbers in many pieces, as of parquet, in one piece."""
-    known = {}
+def _find_integer_runs(column: pa.ChunkedArray) -> StandIn | None:
+    """Return integers in many pieces as runs; None where they do not come in runs."""
+    if column.num_chunks < 2 or not pa.types.is_integer(column.type) or column.null_count:
+        return None
+    pieces = [chunk.to_numpy() for chunk in column.chunks if len(chunk)]
+    runs = find_piece_runs(run_bounds, pieces, pieces, least=2) if pieces else None
+    if runs is None:
+        return None
+    users, bounds = runs.join(np.concatenate(runs.heads))
+    return StandIn(users, bounds=bounds)
+
+
+def _find_scores(table: pa.Table, columns: Columns, options: Options) -> dict[Hashable, Pieces]:
+    """Return the scores that need not be joined to be read: in pieces, ranked as they are."""
+    others = [columns.relevant, columns.item, *(label for _, label in columns.averaged)]
+    others += columns.of_users
+    found = {}
+    for label, is_low_best in zip(columns.scores, columns.ascending, strict=True):
+        column = _get_column(table, label)
+        is_alone = not any(is_same(label, other) for other in others)
+        is_as_it_is = options.min_score is None and not is_low_best
+        is_long = len(column) >= LEAST * column.num_chunks
+        if is_alone and is_as_it_is and is_long and _is_in_pieces(column):
+            arrays = [chunk.to_numpy() for chunk in column.chunks if len(chunk)]
+            # The lowest value tells of NaN, as in `nulls`.
+            if not np.isnan(in_threads(np.min, [(array,) for array in arrays])).any():
+                found[label] = Pieces(arrays)
+    return found
+
+
+def _join_numbers(
+    table: pa.Table, columns: Columns, known: Mapping[Hashable, Array]
+) -> dict[int, Array]:
+    """Return the columns in a role that are known, numbers in many pieces, or flags, as arrays."""
+    joined = {}
     for label in columns.labels:
         number = table.column_names.index(label)
         column = table.column(number)
-        is_plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-        if is_plain and column.null_count == 0 and column.num_chunks > 1:
-            known[number] = join([chunk.to_numpy() for chunk in column.chunks])
-    return known
+        if label in known:
+            joined[number] = known[label]
+        elif _is_in_pieces(column):
+            joined[number] = join([chunk.to_numpy() for chunk in column.chunks])
+        elif pa.types.is_boolean(column.type) and column.null_count == 0:
+            joined[number] = _read_flags(column)
+    return joined
+
+
+def _read_flags(column: pa.ChunkedArray) -> Array:
+    """Return flags, which Arrow has as bits; in threads."""
+    flags = np.empty(len(column), bool)
+    firsts = group_offsets(np.array([0, *map(len, column.chunks)]))[1:-1].tolist()
+
+    def write(chunk: pa.Array, first: int, start: int) -> None:
+        n_flags = min(len(chunk) - start, ROWS_PER_CHUNK)
+        byte, bit = divmod(chunk.offset + start, 8)
+        bits = np.frombuffer(chunk.buffers()[1], np.uint8)[byte : byte + n_flags // 8 + 2]
+        own = np.unpackbits(bits, bitorder="little")[bit : bit + n_flags]
+        flags[first + start : first + start + n_flags] = own
+
+    in_threads(
+        write,
+        [
+            (chunk, first, start)
+            for chunk, first in zip(column.chunks, firsts, strict=True)
+            for start in range(0, len(chunk), ROWS_PER_CHUNK)
+        ],
+    )
+    return flags
+
+
+def _get_column(table: pa.Table, label: Hashable) -> pa.ChunkedArray:
+    """Return the column of a label, the first one of that name."""
+    return table.column(table.column_names.index(label))
+
+
+def _is_in_pieces(column: pa.ChunkedArray) -> bool:
+    """Return whether a column is numbers in many pieces, as of parquet, none of which is null."""
+    is_plain: bool = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    return is_plain and column.null_count == 0 and column.num_chunks > 1

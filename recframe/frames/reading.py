@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,10 +23,26 @@ from recframe.frames.duplicates import (
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.nulls import find_nulls, has_nulls
 from recframe.frames.user_groups import UserGroups, UserIds, Values, group_values, read_users
-from recframe.frames.values import read_gains, read_relevance, read_scores, read_values
+from recframe.frames.values import Scores, read_gains, read_relevance, read_scores, read_values
+from recframe.kernel.pieces import Pieces
 from recframe.kernel.repeats import Repeats
 from recframe.kernel.threads import Array
 from recframe.options import Options
+
+
+class Given(NamedTuple):
+    """What is known of the rows of a frame, whose own cells are not read.
+
+    Parameters
+    ----------
+    users : UserIds
+        The ids of users, of runs of rows.
+    scores : dict
+        The values of score columns, every one of which is ranked, the highest first.
+    """
+
+    users: UserIds
+    scores: dict[Hashable, Pieces]
 
 
 def read_interactions(
@@ -35,11 +51,9 @@ def read_interactions(
     options: Options,
     *,
     lenient: bool = False,
-    users: UserIds | None = None,
+    given: Given | None = None,
 ) -> Interactions:
     """Return the arrays of a frame's columns, nulls treated as `missing` says.
-
-    The ids of users may be known, of runs of rows; the frame's own are not read then.
 
     With truth no row is relevant yet: `truth.read_judged` looks them up. Where reading is lenient,
     rows with a null user or relevance are left out, those with a null score not ranked, and a
@@ -52,19 +66,23 @@ def read_interactions(
         checked += [label for _, label in columns.averaged]
     rows = complete_rows(frame, [label for label in checked if label is not None])
     n_rows = len(frame) if rows is None else len(rows)
-    if users is None:
+    if given is None:
         users = read_users([get_column(frame, label, rows) for label in columns.users])
     else:
-        users = users.take_rows(rows)
+        users = given.users.take_rows(rows)
     relevant, grades = None, None
     if columns.relevant is not None:
         relevance = get_column(frame, columns.relevant, rows)
         with suppress(RecframeError) if lenient else nullcontext():
             relevant, grades = read_relevance(relevance, options)
-    scores = {
-        label: read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
-        for label, is_low_best in zip(columns.scores, columns.ascending, strict=True)
-    }
+    scores: Scores = {}
+    for label, is_low_best in zip(columns.scores, columns.ascending, strict=True):
+        if given is not None and label in given.scores:
+            own = given.scores[label]
+            scores[label] = own if rows is None else own.take(rows), None
+        else:
+            score = get_column(frame, label, rows)
+            scores[label] = read_scores(score, options, lenient, is_low_best)
     averaged = [
         read_values(get_column(frame, label, rows), scores, options)
         for _, label in columns.averaged

@@ -16,39 +16,41 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.arrow_tables import is_view, read_column
-from recframe.frames.id_runs import N_SAMPLED, text_run_bounds
+from recframe.frames.id_runs import PieceRuns, find_piece_runs, text_run_bounds
 from recframe.frames.interactions import Interactions
 from recframe.frames.keys import MANY
 from recframe.frames.text_words import Coding, decode_texts, encode_texts
 from recframe.frames.user_groups import sort_users
-from recframe.kernel.grouping import group_offsets, run_bounds
-from recframe.kernel.threads import Array, in_slices, in_threads
-from recframe.kernel.view_ends import MOST_BYTES, WORD, number_ends
+from recframe.kernel.grouping import run_bounds
+from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.view_ends import MOST_BYTES, WORD, number_ends, number_several
 from recframe.kernel.views import BATCH, batches, find_lengths, number_short
 
 
 class StandIn(NamedTuple):
-    """What stands for the texts of a column.
+    """What stands for the users of a column.
 
     Parameters
     ----------
     cells : ndarray of int
-        What stands in each row, or in each run of rows of one text.
-    write : callable
-        Returns the texts of such cells.
+        What stands in each row, or in each run of rows of one user.
+    write : callable, default None
+        Returns the texts of such cells; None: these are the users themselves.
     is_ordered : bool, default True
-        Whether cells are in the order of texts.
+        Whether cells are in the order of users.
     bounds : ndarray of shape (n_runs + 1,), int, default None
         The bounds of runs; None: each row has a cell.
     """
 
     cells: Array
-    write: Callable[[Array], pa.Array]
+    write: Callable[[Array], pa.Array] | None = None
     is_ordered: bool = True
     bounds: Array | None = None
 
     def restore(self, interactions: Interactions) -> Interactions:
-        """Return the arrays of rows of users for which these stand, with the users' texts."""
+        """Return the arrays of rows of users for which these stand, with the users themselves."""
+        if self.write is None:
+            return interactions
         groups = interactions.groups
         texts = read_column(pa.chunked_array([self.write(groups.users.to_numpy())]))
         users = pd.Index(texts, name=groups.users.name)
@@ -66,23 +68,17 @@ def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
     if not is_view(column.type) or column.null_count or not chunks:
         return None
     views = [_get_views(chunk) for chunk in chunks]
-    bounds = _find_runs(chunks, views)
-    if bounds is None:
+    runs = _find_runs(chunks, views)
+    if runs is None:
         if len(column) < MANY:
             return None
         return _read_integers(chunks, views) or _read_words(chunks, views)
-    # `take` is many times as fast as an index here.
-    heads = [own.take(found[:-1], axis=0) for own, found in zip(views, bounds, strict=True)]
-    made = _read_integers(chunks, heads)
+    made = _read_integers(chunks, runs.heads)
     if made is None:
-        texts = pa.concat_arrays([*map(_take_texts, chunks, heads, bounds)])
-        made = _read_words([texts], heads) or _read_positions(texts)
-    # A run may go on in the next piece, or with the next copy of a text.
-    own = run_bounds(made.cells)[:-1]
-    firsts = group_offsets(np.array([len(chunk) for chunk in chunks]))
-    pairs = zip(bounds, firsts[:-1], strict=True)
-    starts = np.concatenate([found[:-1] + first for found, first in pairs])[own]
-    return made._replace(cells=made.cells[own], bounds=np.append(starts, firsts[-1]))
+        texts = pa.concat_arrays([*map(_take_texts, chunks, *runs)])
+        made = _read_words([texts], runs.heads) or _read_positions(texts)
+    cells, bounds = runs.join(made.cells)  # a run may go on with the next copy of a text
+    return made._replace(cells=cells, bounds=bounds)
 
 
 def _get_views(chunk: pa.Array) -> Array:
@@ -91,23 +87,13 @@ def _get_views(chunk: pa.Array) -> Array:
     return words[2 * chunk.offset : 2 * (chunk.offset + len(chunk))].reshape(-1, 2)
 
 
-def _find_runs(chunks: Sequence[pa.Array], views: Sequence[Array]) -> list[Array] | None:
-    """Return the bounds of runs of one text in each piece; None where texts are not in runs.
+def _find_runs(chunks: Sequence[pa.Array], views: Sequence[Array]) -> PieceRuns | None:
+    """Return the runs of one text in each piece; None where texts are not in runs.
 
     In a run all views are one, or each is of a copy of its own.
     """
-
-    def are_runs(*found: Array) -> bool:
-        n_rows = sum(int(bounds[-1]) for bounds in found)
-        return 4 * sum(len(bounds) - 1 for bounds in found) <= n_rows
-
-    for find, pieces in ((run_bounds, views), (_find_text_runs, chunks)):
-        # As the first ones are, so are the others as a rule.
-        if are_runs(find(pieces[0][:N_SAMPLED])):
-            found = in_threads(find, [(own,) for own in pieces])
-            if are_runs(*found):
-                return found
-    return None
+    found = find_piece_runs(run_bounds, views, views, least=4)
+    return found or find_piece_runs(_find_text_runs, chunks, views, least=4)
 
 
 def _find_text_runs(chunk: pa.Array) -> Array:
@@ -128,10 +114,16 @@ def _read_integers(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandI
     # Texts that begin alike are told by their ends.
     text = chunks[0][0].as_py().encode()
     data = [[np.frombuffer(each, np.uint8) for each in own.buffers()[2:]] for own in chunks]
-    if (ends := number_ends(views, data, text)) is not None:
-        coding = Coding(pa.string(), text[:-WORD], len(text), len(text))
-        return StandIn(ends, partial(decode_texts, coding=coding), is_ordered=False)
-    return None
+    lengths, begin = (len(text), len(text)), text[:-WORD]
+    ends = number_ends(views, data, text)
+    if ends is None:
+        lengths = find_lengths(views)
+        begin = text[: max(0, lengths[1] - WORD)]
+        ends = number_several(views, data, begin, lengths)
+    if ends is None:
+        return None
+    coding = Coding(pa.string(), begin, *lengths)
+    return StandIn(ends, partial(decode_texts, coding=coding), is_ordered=False)
 
 
 def _read_words(chunks: Sequence[pa.Array], views: Sequence[Array]) -> StandIn | None:

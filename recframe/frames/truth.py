@@ -18,8 +18,8 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.judgments import Judgments, get_items, read_items, read_judgments
 from recframe.frames.overlap import Items, Overlap, are_listed, find_items
 from recframe.frames.pair_rows import find_rows, find_text_rows
-from recframe.frames.reading import read_interactions
-from recframe.frames.user_groups import UserGroups, UserIds
+from recframe.frames.reading import Given, read_interactions
+from recframe.frames.user_groups import UserGroups
 from recframe.kernel.rankings import Gains, Judged, group_gains
 from recframe.kernel.threads import Array, in_threads
 from recframe.options import Options
@@ -146,19 +146,16 @@ def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> 
 
 
 def read_judged(
-    frame: pd.DataFrame, columns: Columns, options: Options, users: UserIds | None = None
+    frame: pd.DataFrame, columns: Columns, options: Options, given: Given | None = None
 ) -> Interactions:
-    """Return the arrays of a frame, with the relevance that truth gives where there is one.
-
-    The ids of users may be known; they are those of the frame's rows then.
-    """
+    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
     judge: Judge | None
     if len(frame) < ROWS_AT_ONCE or options.exclude is not None or options.is_condensed:
         judge = open_judge(columns, options)
         frame = open_candidates(columns, options, judge).among(frame, is_all=True)
-        interactions = read_interactions(frame, columns, options, users=users)
+        interactions = read_interactions(frame, columns, options, given=given)
     else:  # neither needs the other
-        read = partial(read_interactions, users=users)
+        read = partial(read_interactions, given=given)
         tasks: Any = [(open_judge, columns, options), (read, frame, columns, options)]
         judge, interactions = in_threads(lambda call, *arguments: call(*arguments), tasks)
     return interactions if judge is None else judge.judge(interactions, is_all=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,16 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 from recframe.errors import RecframeError, quote
 from recframe.frames.nulls import find_nulls, has_nulls, null_error
 from recframe.frames.numbers import NUMBER_OBJECTS, at_least, read_objects
+from recframe.kernel.pieces import Pieces
 from recframe.kernel.rankings import Gains
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overflow
 OF_MEAN = "mean column"
+
+# Of each score column its values, the highest the best, and which rows are ranked; None: all.
+Scores: TypeAlias = dict[Hashable, tuple[Array | Pieces, Array | None]]
 
 
 def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array | None]:
@@ -112,9 +116,7 @@ def read_scores(
     return values, is_ranked
 
 
-def read_values(
-    column: pd.Series, scores: dict[Hashable, tuple[Array, Array | None]], options: Options
-) -> Array:
+def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
     """Return the values of a column that a metric is of as floats.
 
     A null in a row that no score ranks stays one, under ``missing="unranked"``.
@@ -144,7 +146,7 @@ def read_values(
     return numbers
 
 
-def _is_any_ranked(flags: Array, scores: dict[Hashable, tuple[Array, Array | None]]) -> bool:
+def _is_any_ranked(flags: Array, scores: Scores) -> bool:
     """Return whether any of the flagged rows is ranked by some score."""
     return any(
         is_ranked is None or bool((flags & is_ranked).any()) for _, is_ranked in scores.values()

@@ -14,6 +14,7 @@ from recframe.kernel.grouping import (
     sum_by_row,
     sum_by_user,
 )
+from recframe.kernel.pieces import whole
 from recframe.kernel.rankings import TIE_RULES, Rankings, TieRule
 from recframe.kernel.sort_keys import rankable, to_keys
 from recframe.kernel.sorting import Block, mark, sorted_blocks
@@ -108,7 +109,7 @@ def _count_single(rankings: Rankings, sizes: Array, rule: TieRule) -> list[Array
 
     Then a user's rows are compared with that one row's score, and nothing is sorted.
     """
-    scores, relevant, offsets, *_ = rankings
+    scores, (relevant, offsets) = whole(rankings.scores), rankings[1:3]
     found = np.flatnonzero(relevant)
     user = np.searchsorted(offsets, found, side="right") - 1
     own = np.zeros(len(sizes), scores.dtype)
@@ -166,7 +167,7 @@ def rank_rows(rankings: Rankings, rule: TieRule) -> Array:
     """
     user = np.repeat(np.arange(len(rankings.offsets) - 1), np.diff(rankings.offsets))
     row = np.arange(len(user))
-    keys = [user, to_keys(rankable(rankings.scores).copy())]
+    keys = [user, to_keys(rankable(whole(rankings.scores)).copy())]
     if rule.row_order:
         keys.append(row * rule.row_order)
     elif rule.relevant_first is not None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.grouping import group_offsets, number_members, sum_by_user
+from recframe.kernel.pieces import whole
 from recframe.kernel.rankings import Rankings, TieRule
 from recframe.kernel.runs import size_blocks
 from recframe.kernel.sort_keys import rankable
@@ -35,7 +36,7 @@ class FirstRows(NamedTuple):
 
 def find_first_rows(rankings: Rankings, rule: TieRule, k: int) -> FirstRows:
     """Return the rows that may be among the first k of their user's ranking."""
-    scores, offsets = rankable(rankings.scores), rankings.offsets
+    scores, offsets = rankable(whole(rankings.scores)), rankings.offsets
     sizes = np.diff(offsets)
     bound = np.repeat(_find_bounds(scores, offsets, k), sizes)
     row = np.flatnonzero(scores >= bound)
@@ -68,7 +69,7 @@ def find_each(rankings: Rankings, rule: TieRule, cut_offs: tuple[int, ...]) -> l
         # What comes before a smaller cut-off is among these.
         sizes = np.bincount(first.user, minlength=len(rankings.offsets) - 1)
         rankings = rankings._replace(
-            scores=rankings.scores[first.row],
+            scores=rankings.scores.take(first.row),
             relevant=rankings.relevant[first.row],
             offsets=group_offsets(sizes),
         )

@@ -1,6 +1,5 @@
 """Grouping: rows grouped by integers, and what is found out about groups. NumPy only."""
 
-from collections.abc import Sequence
 from itertools import chain, pairwise
 from typing import Any
 
@@ -31,21 +30,6 @@ def take(values: Array, order: Array) -> Array:
 
     in_slices(gather, 0, len(order), FAR_ROWS)
     return taken
-
-
-def join(pieces: Sequence[Array]) -> Array:
-    """Return one or more arrays one after the other, copied in threads where that pays."""
-    offsets = group_offsets(np.array([len(piece) for piece in pieces]))
-    joined = np.empty(offsets[-1], pieces[0].dtype)
-
-    def copy(start: int, stop: int) -> None:
-        for piece, first in zip(pieces, offsets[:-1].tolist(), strict=True):
-            own = slice(max(start, first), min(stop, first + len(piece)))
-            if own.start < own.stop:
-                joined[own] = piece[own.start - first : own.stop - first]
-
-    in_slices(copy, 0, len(joined))
-    return joined
 
 
 def invert(order: Array) -> Array:

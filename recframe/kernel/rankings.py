@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.grouping import group_rows, sum_by_user
+from recframe.kernel.pieces import Pieces
 from recframe.kernel.threads import Array, Result, in_threads, user_bounds
 
 
@@ -118,7 +119,7 @@ class Rankings(NamedTuple):
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows,), real
+    scores : ndarray of shape (n_rows,), real, or Pieces of them
         The values rows are ranked by, highest first; no NaN.
     relevant : ndarray of shape (n_rows,), bool
         Whether a row is relevant.
@@ -134,7 +135,7 @@ class Rankings(NamedTuple):
         What truth holds; None where nobody asks.
     """
 
-    scores: Array
+    scores: Array | Pieces
     relevant: Array
     offsets: Array
     n_unranked: Array

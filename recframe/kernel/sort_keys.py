@@ -3,10 +3,11 @@
 NumPy only.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from recframe.kernel.pieces import Pieces, arrays_of, in_turn, whole
 from recframe.kernel.threads import Array
 
 MAX_INTEGER = 1 << 61  # the keys of larger scores would need more than 62 bits
@@ -50,7 +51,7 @@ def key_range(low: int, high: int) -> tuple[int, int, int]:
     return n_dropped, top - (1 << 30) if n_bits == 32 else top, n_bits
 
 
-def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
+def short_keys(scores: Array | Pieces, marks: Array, room: int) -> ShortKeys:
     """Return the leading bits of scores as keys, with their marks; scores are `rankable`.
 
     The bits that all scores share need no room, so that a range of scores as a model gives them
@@ -67,22 +68,22 @@ def short_keys(scores: Array, marks: Array, room: int) -> ShortKeys:
         return np.rint(part * scale).astype(np.int64)
 
     n_dropped, top, n_bits = key_range(*read(bounds).tolist())
-    lost = 0
-    for start in range(0, len(scores), SLICE):
-        bits = read(scores[start : start + SLICE])
-        part = keys[start : start + len(bits)]
+    lost = stop = 0
+    for own in in_turn(scores, SLICE):
+        start, stop = stop, stop + len(own)
+        bits, part = read(own), keys[start:stop]
         if not lost:
             lost = int(np.bitwise_or.reduce(bits)) & ((1 << n_dropped) - 1)
         part[:] = bits >> n_dropped if n_dropped else bits
         # Bits beyond the 32nd fall away on either side of the difference, which has 31.
         np.subtract(np.array(top).astype(np.int32), part, out=part)
         part += part
-        part |= marks[start : start + len(bits)]
+        part |= marks[start:stop]
     keys[len(scores) :] = 0
     return ShortKeys(keys, lost == 0, n_bits)
 
 
-def _decimal_scale(scores: Array, bounds: Array) -> float | None:
+def _decimal_scale(scores: Array | Pieces, bounds: Array) -> float | None:
     """Return the power of ten by which scores are whole numbers of few bits, None if by none.
 
     Scores rounded to some decimals have long mantissas, and ties; as whole numbers they are short.
@@ -93,16 +94,16 @@ def _decimal_scale(scores: Array, bounds: Array) -> float | None:
     def is_decimal(values: Array, scale: float) -> bool:
         return bool((np.rint(values * scale) / scale == values).all())
 
-    sample, largest = scores[:: max(1, len(scores) // N_SAMPLED)], np.abs(bounds).max()
+    step, largest = max(1, len(scores) // N_SAMPLED), np.abs(bounds).max()
+    sample = np.concatenate([array[::step] for array in arrays_of(scores)])
     scales = [scale for scale in SCALES if largest < (1 << 30) / scale]
     # What is a whole number by one power of ten is one by the next too.
     if not scales or not is_decimal(sample, scales[-1]):
         return None
     for scale in scales:
         if is_decimal(sample, scale):
-            slices = range(0, len(scores), SLICE)
-            whole = all(is_decimal(scores[start : start + SLICE], scale) for start in slices)
-            return scale if whole else None
+            are_decimal = all(is_decimal(part, scale) for part in in_turn(scores, SLICE))
+            return scale if are_decimal else None
     return None
 
 
@@ -124,18 +125,22 @@ def _ordered_bits(scores: Array, *, is_positive: bool = False) -> Array:
     return ordered
 
 
-def rankable(scores: Array) -> Array:
+@overload
+def rankable(scores: Array) -> Array: ...
+@overload
+def rankable(scores: Array | Pieces) -> Array | Pieces: ...
+def rankable(scores: Array | Pieces) -> Array | Pieces:
     """Return scores, or integers in the same order where `to_keys` does not take their type."""
-    kind, n_bytes = scores.dtype.kind, scores.itemsize
+    kind, n_bytes = scores.dtype.kind, scores.dtype.itemsize
     if kind == "f" and n_bytes == 2:
-        return scores.astype(np.float32)
+        return whole(scores).astype(np.float32)
     if kind == "f" and n_bytes in (4, 8):
         return scores
     if kind in "iu":
         low, high = _bounds(scores) if n_bytes == 8 else (0, 0)
         if low >= -MAX_INTEGER and high <= MAX_INTEGER:
             return scores
-    return ranks(scores)
+    return ranks(whole(scores))
 
 
 def ranks(values: Array) -> Array:
@@ -205,9 +210,9 @@ def break_ties(keys: Array, row_order: int) -> Array:
     return spread
 
 
-def _bounds(scores: Array) -> tuple[Any, Any]:
+def _bounds(scores: Array | Pieces) -> tuple[Any, Any]:
     """Return the smallest and the largest score, zeros where there is none."""
-    cells = scores.ravel()
-    slices = [cells[start : start + SLICE] for start in range(0, len(cells), SLICE)]
-    bounds = [(part.min(), part.max()) for part in slices]  # of both passes one is in the cache
+    cells = scores if isinstance(scores, Pieces) else scores.ravel()
+    # Of both passes one is in the cache.
+    bounds = [(part.min(), part.max()) for part in in_turn(cells, SLICE)]
     return (min(low for low, _ in bounds), max(high for _, high in bounds)) if bounds else (0, 0)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.grouping import sum_by_row
+from recframe.kernel.pieces import Pieces, whole
 from recframe.kernel.rankings import Rankings, TieRule
 from recframe.kernel.sort_keys import ShortKeys, break_ties, rankable, short_keys, to_keys
 from recframe.kernel.threads import Array
@@ -116,13 +117,13 @@ def _by_exact_keys(rankings: Rankings, users: Array, depth: int, rule: TieRule) 
     return Block(users, *_sort_down_to(keys, sizes, depth, keep_tie=rule.is_expectation))
 
 
-def _gather(values: Array, starts: Array, width: int) -> Array:
+def _gather(values: Array | Pieces, starts: Array, width: int) -> Array:
     """Return the runs of this width at the starts, as rows of a new matrix.
 
     What is beyond the end of the values is undefined.
     """
     if len(starts) == 1:
-        return values[None, starts[0] : starts[0] + width].copy()
+        return whole(values[starts[0] : starts[0] + width])[None].copy()
     return values.take(starts[:, None] + np.arange(width), mode="clip")
 
 

@@ -129,7 +129,8 @@ def are_few_pairs(rankings: Rankings) -> bool:
 
 def _count_scores(rankings: Rankings) -> int | None:
     """Return how many distinct scores there seem to be, None where most rows have their own."""
-    sample = rankings.scores[:: max(1, len(rankings.scores) // N_SAMPLED)]
+    rows = np.arange(0, len(rankings.scores), max(1, len(rankings.scores) // N_SAMPLED))
+    sample = rankings.scores.take(rows)
     n_scores = len(np.unique(sample))
     return n_scores if 2 * n_scores < len(sample) else None
 
@@ -191,7 +192,7 @@ def _group_by_score(rankings: Rankings, users: Array) -> tuple[Array, Array]:
     n_rows = rankings.offsets[users + 1] - starts
     user, number = number_members(n_rows)
     rows = starts[user] + number
-    keys = to_keys(rankable(rankings.scores[rows]).copy())
+    keys = to_keys(rankable(rankings.scores.take(rows)))
     order = order_runs(keys, n_rows, np.iinfo(keys.dtype).max)
     return rows[order], run_sizes(run_starts(user, keys[order]), len(order))
 

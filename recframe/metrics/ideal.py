@@ -56,7 +56,7 @@ def grade(
     if places is not None:
         of_rows = gains.gain[places.row].astype(np.float64)
     else:
-        scores = rankings.scores[found]
+        scores = rankings.scores.take(found)
         of_rows = gain[_counted_order(found, scores, user, gain, counts.user, rule)]
     if len(gains.unranked):
         user = np.append(user, np.repeat(np.arange(n_users), np.diff(gains.offsets)))

@@ -7,6 +7,7 @@ import numpy as np
 
 from recframe.kernel.counting import Counts, Depth, count
 from recframe.kernel.grouping import group_offsets, sum_by_user
+from recframe.kernel.pieces import whole
 from recframe.kernel.rankings import Rankings, TieRule
 from recframe.kernel.threads import Array
 from recframe.metrics.hits import Hits, expected_hits
@@ -46,7 +47,7 @@ class JudgedRows:
             return counts
         scores, relevant, offsets, n_unranked, *_ = self._rankings
         own = group_offsets(sum_by_user(self._rows, offsets))
-        kept = Rankings(scores[self._rows], relevant[self._rows], own, n_unranked)
+        kept = Rankings(whole(scores)[self._rows], relevant[self._rows], own, n_unranked)
         return count(kept, self._rule)
 
     @property

@@ -98,13 +98,3 @@ def test_integers_that_are_near_each_other(kind):
     assert grouping.narrow(np.array([0, 9, 0], kind)).tolist() == [0, 9, 0]
     assert grouping.narrow(np.array([0, 13, 0], kind)) is None
     assert [] == grouping.narrow(np.array([], kind)).tolist()
-
-
-@pytest.mark.parametrize("sizes", [[3], [0, 2, 0], [1 << 21, 5, 1 << 20]])
-def test_join(sizes):
-    """Pieces come one after the other, whatever threads copy."""
-    pieces = [np.arange(size, dtype=np.int32) for size in sizes]
-
-    joined = grouping.join(pieces)
-    assert joined.dtype == np.int32
-    np.testing.assert_array_equal(np.concatenate(pieces), joined)
