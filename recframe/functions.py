@@ -358,10 +358,10 @@ def scan(
         Files of one format that have one row for each user and item: a file, a folder, a glob
         pattern, or a list of them; or the folder of a Delta table. Names that begin with _ or . are
         left out. The format goes by the ending: .csv, .tsv, .jsonl and .ndjson (also .gz, .bz2,
-        .zst), .feather and .arrow, else parquet. Or a dataset or reader of pyarrow, or a table of
-        deltalake at its version; a reader gives its rows to one call. What there is is looked up
-        once, here. A path may be a URI, as ``s3://bucket/runs``: s3, gs, abfs and hdfs are
-        opened by pyarrow, with the credentials that the environment has, https and others by
+        .zst), .feather, .arrow and .ipc, else parquet. Or a dataset or reader of pyarrow, or a
+        table of deltalake at its version; a reader gives its rows to one call. What there is is
+        looked up once, here. A path may be a URI, as ``s3://bucket/runs``: s3, gs, abfs and hdfs
+        are opened by pyarrow, with the credentials that the environment has, https and others by
         fsspec (``pip install 'recframe[cloud]'``).
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; see `evaluate`.

@@ -3,6 +3,7 @@
 import datetime
 import math
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -361,3 +362,58 @@ def test_the_other_doors_return_pandas():
 
     pd.testing.assert_frame_equal(expected, recframe.evaluate(frame, METRICS, **OPTIONS))
     pd.testing.assert_frame_equal(expected, recframe.rec(frame, **OPTIONS).evaluate(METRICS))
+
+
+@pytest.mark.parametrize("text", ["a", "a long user name", "a longer user name, of 32 bytes."])
+def test_texts_of_which_no_row_is_left(text):
+    """Where no row is left, there is no user, whatever integers would have stood for texts."""
+    texts = [text + end for end in ("", "", "", "", "1", "1", "1", "1")]
+    frame = pl.DataFrame({"user": texts, "relevant": [1] * 8})
+    frame = frame.with_columns(score=pl.lit(None, pl.Float64))
+
+    table = frame.rec(missing="drop", short="pad").recall(2)
+    assert {"user": pl.String, "score": pl.String, "recall@2": pl.Float64} == table.schema
+    assert table.is_empty()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [*(USERS[name].dtype for name in USERS), pl.Time(), pl.Binary(), pl.Decimal(38, 0)],
+    ids=str,
+)
+def test_users_of_no_row_have_the_type_of_the_frame(kind):
+    """A table without rows can be joined with those of other days."""
+    frame = pl.DataFrame(schema={"user": kind, "score": pl.Float64, "relevant": pl.Int8})
+
+    assert kind == frame.rec.auc().schema["user"]
+
+
+def test_decimal_users_keep_their_precision():
+    """It is that of the frame, whatever users there are."""
+    users = pl.Series([7, 12]).cast(pl.Decimal(38, 0))
+    frame = pl.DataFrame({"user": users, "score": [0.5, 0.25], "relevant": [1, 0]})
+
+    assert users.dtype == frame.rec(short="pad").recall(1).schema["user"]
+
+
+@pytest.mark.parametrize("kind", [pl.List(pl.Int128), pl.Struct({"a": pl.Array(pl.Int128, 2)})])
+def test_columns_in_which_is_what_arrow_has_not(kind):
+    """They are named where they have a role, and left alone where they have none."""
+    frame = pl.DataFrame({"user": [1, 1], "score": [0.5, 0.25], "relevant": [1, 0]})
+    frame = frame.with_columns(other=pl.lit(None, kind))
+
+    assert [1.0] == frame.rec.recall(1)["recall@1"].to_list()
+    with pytest.raises(RecframeError, match="'other' must be of a type that Arrow has"):
+        frame.rec(user="other").recall(1)
+
+
+def test_segments_of_half_floats():
+    """Segments may be floats of 16 bits, of which pandas makes no index."""
+    halves = np.array([1, 1, 0.5], np.float16)
+    frame = pl.DataFrame({"user": [1, 1, 2], "score": [0.5, 0.25, 1], "relevant": [1, 0, 1]})
+    options = {"short": "pad"}
+    own = frame.to_pandas().assign(half=halves).rec(**options).mean("recall@1", by="half")
+    given = frame.with_columns(half=pl.Series(halves)).rec(**options).mean("recall@1", by="half")
+
+    assert [0.5, 1.0] == own.index.get_level_values("half").to_list()
+    assert [0.5, 1.0] == given["half"].to_list()

@@ -19,6 +19,7 @@ CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}
 BINARIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "feather": ("arrow_files", "ArrowFile", {}),
     "arrow": ("arrow_files", "ArrowFile", {}),
+    "ipc": ("arrow_files", "ArrowFile", {}),
 }
 PARQUET = "parquet"  # as which files of other endings are read
 

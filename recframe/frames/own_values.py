@@ -29,6 +29,8 @@ def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Serie
     if order is not None:
         rows = order if rows is None else rows[order]
     column = get_column(interactions.frame, label, rows)
+    if column.dtype == np.float16:  # of which pandas makes no index
+        column = column.astype(np.float32)
     try:
         codes, _ = pd.factorize(column, use_na_sentinel=False)
     except TypeError as error:

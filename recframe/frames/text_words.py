@@ -75,6 +75,8 @@ def _all_begin(ids: pa.Array, texts: Texts, begin: bytes, shortest: int, longest
 
 def decode_texts(words: Array, coding: Coding) -> pa.Array:
     """Return the texts that integers stand for."""
+    if len(words) == 0:
+        return pa.array([], coding.kind)
     lengths = np.full(len(words), coding.longest)
     if coding.shortest < coding.longest:
         lengths = coding.shortest + read_lengths(words)

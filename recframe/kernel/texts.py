@@ -159,10 +159,11 @@ class Words:
         words, other = rooms[:-2], rooms[-1]
         at -= first
         beyond = 8 * (n_aligned - n_words)
-        edge, of_edge = np.empty(0, int), np.empty((n_words, 0), np.uint64)
+        edges = []
         if at.min() < 0 or at.max() >= beyond:
-            edge = np.flatnonzero((at < 0) | (at >= beyond))
-            of_edge = _read_bytes(data, at[edge] + first, n_words)
+            for flags in (at < 0, at >= beyond):
+                edge = np.flatnonzero(flags)
+                edges.append((edge, _read_bytes(data, at[edge] + first, n_words)))
             np.clip(at, 0, beyond - 1, out=at)
         np.left_shift(at, 3, out=shift)
         shift &= 63
@@ -174,14 +175,23 @@ class Words:
             np.left_shift(following, rest.view(np.uint64), out=other)
             word >>= shift.view(np.uint64)  # NumPy shifts all 64 bits out too
             word |= other
-        words[:, edge] = of_edge
+        for edge, of_edge in edges:
+            words[:, edge] = of_edge
         return words
 
 
 def _read_bytes(data: Array, at: Array, n_words: int) -> Array:
-    """Return so many integers of eight bytes from each position on; outside the data they are 0."""
-    places = at[:, None] + np.arange(8 * n_words)
-    found = np.zeros(places.shape, np.uint8)
-    inside = (places >= 0) & (places < data.size)
-    found[inside] = data[places[inside]]
-    return found.view("<u8").astype(np.uint64).T
+    """Return so many integers of eight bytes from each position on; outside the data they are 0.
+
+    The positions are near each other: what lies between is copied.
+    """
+    if len(at) == 0:
+        return np.empty((n_words, 0), np.uint64)
+    n_bytes, low = 8 * n_words, int(at.min())
+    near = np.zeros(int(at.max()) - low + n_bytes, np.uint8)
+    own = data[max(0, low) : max(0, low + near.size)]
+    near[max(0, -low) : max(0, -low) + own.size] = own
+    # An item begins at every byte.
+    items = np.ndarray((near.size - n_bytes + 1,), f"V{n_bytes}", near, strides=(1,))
+    words: Array = items[at - low].view("<u8").reshape(-1, n_words).astype(np.uint64).T
+    return words

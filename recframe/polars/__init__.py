@@ -232,7 +232,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> pl.DataFrame:
         per_user: Any = super()._per_user(metrics)  # one form for one metric or several
-        made = self._finish(tidy_columns(per_user))
+        made = self._finish(tidy_columns(per_user)).cast(self._kinds_of_users(per_user))
         # Which score it is Polars writes into each row far sooner than pandas.
         scores = pl.Series("score", per_user.columns.unique("score"))
         if len(scores) == 1:
@@ -240,6 +240,16 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         else:
             of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
         return made.insert_column(per_user.index.nlevels, of_rows)
+
+    def _kinds_of_users(self, per_user: pd.DataFrame) -> dict[Any, Any]:
+        """Return the types of users' columns that cells do not tell: of none, and of decimals."""
+        schema = self._frame.collect_schema()
+        return {
+            name: schema[name]
+            for name in per_user.index.names
+            if name in schema
+            and (len(per_user) == 0 or (schema[name].is_decimal() and not self._options.has_truth))
+        }
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
         plain = plain_table(make_table(per_user))

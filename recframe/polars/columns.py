@@ -106,4 +106,8 @@ def _as_arrow(column: pl.Series) -> tuple[pa.Field, pa.ChunkedArray]:
 
 def is_foreign(dtype: pl.DataType) -> bool:
     """Return whether Arrow has no such type: Python objects, integers of 128 bits."""
+    if isinstance(dtype, pl.List | pl.Array):
+        return is_foreign(dtype.inner)  # type: ignore[arg-type]  # which is made a type
+    if isinstance(dtype, pl.Struct):
+        return any(is_foreign(field.dtype) for field in dtype.fields)  # type: ignore[arg-type]
     return dtype == pl.Object or str(dtype).endswith("128")
