@@ -136,7 +136,7 @@ def _join_numbers(
 def _read_flags(column: pa.ChunkedArray) -> Array:
     """Return flags, which Arrow has as bits; in threads."""
     flags = np.empty(len(column), bool)
-    firsts = group_offsets(np.array([0, *map(len, column.chunks)]))[1:-1].tolist()
+    firsts = group_offsets(np.array([len(chunk) for chunk in column.chunks], np.int64))[:-1]
 
     def write(chunk: pa.Array, first: int, start: int) -> None:
         n_flags = min(len(chunk) - start, ROWS_PER_CHUNK)
@@ -145,13 +145,10 @@ def _read_flags(column: pa.ChunkedArray) -> Array:
         own = np.unpackbits(bits, bitorder="little")[bit : bit + n_flags]
         flags[first + start : first + start + n_flags] = own
 
+    pieces = zip(column.chunks, firsts.tolist(), strict=True)
     in_threads(
         write,
-        [
-            (chunk, first, start)
-            for chunk, first in zip(column.chunks, firsts, strict=True)
-            for start in range(0, len(chunk), ROWS_PER_CHUNK)
-        ],
+        ((*each, start) for each in pieces for start in range(0, len(each[0]), ROWS_PER_CHUNK)),
     )
     return flags
 
