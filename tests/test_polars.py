@@ -390,10 +390,22 @@ def test_users_of_no_row_have_the_type_of_the_frame(kind):
 
 def test_decimal_users_keep_their_precision():
     """It is that of the frame, whatever users there are."""
-    users = pl.Series([7, 12]).cast(pl.Decimal(38, 0))
+    users = pl.Series([7, 12]).cast(pl.Decimal(2, 0))
     frame = pl.DataFrame({"user": users, "score": [0.5, 0.25], "relevant": [1, 0]})
+    wide = frame.with_columns(pl.col("user").cast(pl.Decimal(38, 0)))
+    for rows in (frame, wide):
+        assert rows.schema["user"] == rows.rec(short="pad").recall(1).schema["user"]
 
-    assert users.dtype == frame.rec(short="pad").recall(1).schema["user"]
+
+def test_decimal_users_of_truth_alone_are_not_cut_off():
+    """They may have more digits than the type of the frame's users takes."""
+    users = pl.Series([7, 12]).cast(pl.Decimal(2, 0))
+    frame = pl.DataFrame({"user": users, "item": [1, 2], "score": [0.5, 0.25]})
+    of_truth = pl.Series([7, 1234567]).cast(pl.Decimal(10, 0))
+    truth = pl.DataFrame({"user": of_truth, "item": [1, 1]})
+
+    table = frame.rec(truth=truth, short="pad", zero_division=0.0).recall(1)
+    assert [7, 12, 1234567] == [int(user) for user in table["user"]]
 
 
 @pytest.mark.parametrize("kind", [pl.List(pl.Int128), pl.Struct({"a": pl.Array(pl.Int128, 2)})])

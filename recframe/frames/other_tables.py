@@ -11,15 +11,15 @@ import pyarrow as pa
 from recframe.arrow_tables import read_frame, sample_of
 from recframe.errors import RecframeError, RepeatedPairError
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.id_runs import find_piece_runs
 from recframe.frames.interactions import Interactions
 from recframe.frames.labels import is_same
 from recframe.frames.reading import Given
+from recframe.frames.stand_ins import find_integers
 from recframe.frames.tables import measure_table
-from recframe.frames.text_users import StandIn, find_stand_in
+from recframe.frames.text_users import find_texts
 from recframe.frames.truth import read_judged
 from recframe.frames.user_groups import read_users
-from recframe.kernel.grouping import group_offsets, run_bounds
+from recframe.kernel.grouping import group_offsets
 from recframe.kernel.pieces import LEAST, Pieces, join
 from recframe.kernel.threads import ROWS_PER_CHUNK, Array, in_threads
 from recframe.metrics.names import Metric
@@ -56,7 +56,7 @@ def make_of_table(
         interactions = _read_with_stand_in(table, columns, options)
     try:
         if interactions is None:
-            frame = read_frame(table, columns.labels, _join_numbers(table, columns, {}))
+            frame = read_frame(table, columns.labels, _read_plain(table, columns, {}))
             interactions = read_judged(frame, columns, options)
         return make(interactions, options)
     except RepeatedPairError:  # of which another column may say why
@@ -70,7 +70,7 @@ def _read_with_stand_in(table: pa.Table, columns: Columns, options: Options) -> 
     """
     (user,) = columns.users
     column = _get_column(table, user)
-    stand_in = find_stand_in(column) or _find_integer_runs(column)
+    stand_in = find_texts(column) or find_integers(column)
     if stand_in is None:
         return None
     known = {user: stand_in.cells}
@@ -81,21 +81,9 @@ def _read_with_stand_in(table: pa.Table, columns: Columns, options: Options) -> 
         given = Given(read_users([runs])._replace(bounds=stand_in.bounds), pieces)
         known = dict.fromkeys([user, *pieces], np.broadcast_to(False, len(table)))
     with suppress(RecframeError):
-        frame = read_frame(table, columns.labels, _join_numbers(table, columns, known))
+        frame = read_frame(table, columns.labels, _read_plain(table, columns, known))
         return stand_in.restore(read_judged(frame, columns, options, given))
     return None
-
-
-def _find_integer_runs(column: pa.ChunkedArray) -> StandIn | None:
-    """Return integers in many pieces as runs; None where they do not come in runs."""
-    if column.num_chunks < 2 or not pa.types.is_integer(column.type) or column.null_count:
-        return None
-    pieces = [chunk.to_numpy() for chunk in column.chunks if len(chunk)]
-    runs = find_piece_runs(run_bounds, pieces, pieces, least=2) if pieces else None
-    if runs is None:
-        return None
-    users, bounds = runs.join(np.concatenate(runs.heads))
-    return StandIn(users, bounds=bounds)
 
 
 def _find_scores(table: pa.Table, columns: Columns, options: Options) -> dict[Hashable, Pieces]:
@@ -116,7 +104,7 @@ def _find_scores(table: pa.Table, columns: Columns, options: Options) -> dict[Ha
     return found
 
 
-def _join_numbers(
+def _read_plain(
     table: pa.Table, columns: Columns, known: Mapping[Hashable, Array]
 ) -> dict[int, Array]:
     """Return the columns in a role that are known, numbers in many pieces, or flags, as arrays."""

@@ -6,60 +6,25 @@ To make texts as pandas has them of all rows takes longer than to group these.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.arrow_tables import is_view, read_column
+from recframe.arrow_tables import is_view
 from recframe.frames.id_runs import PieceRuns, find_piece_runs, text_run_bounds
-from recframe.frames.interactions import Interactions
 from recframe.frames.keys import MANY
+from recframe.frames.stand_ins import StandIn
 from recframe.frames.text_words import Coding, decode_texts, encode_texts
-from recframe.frames.user_groups import sort_users
 from recframe.kernel.grouping import run_bounds
 from recframe.kernel.threads import Array, in_slices
 from recframe.kernel.view_ends import MOST_BYTES, WORD, number_ends, number_several
 from recframe.kernel.views import BATCH, batches, find_lengths, number_short
 
 
-class StandIn(NamedTuple):
-    """What stands for the users of a column.
-
-    Parameters
-    ----------
-    cells : ndarray of int
-        What stands in each row, or in each run of rows of one user.
-    write : callable, default None
-        Returns the texts of such cells; None: these are the users themselves.
-    is_ordered : bool, default True
-        Whether cells are in the order of users.
-    bounds : ndarray of shape (n_runs + 1,), int, default None
-        The bounds of runs; None: each row has a cell.
-    """
-
-    cells: Array
-    write: Callable[[Array], pa.Array] | None = None
-    is_ordered: bool = True
-    bounds: Array | None = None
-
-    def restore(self, interactions: Interactions) -> Interactions:
-        """Return the arrays of rows of users for which these stand, with the users themselves."""
-        if self.write is None:
-            return interactions
-        groups = interactions.groups
-        texts = read_column(pa.chunked_array([self.write(groups.users.to_numpy())]))
-        users = pd.Index(texts, name=groups.users.name)
-        sorted_by = sort_users(groups) if self.is_ordered else None
-        groups = groups._replace(users=users, sorted_by=sorted_by)
-        return interactions._replace(groups=groups)
-
-
-def find_stand_in(column: pa.ChunkedArray) -> StandIn | None:
+def find_texts(column: pa.ChunkedArray) -> StandIn | None:
     """Return what stands for texts in views; None where they are better read.
 
     Short texts are in their views, so that these tell them; long ones are where these point to.

@@ -109,7 +109,7 @@ def _count_single(rankings: Rankings, sizes: Array, rule: TieRule) -> list[Array
 
     Then a user's rows are compared with that one row's score, and nothing is sorted.
     """
-    scores, (relevant, offsets) = whole(rankings.scores), rankings[1:3]
+    scores, relevant, offsets = whole(rankings.scores), rankings.relevant, rankings.offsets
     found = np.flatnonzero(relevant)
     user = np.searchsorted(offsets, found, side="right") - 1
     own = np.zeros(len(sizes), scores.dtype)

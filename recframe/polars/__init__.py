@@ -18,12 +18,19 @@ from recframe.arguments import TruthLike
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.other_tables import make_of_table
-from recframe.frames.tables import plain_table, tidy_columns
+from recframe.frames.tables import plain_table
 from recframe.frames.truth import read_judged
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
 from recframe.options import Options
-from recframe.polars.columns import as_frame, as_polars, collect, make_sample, read_table
+from recframe.polars.columns import (
+    as_frame,
+    as_polars,
+    collect,
+    make_sample,
+    per_user_rows,
+    read_table,
+)
 
 __all__ = ["PolarsRecAccessor"]
 
@@ -232,24 +239,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> pl.DataFrame:
         per_user: Any = super()._per_user(metrics)  # one form for one metric or several
-        made = self._finish(tidy_columns(per_user)).cast(self._kinds_of_users(per_user))
-        # Which score it is Polars writes into each row far sooner than pandas.
-        scores = pl.Series("score", per_user.columns.unique("score"))
-        if len(scores) == 1:
-            of_rows = scores.new_from_index(0, len(per_user))
-        else:
-            of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
-        return made.insert_column(per_user.index.nlevels, of_rows)
-
-    def _kinds_of_users(self, per_user: pd.DataFrame) -> dict[Any, Any]:
-        """Return the types of users' columns that cells do not tell: of none, and of decimals."""
-        schema = self._frame.collect_schema()
-        return {
-            name: schema[name]
-            for name in per_user.index.names
-            if name in schema
-            and (len(per_user) == 0 or (schema[name].is_decimal() and not self._options.has_truth))
-        }
+        return per_user_rows(per_user, self._frame.collect_schema(), self._options)
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
         plain = plain_table(make_table(per_user))
@@ -258,8 +248,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             plain = plain.assign(**{name: 0 for name in undefined if name not in plain})
         return self._finish(plain)
 
-    def _finish(self, table: Any) -> pl.DataFrame:
-        """Return a table of pandas, or columns of one, as one of Polars."""
+    def _finish(self, table: pd.DataFrame) -> pl.DataFrame:
+        """Return a table of pandas as one of Polars."""
         return as_polars(table, self._frame.collect_schema())
 
     def _describe(self, columns: Columns, k: int) -> Any:

@@ -12,6 +12,8 @@ import pyarrow as pa
 from recframe.arrow_tables import open_table, read_frame, sample_of
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
+from recframe.frames.tables import tidy_columns
+from recframe.options import Options
 
 
 def make_sample(schema: pl.Schema) -> pd.DataFrame:
@@ -45,6 +47,29 @@ def as_polars(table: Any, schema: pl.Schema) -> pl.DataFrame:
         if isinstance(column.dtype, pd.CategoricalDtype) and name in schema
     }
     return made.cast(kinds)  # type: ignore[arg-type]  # by names, as it may be
+
+
+def per_user_rows(per_user: pd.DataFrame, schema: pl.Schema, options: Options) -> pl.DataFrame:
+    """Return a per-user table as plain columns: the users', score, and one for each metric.
+
+    Users that truth alone has may be more than the type of the frame's takes.
+    """
+    made = as_polars(tidy_columns(per_user), schema)
+    # Cells do not tell the type where there is none, and of decimals not the precision.
+    names: list[Any] = [*per_user.index.names]
+    kinds = {
+        name: schema[name]
+        for name in names
+        if name in schema
+        and (len(per_user) == 0 or (schema[name].is_decimal() and not options.has_truth))
+    }
+    # Which score it is Polars writes into each row far sooner than pandas.
+    scores = pl.Series("score", per_user.columns.unique("score"))
+    if len(scores) == 1:
+        of_rows = scores.new_from_index(0, len(per_user))
+    else:
+        of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
+    return made.cast(kinds).insert_column(per_user.index.nlevels, of_rows)
 
 
 def _as_series(name: Any, column: Any) -> pl.Series:

@@ -45,6 +45,7 @@ READ = {
         "x": [{"y": [1]}],
     },
     ("x.arrow", as_stream(pa.table({"user": [1, 2]}))): {"user": [1, 2]},
+    ("x.ipc", as_stream(pa.table({"user": [1, 2]}))): {"user": [1, 2]},
 }
 
 
@@ -140,6 +141,7 @@ def test_a_line_of_json_that_is_longer_than_memory():
         ("csv", "parquet"),
         ("b.csv.xz", "parquet"),
         ("b.feather.gz", "parquet"),
+        ("b.ipc", "ipc"),
     ],
 )
 def test_formats_by_ending(path, found):
