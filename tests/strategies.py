@@ -7,6 +7,7 @@ import math
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import strategies as st
@@ -60,11 +61,13 @@ SCORES = {
         "int64", "Int64", st.sampled_from([-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1])
     ),
     "ratings": Kind("int8", "Int8", st.integers(1, 5)),
+    "sparse": Kind("int8", "Int8", st.sampled_from([0, 0, 0, 1, 2])),
 }
 RELEVANCE = {
     "bool": Kind("bool", "boolean", st.booleans()),
     "binary": Kind("int8", "Int8", st.integers(0, 1)),
     "graded": Kind("float64", "Float64", st.sampled_from([0.0, 1.0, 1.5, 2.0, 4.0])),
+    "sparse": Kind("float64", "Float64", st.sampled_from([0.0, 0.0, 0.0, 1.0, 4.0])),
 }
 
 TIES = ("expected", "first", "last", "best", "worst")
@@ -189,6 +192,25 @@ def every_metric(k):
     """Return every (metric, k), and the metrics of whole rankings with None."""
     asked = [(name, k) for name, cut_off in METRICS.items() if cut_off != "none"]
     return asked + [(name, None) for name, cut_off in METRICS.items() if cut_off != "needed"]
+
+
+def at_cut_offs(cut_offs):
+    """Return the labels of every metric at each of these, and of whole rankings."""
+    asked = dict.fromkeys(pair for k in cut_offs for pair in every_metric(k))
+    return [label(*pair) for pair in asked] + [f"mean(score)@{k}" for k in cut_offs]
+
+
+def sparse_frame():
+    """Return graded rows of eight users; of every other one the relevant rows are in the last tie.
+
+    This tie is long, and below any small cut-off.
+    """
+    rng = np.random.default_rng(6)
+    users = np.repeat(np.arange(8), 60)
+    scores = rng.choice([0, 1, 2, 3], len(users), p=[0.6, 0.2, 0.1, 0.1])
+    grades = rng.choice([0, 1, 4], len(users), p=[0.6, 0.2, 0.2])
+    grades[(users % 2 == 0) & (scores > 0)] = 0
+    return pd.DataFrame({"user": users, "score": scores, "relevant": grades})
 
 
 def assert_value(expected, actual, metric):

@@ -2,12 +2,18 @@
 
 import math
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import recframe
+import recframe.dask
+import recframe.polars
 import strategies
 from recframe.metrics.definitions import DEFINITIONS
 
@@ -79,6 +85,77 @@ def test_what_else_is_asked_changes_nothing(label, ties, n_scores):
     for others in ([], ["precision@1"]):
         found = evaluate(frame, [label, *others], ties=ties)
         pd.testing.assert_frame_equal(expected[[label, *others]], found, check_exact=True)
+
+
+@given(
+    strategies.rows(scores="sparse", relevance="sparse", min_rows=1),
+    st.booleans(),
+    st.lists(st.integers(1, 6), min_size=2, max_size=3, unique=True),
+)
+def test_cut_offs_and_whole_rankings_beside_each_other(rows, is_one_user, cut_offs):
+    """Of every metric, they are to the last bit what each is alone, wherever rows are tied."""
+    frame = strategies.frame(rows, scores="sparse", relevance="sparse")
+    frame = frame.assign(user=1) if is_one_user else frame
+    labels = strategies.at_cut_offs(cut_offs)
+    alone = [evaluate(frame, label, min_relevance=1) for label in labels]
+
+    together = evaluate(frame, labels, min_relevance=1)
+    pd.testing.assert_frame_equal(pd.concat(alone, axis=1), together, check_exact=True)
+
+
+def in_turn(make):
+    """Return a door that frames of one user, made by a function, pass one after the other."""
+
+    def table(frames, labels, folder, **options):
+        return pd.concat(recframe.evaluate(make(frame), labels, **options) for frame in frames)
+
+    return table
+
+
+def of_polars(frames, labels, folder, **options):
+    """Return the table of frames of one user each that Polars' own accessor gives."""
+    tables = [pl.from_pandas(frame).rec(**options).evaluate(labels) for frame in frames]
+    table = pl.concat(tables).to_pandas().set_index("user")[labels]
+    return pd.concat({"score": table}, axis=1, names=["score", "metric"])
+
+
+def of_files(frames, labels, folder, **options):
+    """Return the table of a folder with a file for each user, in blocks of one."""
+    for number, frame in enumerate(frames):
+        frame.to_parquet(folder / f"{number}.parquet", index=False)
+    blocks = list(recframe.iter_evaluate(folder, labels, memory="8KiB", **options))
+    assert [1] * len(frames) == [len(block) for block in blocks]
+    table = recframe.scan(folder, memory="8KiB")(**options).evaluate(labels)
+    pd.testing.assert_frame_equal(pd.concat(blocks), table, check_exact=True)
+    return table
+
+
+def of_dask(frames, labels, folder, **options):
+    """Return the table of a Dask DataFrame with a partition for each user."""
+    ddf = dd.from_map(lambda frame: frame, frames, meta=frames[0][:0])
+    lazy = ddf.rec(partitioned=True, **options).evaluate(labels)
+    return lazy.compute(scheduler="sync")
+
+
+DOORS = {
+    "pandas": in_turn(lambda frame: frame),
+    "Arrow": in_turn(lambda frame: pa.Table.from_pandas(frame, preserve_index=False)),
+    "Polars": of_polars,
+    "files": of_files,
+    "Dask": of_dask,
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(door, tmp_path):
+    """Every door gives to the last bit what pandas gives of each metric alone and of all users."""
+    frame, labels = strategies.sparse_frame(), strategies.at_cut_offs([1, 2, 5])
+    options = {"short": "pad", "min_relevance": 1}
+    frames = [rows for _, rows in frame.groupby("user")]
+    expected = pd.concat([frame.rec(**options).evaluate(label) for label in labels], axis=1)
+
+    found = DOORS[door](frames, labels, tmp_path, **options)
+    pd.testing.assert_frame_equal(expected, found, check_exact=True)
 
 
 @given(ROWS, st.integers(1, 20), st.sampled_from(strategies.TIES))

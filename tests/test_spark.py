@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import recframe
+import strategies
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 if shutil.which("java") is None:
@@ -568,6 +569,18 @@ def test_a_promise_that_holds(spark):
     assert_same(frame.rec(**ROLES).evaluate(METRICS), result)
     assert len(frame.rec(**ROLES).top(2)) == rec.top(2).count()
     assert frame.rec(**ROLES).describe(2).to_dict() == rec.describe(2).to_dict()
+
+
+def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(spark):
+    """A partition of one user gives to the last bit what pandas gives of each metric alone."""
+    frame, labels = strategies.sparse_frame(), strategies.at_cut_offs([1, 2, 5])
+    options = {"short": "pad", "min_relevance": 1}
+    n_users = frame["user"].nunique()
+    sdf = on_spark(spark, frame).repartitionByRange(n_users, "user")
+    expected = pd.concat([frame.rec(**options).evaluate(label) for label in labels], axis=1)
+
+    assert n_users == sdf.select(F.spark_partition_id()).distinct().count()
+    assert_same(expected, recframe.spark.rec(sdf, partitioned=True, **options).evaluate(labels))
 
 
 def test_a_broken_promise_is_refused(spark):

@@ -232,7 +232,9 @@ def falling_sums(terms: Terms, cut_offs: Sequence[int]) -> Iterator[tuple[int, A
         before[own] = total[user[own]]
         np.add.at(total, user[own], added[own])
     yield cut_offs[-1], total.copy()
-    if found.depth is not None:
+    # All positions may be below the last cut-off, where others were asked for beside it.
+    is_spread = found.depth is not None and len(found.depth) > 0
+    if is_spread:
         across = find_across(found.above, last_position, cut_offs)
         users = found.user[across.order]
         columns = [each[across.order] for each in terms.columns()]
@@ -242,7 +244,7 @@ def falling_sums(terms: Terms, cut_offs: Sequence[int]) -> Iterator[tuple[int, A
     for index in range(len(cut_offs) - 2, -1, -1):
         k, own = cut_offs[index], ends.at(index + 1)
         total[user[own]] = before[own]
-        if found.depth is None:
+        if not is_spread:
             yield k, total.copy()
             continue
         own = across.at(index + 1)
