@@ -1,4 +1,4 @@
-"""Whether two checkouts give the same tables of some 600 random frames.
+"""Whether two checkouts give the same tables of some 700 random frames.
 
 python -m tests.benchmarks.golden write FOLDER    # save what this checkout gives
 python -m tests.benchmarks.golden compare FOLDER  # print what this one gives differently
