@@ -7,6 +7,13 @@ import numpy as np
 import pandas as pd
 
 MEAN_SIZE = 100  # rows per user, unless the number of users is given
+BEGINNINGS = {"long": "customer-{}", "path": "https://example.com/customers/{:012}"}
+SCORES = {
+    "ratings": lambda rng, rows: rng.integers(1, 6, rows, dtype=np.int8),
+    "two decimals": lambda rng, rows: rng.integers(0, 100, rows) / 100,
+    "half 0": lambda rng, rows: rng.random(rows) * rng.integers(0, 2, rows),
+    "300 mantissas": lambda rng, rows: rng.random(300)[rng.integers(0, 300, rows)],
+}
 OBJECTS = {"shared": "category", "distinct": "str"}  # what the objects are made from
 
 
@@ -71,21 +78,24 @@ def user_sizes(rng, rows, users, sizes):
 def user_column(rng, per_user, ids):
     """Return the user of every row: scattered int64 or int32 ids, `str` ids or categories.
 
-    Ids of "str" have up to 11 bytes, of "long" up to 16, of "coded" 32 that look random.
+    Integers "far apart" are of any 64 bits. Ids of "str" have up to 11 bytes, of "long" up to 16,
+    of "path" 40 of which the last differ, of "coded" 32 that look random.
     """
     users = len(per_user)
     numbers = rng.permutation(10 * users)[:users]
     codes = np.repeat(np.arange(users), per_user)
     if ids in ("int", "int32"):
         return numbers.astype(f"{ids}")[codes]
+    if ids == "far apart":
+        return (numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)).view(np.int64)[codes]
     if ids == "coded":
         texts = [hashlib.md5(b"%d" % number).hexdigest() for number in numbers]
     else:
-        texts = [f"{'customer-' if ids == 'long' else 'user'}{number}" for number in numbers]
+        texts = [BEGINNINGS.get(ids, "user{}").format(number) for number in numbers]
     names = pd.array(texts, dtype="str")
-    if ids in ("str", "long", "coded"):
-        return names.take(codes)
-    return pd.Categorical.from_codes(codes, categories=names)
+    if ids == "category":
+        return pd.Categorical.from_codes(codes, categories=names)
+    return names.take(codes)
 
 
 def item_column(rng, per_user):
@@ -97,10 +107,8 @@ def item_column(rng, per_user):
 
 
 def score_column(rng, rows, scores):
-    """Return random scores: as good as untied floats, or ratings from 1 to 5."""
-    if scores == "ratings":
-        return rng.integers(1, 6, rows, dtype=np.int8)
-    return rng.random(rows, dtype=scores)
+    """Return random scores: as good as untied floats of a dtype, or what `SCORES` has."""
+    return SCORES[scores](rng, rows) if scores in SCORES else rng.random(rows, dtype=scores)
 
 
 def relevance(rng, per_user, relevant):

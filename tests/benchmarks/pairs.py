@@ -1,10 +1,11 @@
 """One checkout of recframe against another, call by call in turn.
 
-python -m tests.benchmarks.pairs OLD
+python -m tests.benchmarks.pairs OLD --cases grouped "shuffled text" --rows 1000000
 
 OLD is the folder of the other checkout, for example one that `git worktree add` made. Each has a
 process of its own; after a call in one comes the same call in the other, so that a machine that
-gets slower does so for both. The table shows the medians, and the median of the ratios.
+gets slower does so for both. The table shows the medians of the times, the medians of the ratios
+new / old, of time and of the processors' time, and the memory that a call takes beyond its frame.
 """
 
 import argparse
@@ -14,17 +15,50 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
-CASES = {  # arguments of data.make, and of evaluate
-    "10M rows grouped": ({"rows": 10_000_000}, {}),
-    "10M rows shuffled": ({"rows": 10_000_000, "shuffled": True}, {}),
-    "1M users": ({"rows": 10_000_000, "users": 1_000_000}, {}),
-    "10M ratings": ({"rows": 10_000_000, "scores": "ratings"}, {}),
-    "10M rows, text ids": ({"rows": 10_000_000, "ids": "str"}, {}),
-    "300 rows": ({"rows": 300, "users": 10}, {}),
-}
 METRICS = ["precision@4", "recall@4", "r_precision"]
+SMALL = 300  # rows of the small case, whatever the others have
+TREC = {"ties": "item", "short": "pad", "zero_division": 0.0, "min_relevance": 1}
+TREC_METRICS = ["average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10"]
+
+
+class Case(NamedTuple):
+    """What is timed: arguments of `data.make`, of evaluate, and how the frame is made otherwise."""
+
+    made: dict[str, Any] = {}  # noqa: RUF012
+    options: dict[str, Any] = {"short": "pad", "duplicates": "keep"}  # noqa: RUF012
+    kind: str = ""
+    metrics: list[str] = METRICS
+    beside: list[str] | None = None  # other metrics, to whose time the ratio is shown
+
+
+CHECKED = {"short": "pad", "duplicates": "raise"}
+CASES = {
+    "300 rows": Case(),
+    "grouped int": Case(),
+    "grouped text": Case({"ids": "str"}),
+    "ten rows a user": Case({"mean_size": 10}),
+    "shuffled int": Case({"shuffled": True}),
+    "shuffled ratings": Case({"shuffled": True, "scores": "ratings"}),
+    "shuffled two decimals": Case({"shuffled": True, "scores": "two decimals"}),
+    "shuffled half 0": Case({"shuffled": True, "scores": "half 0"}),
+    "shuffled 300 mantissas": Case({"shuffled": True, "scores": "300 mantissas"}),
+    "shuffled category": Case({"shuffled": True, "ids": "category"}),
+    "shuffled far apart": Case({"shuffled": True, "ids": "far apart"}),
+    "shuffled text": Case({"shuffled": True, "ids": "str"}),
+    "shuffled long text": Case({"shuffled": True, "ids": "path"}),
+    "shuffled objects": Case({"shuffled": True, "ids": "distinct"}),
+    "truth int": Case({"ids": "int"}, kind="truth"),
+    "truth text": Case({"ids": "str"}, kind="truth"),
+    "repeated pairs int": Case(options=CHECKED),
+    "repeated pairs text": Case(options=CHECKED, kind="text items"),
+    "polars": Case(kind="polars"),
+    "arrow": Case(kind="arrow"),
+    "trec": Case({"ids": "str"}, TREC, "trec", TREC_METRICS),
+    "50 cut-offs": Case(metrics=[f"recall@{k}" for k in range(1, 51)], beside=["recall@1"]),
+}
 
 
 def main():
@@ -32,20 +66,52 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.pairs", description=__doc__)
     parser.add_argument("old", type=Path, help="the folder of the other checkout")
     parser.add_argument("--repeat", type=int, default=15, help="pairs of calls")
-    arguments = parser.parse_args()
-    print(f"{'case':20} {'old, ms':>9} {'new, ms':>9} {'new / old':>9}")
-    print_row("import", [import_times(arguments.old, ROOT) for _ in range(arguments.repeat)])
-    for name in CASES:
-        with Caller(arguments.old, name) as old, Caller(ROOT, name) as new:
-            repeat = arguments.repeat if CASES[name][0]["rows"] > 1000 else 20 * arguments.repeat
-            print_row(name, [(old.call(), new.call()) for _ in range(repeat)])
+    parser.add_argument("--rows", type=float, default=1e7)
+    parser.add_argument("--cases", nargs="+", default=[""], help="those with one of these in them")
+    options = parser.parse_args()
+    old = options.old.resolve()
+    heads = "old, ms", "new, ms", "time", "processors", "old, MB", "new, MB"
+    print(f"{'case':22}", *(f"{head:>10}" for head in heads))
+    asked = [name for name in ("import", *CASES) if any(part in name for part in options.cases)]
+    for name in asked:
+        if name == "import":
+            print_row(name, in_turn(import_times, [old, ROOT], options.repeat))
+            continue
+        rows, repeat = int(options.rows), options.repeat
+        if name == "300 rows":
+            rows, repeat = SMALL, 20 * repeat
+        with Caller(old, name, rows) as first, Caller(ROOT, name, rows) as second:
+            callers = [first, second]
+            pairs = in_turn(lambda caller: caller.ask("time"), callers, repeat)
+            print_row(name, pairs, [caller.ask("memory")[0] for caller in callers])
 
 
-def print_row(name, pairs):
-    """Print the medians of pairs of seconds, and of their ratios."""
-    old, new = (statistics.median(column) for column in zip(*pairs, strict=True))
-    ratio = statistics.median(new / old for old, new in pairs)
-    print(f"{name:20} {1000 * old:9.2f} {1000 * new:9.2f} {ratio:9.3f}", flush=True)
+def in_turn(call, both, repeat):
+    """Return pairs of what a call gives of either; each comes first in every other pair."""
+    pairs = []
+    for turn in range(repeat):
+        order = (1, 0) if turn % 2 else (0, 1)
+        found = {place: call(both[place]) for place in order}
+        pairs.append((found[0], found[1]))
+    return pairs
+
+
+def print_row(name, pairs, megabytes=()):
+    """Print the medians of pairs of (time, processors' time, time beside), and of their ratios."""
+    columns = [list(zip(*own, strict=True)) for own in zip(*pairs, strict=True)]
+    old, new = columns
+    times = [1000 * statistics.median(own[0]) for own in columns]
+    ratios = [median_ratio(new[place], old[place]) for place in (0, 1)]
+    figures = [*(f"{time:10.2f}" for time in times), *(f"{ratio:10.3f}" for ratio in ratios)]
+    print(f"{name:22}", *figures, *(f"{number:10.1f}" for number in megabytes), flush=True)
+    if len(old) > 2:
+        beside = [median_ratio(own[0], own[2]) for own in columns]
+        print(f"{'  x ' + CASES[name].beside[0]:22}", *(f"{ratio:10.2f}" for ratio in beside))
+
+
+def median_ratio(numerators, denominators):
+    """Return the median of the ratios."""
+    return statistics.median(a / b for a, b in zip(numerators, denominators, strict=True))
 
 
 def environment(folder):
@@ -53,29 +119,26 @@ def environment(folder):
     return os.environ | {"PYTHONPATH": str(folder)}
 
 
-def import_times(*folders):
-    """Return the seconds that importing recframe takes in each checkout."""
-    code = "import time; t = time.perf_counter(); import recframe; "
-    code += "print(time.perf_counter() - t)"
-    runs = (
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment(folder),
-            cwd=folder,
-            capture_output=True,
-            check=True,
-        )
-        for folder in folders
+def import_times(folder):
+    """Return the seconds, and those of processors, that importing recframe takes in a checkout."""
+    code = "from time import *; t = perf_counter(), process_time(); import recframe; "
+    code += "print(perf_counter() - t[0], process_time() - t[1])"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(folder),
+        cwd=folder,
+        capture_output=True,
+        check=True,
     )
-    return [float(run.stdout) for run in runs]
+    return [float(number) for number in run.stdout.split()]
 
 
 class Caller:
     """A process that evaluates the frame of a case whenever it is asked to."""
 
-    def __init__(self, folder, case):
+    def __init__(self, folder, case, rows):
         self.process = subprocess.Popen(
-            [sys.executable, __file__, case],
+            [sys.executable, __file__, "--answer", case, str(rows)],
             env=environment(folder),
             cwd=folder,
             stdin=subprocess.PIPE,
@@ -83,12 +146,12 @@ class Caller:
             text=True,
         )
         for _ in range(2):  # the first calls fill caches
-            self.call()
+            self.ask("time")
 
-    def call(self):
-        """Return the seconds that a call takes."""
-        print(file=self.process.stdin, flush=True)
-        return float(self.process.stdout.readline())
+    def ask(self, what):
+        """Return the figures of a call: its times, or the megabytes it takes."""
+        print(what, file=self.process.stdin, flush=True)
+        return [float(number) for number in self.process.stdout.readline().split()]
 
     def __enter__(self):
         """Return itself."""
@@ -100,22 +163,68 @@ class Caller:
         self.process.wait()
 
 
-def answer(case):
-    """Evaluate the frame of a case once for each line that comes in, and print the seconds."""
-    from importlib.util import module_from_spec, spec_from_file_location
+def answer(name, rows):
+    """Evaluate the frame of a case for each line that comes in, and print what it asks for."""
+    import recframe  # of the checkout that is asked
 
-    import recframe
+    sys.path.insert(0, str(ROOT))  # and all else of this one
+    case = CASES[name]
+    frame, options = make_frame(case, rows)
 
-    spec = spec_from_file_location("data", Path(__file__).with_name("data.py"))
-    data = module_from_spec(spec)
-    spec.loader.exec_module(data)
-    made, options = CASES[case]
-    frame = data.make(**made)
-    for _ in sys.stdin:
-        start = time.perf_counter()
-        recframe.evaluate(frame, METRICS, short="pad", **options)
-        print(time.perf_counter() - start, flush=True)
+    def evaluate(metrics=case.metrics):
+        start = time.perf_counter(), time.process_time()
+        recframe.evaluate(frame, metrics, **options)
+        return time.perf_counter() - start[0], time.process_time() - start[1]
+
+    for line in sys.stdin:
+        if line.strip() == "memory":
+            print(megabytes_of(evaluate), flush=True)
+        else:
+            beside = [] if case.beside is None else [evaluate(case.beside)[0]]
+            print(*evaluate(), *beside, flush=True)
+
+
+def make_frame(case, rows):
+    """Return the frame of a case, and the options that it is evaluated with."""
+    from tests.benchmarks import data, duplicates, truth
+
+    made, options = dict(case.made), dict(case.options)
+    if case.kind in ("truth", "trec"):
+        shuffled = case.kind == "trec"
+        frame, options["truth"] = truth.make(rows, rows // 10, made["ids"], shuffled=shuffled)
+        if case.kind == "trec":
+            graded = options["truth"].index.to_numpy() % 3
+            frame["score"] = frame["score"].astype("float32")
+            options["truth"] = options["truth"].assign(relevance=graded)
+        return frame, options
+    users = max(1, rows // made.pop("mean_size", 30 if rows == SMALL else data.MEAN_SIZE))
+    frame = data.make(rows, users, **made)
+    if case.kind == "text items":
+        frame["item"] = duplicates.ITEMS["str"](frame["item"].to_numpy())
+    if case.kind == "polars":
+        import polars as pl
+
+        return pl.from_pandas(frame), options
+    if case.kind == "arrow":
+        import pyarrow as pa
+
+        return pa.Table.from_pandas(frame), options
+    return frame, options
+
+
+def megabytes_of(call):
+    """Return the most memory that a call takes beyond what is there before; Linux only."""
+    from tests.benchmarks import memory
+
+    memory.release()
+    Path("/proc/self/clear_refs").write_text("5")
+    before = memory.resident_bytes("VmRSS")
+    call()
+    return (memory.resident_bytes("VmHWM") - before) / 1e6
 
 
 if __name__ == "__main__":
-    answer(sys.argv[1]) if sys.argv[1:2] and sys.argv[1] in CASES else main()
+    if sys.argv[1:2] == ["--answer"]:
+        answer(sys.argv[2], int(sys.argv[3]))
+    else:
+        main()

@@ -8,7 +8,6 @@ from itertools import product
 from pathlib import Path
 
 import pandas as pd
-import polars as pl
 
 from tests.benchmarks import analysis, data, duplicates, engines, memory, truth
 from tests.benchmarks.engines import K, recframe_call, rounds
@@ -16,11 +15,14 @@ from tests.benchmarks.engines import K, recframe_call, rounds
 OURS = "recframe"
 HITS = f"Polars hits@{K}"
 CONVERTED = "with from_pandas"
+FAIR = "Polars fair", "DuckDB fair"  # precision, recall and R-precision, as recframe
 MILLISECONDS = "ms"  # stands for a peer where the time itself is to be reached
-PEERS = {
-    HITS: engines.polars_call,
-    CONVERTED: lambda frame: lambda: engines.polars_call(frame)(),
-    "read": engines.read_call,
+PEERS = {  # of a frame and a number of threads
+    HITS: lambda frame, threads: engines.polars_call(frame),
+    CONVERTED: lambda frame, threads: lambda: engines.polars_call(frame)(),
+    "read": lambda frame, threads: engines.read_call(frame),
+    FAIR[0]: lambda frame, threads: engines.polars_fair(frame),
+    FAIR[1]: engines.duckdb_fair,
 }
 SMALL_ROUNDS = 20  # of a small frame for each of a large one
 
@@ -35,7 +37,8 @@ def print_table(options):
         f"{'case':28}{'ms':>8}  {'peer':17}{'ms':>7}{'ratio':>6}{'target':>7}{'':>4}{'serial':>7}"
     )
     engines.check_agreement(data.make(100_000))
-    for name, build in cases(options.rows).items():
+    engines.check_join_agreement(*truth.make(100_000, 10_000, "str", shuffled=False))
+    for name, build in cases(options.rows, options.threads).items():
         if options.only in name:
             print_case(name, *build(), options)
     print(
@@ -76,7 +79,7 @@ def serial_share(wall, processors, threads):
     return (threads * wall - processors) / (threads - 1) / processors
 
 
-def cases(rows):
+def cases(rows, threads):
     """Return by name what makes the calls of a case, and the targets beside its peers."""
     made = {}
     for name, arguments, targets in (
@@ -98,14 +101,14 @@ def cases(rows):
             )
         ),
     ):
-        made[name] = partial(beside_peers, rows, arguments, targets)
+        made[name] = partial(beside_peers, rows, arguments, targets, threads)
     for order in ("grouped", "shuffled"):
         made[f"fresh parquet, {order}"] = partial(of_fresh_frame, rows, order == "shuffled")
     for order, (items, target) in product(("grouped", "shuffled"), (("int32", 1.5), ("str", 2))):
         arguments = (rows, order == "shuffled", items, target)
         made[f"pairs checked, {order} {items}"] = partial(of_checked_pairs, *arguments)
-    made["truth, int"] = partial(of_truth, rows, "int", 0.5)
-    made["truth, str"] = partial(of_truth, rows, "str", 0.85)
+    made["truth, int"] = partial(of_truth, rows, "int", 0.5, threads)
+    made["truth, str"] = partial(of_truth, rows, "str", 0.85, threads)
     for metric in ("recall", "ndcg", "average_precision"):
         made[f"curve, {metric}"] = partial(of_curve, rows, metric)
     for small in (10, 300):
@@ -113,11 +116,16 @@ def cases(rows):
     return made
 
 
-def beside_peers(rows, arguments, targets):
-    """Return the calls on one frame of a kind."""
+def beside_peers(rows, arguments, targets, threads):
+    """Return the calls on one frame of a kind; what peers convert it to is made beforehand.
+
+    But of objects, which they cannot read as they are.
+    """
     frame = data.make(rows, **arguments)
-    peers = {peer: PEERS[peer](frame) for peer in targets}
-    return {OURS: recframe_call(frame)} | peers, targets
+    peers = {peer: PEERS[peer](frame, threads) for peer in [*targets, *FAIR]}
+    if CONVERTED in targets:
+        peers |= {peer: lambda peer=peer: PEERS[peer](frame, threads)() for peer in FAIR}
+    return {OURS: recframe_call(frame)} | peers, targets | dict.fromkeys(FAIR)
 
 
 def of_fresh_frame(rows, shuffled):
@@ -148,19 +156,16 @@ def of_checked_pairs(rows, shuffled, items, target):
     }
 
 
-def of_truth(rows, ids, target):
-    """Return the call with a truth of a tenth as many pairs, and Polars' join and group_by."""
+def of_truth(rows, ids, target, threads):
+    """Return the call with a truth of a tenth as many pairs, and the joins of Polars and DuckDB."""
     recs, relevant = truth.make(rows, rows // 10, ids, shuffled=False)
-    asked, pairs = (pl.from_pandas(frame).lazy() for frame in (recs, relevant))
-    hits = pl.col("relevant").sort_by("score", descending=True).head(K).sum()
-    query = (
-        asked.join(pairs.with_columns(relevant=True), on=["user", "item"], how="left")
-        .group_by("user")
-        .agg(hits=hits)
-        .join(pairs.group_by("user").len("n_relevant"), on="user", how="left")
-    )
-    calls = {OURS: recframe_call(recs, truth=relevant), "Polars join": query.collect}
-    return calls, {"Polars join": target}
+    calls = {
+        OURS: recframe_call(recs, truth=relevant),
+        "Polars join": engines.polars_join(recs, relevant),
+        FAIR[0]: engines.polars_join_fair(recs, relevant),
+        FAIR[1]: engines.duckdb_join_fair(recs, relevant, threads),
+    }
+    return calls, {"Polars join": target} | dict.fromkeys(FAIR)
 
 
 def of_curve(rows, metric):
