@@ -14,9 +14,8 @@ with Importing(for_command=is_command()):
     from recframe.accessor import RecAccessor, rec
     from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
     from recframe.files.trec import read_qrels, read_run
-    from recframe.frames.lists import from_lists, from_topk
-    from recframe.frames.matrices import from_matrix
-    from recframe.frames.relevant_items import truth_from
+    from recframe.frames.lists import from_lists, truth_from
+    from recframe.frames.matrices import from_matrix, from_topk
     from recframe.functions import (
         compare,
         evaluate,

@@ -15,7 +15,7 @@ from recframe.arrow_tables import read_frame, sample_of
 from recframe.calls import public
 from recframe.foreign import TABLE, frame_error, is_table, load_table
 from recframe.frames.columns import Columns
-from recframe.frames.other_tables import make_of_table
+from recframe.frames.tables import make_of_table
 from recframe.frames.truth import open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options

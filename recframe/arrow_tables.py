@@ -6,7 +6,7 @@ not in views.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,20 +31,13 @@ def sample_of(table: pa.Table) -> pd.DataFrame:
     return read_frame(table.schema.empty_table())
 
 
-def read_frame(
-    table: pa.Table, labels: Sequence[Any] | None = None, known: Mapping[int, Any] | None = None
-) -> pd.DataFrame:
-    """Return the columns of these labels as pandas reads them; None: all.
-
-    Those that are known already, by their number in the table, are taken as they are.
-    """
+def read_frame(table: pa.Table, labels: Sequence[Any] | None = None) -> pd.DataFrame:
+    """Return the columns of these labels as pandas reads them; None: all."""
     names = table.column_names
     numbers = range(len(names)) if labels is None else [names.index(one) for one in labels]
     columns = {}
     for number in numbers:
-        if known and number in known:
-            columns[number] = known[number]
-        elif _has_no_order(table.schema.field(number)):
+        if _has_no_order(table.schema.field(number)):
             columns[number] = _read_categories(table.column(number), in_text_order=True)
         else:
             columns[number] = read_column(table.column(number))

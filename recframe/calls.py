@@ -8,17 +8,17 @@ from typing import Any, ParamSpec, TypeVar
 from recframe.errors import RecframeError, WrongTypeError, find_near, is_whole, quote
 
 Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 Element = TypeVar("Element")
 Class = TypeVar("Class", bound=type)
 
 CUT_OFFS = ("k", "at", "n", "top", "top_k", "topk", "cutoff", "cut_off", "at_k", "K")
-MANY = 12  # arguments, of which the names are no help
+N_LISTED = 12  # arguments; the names of more are no help
 
 
 def public(
-    function: Callable[Arguments, Result], options: Collection[str] = ()
-) -> Callable[Arguments, Result]:
+    function: Callable[Arguments, Returned], options: Collection[str] = ()
+) -> Callable[Arguments, Returned]:
     """Return a public function as it is called by others.
 
     Arguments that it does not take are refused with what to do, as a `TypeError` still; `options`
@@ -27,7 +27,7 @@ def public(
     """
 
     @wraps(function)
-    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
         __tracebackhide__ = True  # to IPython and pytest
         try:
             return function(*args, **kwargs)
@@ -140,5 +140,5 @@ def _list_taken(name: str, taken: list[str]) -> str:
     if not taken:
         options = "it takes nothing but options, by name, as truth=..."
         return options if name == "rec" else "it takes no argument"
-    more = f" and {len(taken) - MANY} more" if len(taken) > MANY else ""
-    return f"it takes {', '.join(taken[:MANY])}{more}"
+    more = f" and {len(taken) - N_LISTED} more" if len(taken) > N_LISTED else ""
+    return f"it takes {', '.join(taken[:N_LISTED])}{more}"

@@ -40,9 +40,8 @@ from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Limits, Report, check_limits
 from recframe.foreign import TABLE_OR, frame_error, is_source, is_table, load_table
-from recframe.frames.given_values import read_given
-from recframe.frames.other_tables import evaluate_table
-from recframe.frames.tables import per_user_table
+from recframe.frames.tables import evaluate_table, per_user_table
+from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import parse_metrics
 from recframe.options import (

@@ -24,6 +24,7 @@ from recframe.analysis.catalogue import (
     catalogue_table,
     count_shown,
     join_shown,
+    read_catalogue,
 )
 from recframe.analysis.compare import (
     Comparison,
@@ -43,14 +44,11 @@ from recframe.analysis.segments import MakeWeighted, measure_with_own, table_by_
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
 from recframe.calls import public, public_methods
 from recframe.errors import find_near
-from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.tables import in_cells, mean_table, measure_table, single_table
-from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS
-from recframe.metrics.names import Metric, check_k, make_metric, parse_metrics
-from recframe.metrics.registry import Definition
-from recframe.metrics.synonyms import find_meant
+from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
+from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.options import DEFAULTS, OptionArguments, Options, make_options
 from recframe.spelling import spell_options
 

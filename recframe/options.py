@@ -13,7 +13,7 @@ from recframe.arguments import Absent, Duplicates, Gain, Missing, Short, Ties, T
 from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, find_near, hide, quote
 from recframe.foreign import TABLE_OR, load_table
-from recframe.kernel.rankings import TIE_RULES, TieRule
+from recframe.kernel.ranking import TIE_RULES, TieRule
 
 INFER = "infer"
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for

@@ -1,18 +1,49 @@
 """Other libraries' values of one list, by their names in the table, each beside the label here.
 
-A third value, where there is one, is that of the formula the table tells of, by hand. Each function
-imports its library itself.
+The table is that of the page of conventions. A third value, where there is one, is that of the
+formula the table tells of, by hand. Each function imports its library itself.
 """
 
 import math
+import re
 from importlib import import_module
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recframe  # noqa: F401
+from recframe import conventions
 
+ROW = re.compile(r"\| `(\w+)(?:@k)?` \| (.*) \|")
+# A library, unless it is the one before; its name for the metric; how its figures differ.
+CELL = re.compile(r"(?:([\w-]+) )?`([^`]+)`(?: \(((?:[^()`]|`[^`]*`|\([^()]*\))+)\))?(?:, |$)")
+
+
+class Theirs(NamedTuple):
+    """A name of a library for a metric, and how its figures differ, "" where they do not."""
+
+    name: str
+    differs: str
+
+
+def read_table(page):
+    """Return the names of libraries for each metric on a page: {metric: {library: [Theirs]}}."""
+    table = {}
+    for metric, cells in ROW.findall(page):
+        table[metric], end = {}, 0
+        for cell in CELL.finditer(cells):
+            library, name, differs = cell.groups(default="")
+            library = library or next(reversed(table[metric]))
+            table[metric].setdefault(library, []).append(Theirs(name, differs))
+            assert end == cell.start(), cells
+            end = cell.end()
+        assert end == len(cells), cells
+    return table
+
+
+LIBRARIES = read_table(conventions.__doc__)
 K = 3
 # What is listed, best first, and grades of items. Hits at 2 and 3 of R = 6 and one beyond k; fewer
 # rows than k and R; nothing but hits; no hit; R < k.

@@ -12,9 +12,6 @@ import pytest
 import recframe
 from recframe import RecframeError
 from recframe.arrow_tables import read_frame
-from recframe.frames import other_tables, text_users
-from recframe.kernel import views
-from recframe.kernel.pieces import Pieces
 
 TEXTS = ["bob", "", "ann", "ann", "bob", "ü" * 13]
 DAY = datetime.date(2026, 11, 1)
@@ -197,10 +194,8 @@ VIEWS = {
 
 @pytest.mark.parametrize("n_chunks", [1, 2])
 @pytest.mark.parametrize("kind", VIEWS)
-def test_many_texts_in_views(kind, n_chunks, monkeypatch):
-    """Users that integers stand for while rows are read are texts in all that is made."""
-    monkeypatch.setattr(text_users, "MANY", 1)
-    monkeypatch.setattr(views, "BATCH", 3)
+def test_many_texts_in_views(kind, n_chunks):
+    """Users that are text in views are as pandas has them in all that is made."""
     users = VIEWS[kind]
     n_rows = len(users)
     rows = {"item": list(range(n_rows)), "score": [(7 * n) % n_rows for n in range(n_rows)]}
@@ -245,9 +240,8 @@ def test_nulls_beside_runs_of_texts(missing, n_more):
 
 
 @pytest.mark.parametrize("options", [{}, {"duplicates": "raise"}, {"user": "name"}])
-def test_what_is_refused_of_many_texts_in_views(options, monkeypatch):
-    """What is refused shows the texts, and no integer that stands for them."""
-    monkeypatch.setattr(text_users, "MANY", 1)
+def test_what_is_refused_of_many_texts_in_views(options):
+    """What is refused shows the texts."""
     rows = {"item": [1, 2, 1, 1], "score": [1.0, 2.0, 3.0, None], "relevant": [0, 1, 1, 0]}
     texts = ["ann", "bob", "ann", "eve"]
     if options:
@@ -263,9 +257,8 @@ def test_what_is_refused_of_many_texts_in_views(options, monkeypatch):
     assert str(own.value) == str(given.value)
 
 
-def test_many_users_too_short_in_views(monkeypatch):
+def test_many_users_too_short_in_views():
     """Of users with too few rows one is shown as it is."""
-    monkeypatch.setattr(text_users, "MANY", 1)
     texts = pa.array(["ann", "bob", "ann"], pa.string_view())
     table = pa.table({"user": texts, "score": [3, 2, 1], "relevant": [0, 1, 1]})
 
@@ -326,9 +319,8 @@ PIECES_SCORES = {
 
 @pytest.mark.parametrize("scores", PIECES_SCORES)
 @pytest.mark.parametrize("users", PIECES_USERS)
-def test_numbers_in_pieces(users, scores, monkeypatch):
+def test_numbers_in_pieces(users, scores):
     """A frame in many pieces, as parquet is read, has the tables of the same frame in one."""
-    monkeypatch.setattr(other_tables, "LEAST", 1)
     frame = pd.DataFrame({"user": PIECES_USERS[users], "score": PIECES_SCORES[scores]})
     frame["b_score"] = np.arange(24.0)[::-1] % 11
     frame["relevant"] = (np.arange(24) % 3 == 0).astype(np.int8)
@@ -357,9 +349,8 @@ def test_numbers_in_pieces(users, scores, monkeypatch):
 
 @pytest.mark.parametrize("missing", ["raise", "drop", "unranked"])
 @pytest.mark.parametrize("column", ["user", "score", "b_score", "relevant"])
-def test_nulls_in_pieces(column, missing, monkeypatch):
+def test_nulls_in_pieces(column, missing):
     """A null or NaN in one of many pieces counts as it does in one."""
-    monkeypatch.setattr(other_tables, "LEAST", 1)
     frame = pd.DataFrame({"user": PIECES_USERS["in several runs"], "score": np.arange(24.0)})
     frame["b_score"] = np.arange(24.0)[::-1]
     frame["relevant"] = np.arange(24) % 2
@@ -373,9 +364,8 @@ def test_nulls_in_pieces(column, missing, monkeypatch):
 
 
 @pytest.mark.parametrize("duplicates", ["raise", "max", "first", "keep"])
-def test_repeated_pairs_in_pieces(duplicates, monkeypatch):
+def test_repeated_pairs_in_pieces(duplicates):
     """Rows of one pair that are in several pieces count as they do in one."""
-    monkeypatch.setattr(other_tables, "LEAST", 1)
     frame = pd.DataFrame({"user": PIECES_USERS["in runs"], "item": np.arange(24) % 5})
     frame["score"] = np.arange(24) * 7 % 24 / 8
     frame["relevant"] = (np.arange(24) % 5 < 2).astype(np.int8)
@@ -388,27 +378,9 @@ def test_repeated_pairs_in_pieces(duplicates, monkeypatch):
         assert_alike(make, frame, table)
 
 
-@pytest.mark.parametrize("kind", ["int64", "string_view"])
-def test_scores_in_pieces_are_not_joined(kind, monkeypatch):
-    """Where users stand together, their scores are counted as they lie."""
-    monkeypatch.setattr(other_tables, "LEAST", 1)
-    monkeypatch.setattr(text_users, "MANY", 1)
-    frame = pd.DataFrame({"user": np.arange(400) // 8, "score": np.arange(400) * 7 % 400 / 400})
-    frame["relevant"] = np.arange(400) % 3 == 0
-    table = in_pieces(frame, [50, 171, 300])
-    users = [chunk.cast(pa.string()).cast(kind) for chunk in table.column("user").chunks]
-    table = table.set_column(0, "user", pa.chunked_array(users))
-    expected = recframe.evaluate(table, METRICS)
-
-    monkeypatch.setattr(Pieces, "__call__", lambda pieces: pytest.fail("scores were joined"))
-    pd.testing.assert_frame_equal(expected, recframe.evaluate(table, METRICS))
-
-
-@pytest.mark.parametrize("rows_per_chunk", [5, 1 << 20])
 @pytest.mark.parametrize("start", [0, 1, 8, 11])
-def test_flags_in_pieces(start, rows_per_chunk, monkeypatch):
+def test_flags_in_pieces(start):
     """Flags are read from bits, wherever a piece begins and ends among them."""
-    monkeypatch.setattr(other_tables, "ROWS_PER_CHUNK", rows_per_chunk)
     rng = np.random.default_rng(start)
     frame = pd.DataFrame({"user": np.arange(60) // 12, "score": np.arange(60.0) * 7 % 60})
     frame["relevant"] = rng.random(60) < 0.5

@@ -6,11 +6,9 @@ library that is not installed is skipped; CONTRIBUTING.md says how to run them a
 
 import pytest
 
-from elsewhere import CATALOGUE_ITEMS, LISTED, RUN, of_catalogue, ours
-from recframe import conventions
+from elsewhere import CATALOGUE_ITEMS, LIBRARIES, LISTED, RUN, of_catalogue, ours
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.libraries import LIBRARIES, list_names
-from recframe.metrics.synonyms import FIGURES
+from recframe.metrics.names import FIGURES
 
 CATALOGUE = tuple(FIGURES)
 UNTESTED = {"RBP(p=0.8, rel=1)", "ExposureGini"}  # see `test_cwl_eval`; as another thing
@@ -19,7 +17,9 @@ OF_LISTED = ("torchmetrics", "scikit-learn")  # which see no item that is not li
 
 def names_of(library):
     """Return a library's names in the table, of one list and of the catalogue."""
-    names = {metric: [one.name for one in list_names(metric, library)] for metric in LIBRARIES}
+    names = {
+        metric: [one.name for one in row.get(library, [])] for metric, row in LIBRARIES.items()
+    }
     of_list = {name for metric, those in names.items() if metric not in CATALOGUE for name in those}
     return of_list, {name for metric in CATALOGUE for name in names[metric]}
 
@@ -55,7 +55,7 @@ def test_names_stand_for_these_figures(library):
 def is_said_to_differ(library, name, label):
     """Tell whether the table says how a name differs from the metric of a label."""
     metric = label.partition("@")[0].partition("(")[0]
-    (differs,) = (one.differs for one in list_names(metric, library) if one.name == name)
+    (differs,) = (one.differs for one in LIBRARIES[metric][library] if one.name == name)
     return bool(differs)
 
 
@@ -73,29 +73,8 @@ def test_names_of_the_catalogue(library):
 
 
 def test_every_metric_is_in_the_table():
-    """Each metric has a row, in the order of the definitions, and each library is run."""
+    """Each metric that another library has is there, and each library is run."""
     of_columns = {name for name, definition in DEFINITIONS.items() if definition.of_column}
 
-    assert set(DEFINITIONS) - of_columns == set(LIBRARIES) - set(CATALOGUE)
+    assert set(LIBRARIES) == {*DEFINITIONS, *CATALOGUE} - {"all_relevant"} - of_columns
     assert {library for row in LIBRARIES.values() for library in row} == set(RUN)
-
-
-def spell_row(metric):
-    """Return the row of a metric on the page of conventions."""
-    cells = ", ".join(
-        f"{library} "
-        + ", ".join(
-            f"`{one.name}`" + (f" ({one.differs})" if one.differs else "")
-            for one in list_names(metric, library)
-        )
-        for library in LIBRARIES[metric]
-    )
-    cut_off = "" if metric in CATALOGUE else {"needed": "@k"}.get(DEFINITIONS[metric].cut_off, "")
-    return f"| `{metric}{cut_off}` | {cells} |"
-
-
-def test_the_page_shows_the_table():
-    """The page of conventions holds its rows, and no others."""
-    rows = [spell_row(metric) for metric, row in LIBRARIES.items() if row]
-
-    assert rows == [line for line in conventions.__doc__.splitlines() if line.startswith("| `")]

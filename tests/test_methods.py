@@ -10,11 +10,10 @@ import pytest
 import recframe
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.dask import DaskRecAccessor
-from recframe.frames.reading import read_interactions
+from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import sort_table
 from recframe.methods import RankingMethods, make_method
-from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.registry import Definition, Parameter
+from recframe.metrics.definitions import DEFINITIONS, Definition, Parameter
 from recframe.polars import PolarsRecAccessor
 
 

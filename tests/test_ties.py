@@ -16,8 +16,6 @@ import reference
 import strategies
 from recframe import MissingColumnError, RecframeError
 from recframe.cli import main
-from recframe.kernel.rankings import Rankings
-from recframe.kernel.tied import find_relevant_ties, find_tied
 
 ASKED = strategies.every_metric(2)
 LABELS = [strategies.label(*asked) for asked in ASKED]
@@ -247,33 +245,6 @@ class SameText:
         return "same"
 
 
-def test_tied_rows_are_found():
-    """Rows are found that share their score with another of their user, and no others."""
-    scores = np.array([1.0, 2.0, 1.0, 3.0, -0.0, 5.0, 0.0, 1.0])
-    offsets = np.array([0, 4, 7, 7, 8])
-    none = np.zeros(len(scores), bool)
-    found = find_tied(Rankings(scores, none, offsets, np.zeros(4, np.int64)))
-
-    assert [0, 2, 4, 6] == np.flatnonzero(found).tolist()
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
-def test_rows_tied_with_relevant_ones_are_found(dtype):
-    """Rows are found that share their score with a relevant one of their user, and that one."""
-    scores = np.array([1, 2, 1, 3, 0, 5, 0, 5, 1, 1], dtype)
-    relevant = np.array([1, 1, 0, 0, 0, 1, 0, 0, 0, 0], bool)
-    offsets = np.array([0, 4, 8, 8, 10])
-    rankings = Rankings(scores, relevant, offsets, np.zeros(4, np.int64))
-    if dtype == np.float64:
-        scores[[4, 6]] = -0.0, 0.0
-        relevant[4] = True
-    rows, sizes = find_relevant_ties(rankings)
-
-    zeros = [4, 6] if dtype == np.float64 else []
-    assert [0, 2, 5, 7, *zeros] == rows.tolist()
-    assert [2] * (2 + len(zeros) // 2) == sizes.tolist()
-
-
 @pytest.mark.parametrize("dtype", [int, "str", object])
 @pytest.mark.parametrize("n_scores", [2, 9])
 def test_only_some_ties_are_ordered(dtype, n_scores):
@@ -298,19 +269,3 @@ def test_only_some_ties_are_ordered(dtype, n_scores):
     shuffled = frame.sample(frac=1, random_state=3)
     rec = shuffled.rec(**options)
     assert beside.equals(rec.evaluate([*asked, "bpref", "judged@3"]))
-
-
-@pytest.mark.parametrize("length", [3, 9], ids=["seven bytes", "more"])
-def test_many_rows_are_ordered_some_at_a_time(length, monkeypatch):
-    """Tied rows of users are put in order in runs of few rows as all at once."""
-    rng = np.random.default_rng(0)
-    items = [f"{number:0{length}}" for number in range(40)]
-    frame = pd.DataFrame({"user": np.repeat([1, 2, 3], [1, 40, 20]), "score": 1.0})
-    frame["item"] = [items[0], *rng.permutation(items), *rng.permutation(items)[:20]]
-    frame["relevant"] = rng.random(len(frame)) < 0.3
-    expected = frame.rec(ties="item").rank()
-    monkeypatch.setattr("recframe.frames.texts.AT_ONCE", 4)
-
-    by_hand = frame.sort_values("item", ascending=False).groupby("user").cumcount() + 1
-    assert by_hand.sort_index().tolist() == expected["score"].tolist()
-    pd.testing.assert_frame_equal(expected, frame.rec(ties="item").rank())

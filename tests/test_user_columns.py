@@ -386,7 +386,7 @@ def test_ids_are_compared_column_by_column(frame, truth):
     """Those of other kinds, and a column with nothing in common, are named."""
     truth = truth[truth["date"] == DAYS[0]]
     for date, match in {
-        "2026-01-01": "user='date': ids of different kinds .*; convert truth's with pd.to_datetime",
+        "2026-01-01": "user='date': ids of different kinds .*; convert both with pd.to_datetime",
         pd.Timestamp(0): "user='date': no 'date' is in both the frame and truth; the frame has dat",
     }.items():
         with pytest.raises(RecframeError, match=match):

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Sequence, Set
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError
-from recframe.frames.catalogue import Catalogue
-from recframe.frames.columns import Columns, find_columns, find_label
-from recframe.frames.ids import Coded
+from recframe.arrow_tables import read_frame
+from recframe.errors import RecframeError, quote
+from recframe.foreign import frame_error, is_table, load_table
+from recframe.frames.arrays import as_array, as_ids, check_unmasked
+from recframe.frames.columns import Columns, find_columns, find_label, get_column
+from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.judgments import read_items
+from recframe.frames.names import is_same, list_labels
+from recframe.frames.overlap import match, plain
 from recframe.frames.tables import check_lengths
-from recframe.frames.ties import order_ties
-from recframe.kernel.first_rows import FirstRows, find_first_rows
+from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import number_distinct
-from recframe.kernel.radix import argsort
-from recframe.kernel.rankings import Rankings, TieRule, map_users
 from recframe.kernel.threads import Array
-from recframe.metrics.synonyms import FIGURES
-from recframe.options import Options
+from recframe.metrics.names import FIGURES, MAX_K
+from recframe.options import INFER, Options
 
 MOST_KINDS = 1 << 16  # of a table that is small
 KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
@@ -74,21 +75,21 @@ def check_item(frame: pd.DataFrame, columns: Columns, options: Options) -> None:
 
 def count_shown(interactions: Interactions, options: Options, k: int, *, with_items: bool) -> Shown:
     """Return what the lists of all users of interactions show."""
-    interactions = order_ties(interactions, options)
-    item = read_items(interactions)
+    item = interactions.read_items().used()
     rows, n_lists = [], []
-    for score, (_, is_ranked) in interactions.scores.items():
-        rankings = interactions.rankings(score)
+    for score in interactions.scores:
+        rankings = interactions.rankings(score, options)
+        n_ranked = rankings.n_ranked
         if options.short == "raise":
-            check_lengths(rankings, interactions.groups.users, score, k, options)
-        n_ranked = np.diff(rankings.offsets)
+            check_lengths(n_ranked, interactions.users.ids, score, k, options)
         has_list = n_ranked >= (k if options.short == "nan" else 1)
         length = np.minimum(k, n_ranked) if options.short == "shrink" else np.full_like(n_ranked, k)
-        row, user, chosen, among = _find_first(rankings, options.tie_rule, k)
+        row, first, size, user = find_positions(rankings, options.tie_rule, k)
+        room = np.minimum(k + 1 - first, size)
+        chosen, among = np.where(room == size, 1, room), np.where(room == size, 1, size)
         kept = np.flatnonzero(has_list[user])
-        row, user = row[kept], user[kept]
-        own = item.codes if is_ranked is None else item.codes[is_ranked]
-        rows.append(_count(item._replace(codes=own[row]), chosen[kept], among[kept], length[user]))
+        row, length = row[kept], length[user[kept]]
+        rows.append(_count(item._replace(codes=item.codes[row]), chosen[kept], among[kept], length))
         n_lists.append(int(has_list.sum()))
     return Shown(rows, n_lists, pd.Series(item.distinct()) if with_items else None)
 
@@ -127,17 +128,6 @@ def catalogue_table(
     return pd.DataFrame(figures, labels, names, dtype=float)
 
 
-def _find_first(rankings: Rankings, rule: TieRule, k: int) -> FirstRows:
-    """Return the rows that may be among the first k, found in threads."""
-
-    def find(run: Rankings, users: slice) -> FirstRows:
-        row, user, *chance = find_first_rows(run, rule, k)
-        return FirstRows(row + rankings.offsets[users.start], user + users.start, *chance)
-
-    runs = map_users(find, rankings)
-    return FirstRows(*map(np.concatenate, zip(*runs, strict=True)))
-
-
 class Kinds(NamedTuple):
     """Rows of the same chance in lists of the same length are of one kind, a whole number.
 
@@ -165,9 +155,9 @@ def _find_kinds(*columns: Array) -> Kinds:
     return Kinds(number, *values)
 
 
-def _count(item: Coded, *columns: Array) -> pd.DataFrame:
+def _count(item: Ids, *columns: Array) -> pd.DataFrame:
     """Return how many rows have the same item, chance and length of the list."""
-    codes, ids = item.numbered()
+    codes, ids, *_ = item
     kind, *values = _find_kinds(*columns)
     n_kinds = max(1, len(values[0]))
     kind += codes.astype(np.int64) * n_kinds  # codes of categories may have 8 bits
@@ -194,7 +184,7 @@ def _figures(
     kind, chosen, among, length = _find_kinds(*(rows[name].to_numpy() for name in KEYS[1:]))
     # Sums depend on their order: an item's rows are in that of their kinds, and the sums over
     # items are those of `fsum`, which are exact.
-    order = argsort(code * len(chosen) + kind)
+    order = np.argsort(code * len(chosen) + kind, kind="stable")
     code, kind, n_rows = code[order], kind[order], rows["n"].to_numpy()[order]
 
     def of_items(terms: Array) -> Array:
@@ -223,3 +213,72 @@ def _figures(
 def _divide(numerator: float, denominator: float, zero_division: float) -> float:
     """Return the quotient, `zero_division` where the denominator is 0."""
     return numerator / denominator if denominator else zero_division
+
+
+REQUIRED = "a list or Series of ids, a frame with a column of them, or their number"
+
+
+class Catalogue(NamedTuple):
+    """The items there are, each once; `ids` is None where only their number is known."""
+
+    n_items: int
+    ids: pd.Index[Any] | None = None
+
+    def check(self, shown: pd.Index[Any]) -> None:
+        """Raise where distinct items that are recommended are not all in the catalogue."""
+        remedy = "pass the whole catalogue, or items=None for the items of the frame"
+        if self.ids is None:
+            if len(shown) > self.n_items:
+                raise RecframeError(
+                    f"items must be the number of all items, found {self.n_items:,}, of which "
+                    f"{len(shown):,} are recommended; {remedy}"
+                )
+            return
+        found = match(self.ids, shown, "item", "items")
+        unknown = shown.delete(found[found >= 0])
+        if len(unknown):
+            raise RecframeError(
+                f"items must have every item that is recommended, found {len(unknown):,} of "
+                f"{len(shown):,} missing (such as {quote(unknown.tolist()[0])}); {remedy}"
+            )
+
+
+def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
+    """Return the catalogue that is passed, None where it is that of the frame."""
+    if items is None:
+        return None
+    if isinstance(items, Integral):
+        number = int(items)
+        if number < 1 or items is True:
+            raise RecframeError(f"items must be {REQUIRED}, 1 or more, found {quote(items)}")
+        if number > MAX_K:
+            raise RecframeError(f"items must be at most 2**53 in number, found {quote(items)}")
+        return Catalogue(number)
+    ids = _read_ids(items, columns)
+    if n_null := np.count_nonzero(ids.isna()):
+        raise RecframeError(f"items must not be null, found {n_null} null of {len(ids)}")
+    if len(ids) == 0:
+        raise RecframeError("items must hold at least one item, found none")
+    distinct = plain(ids).unique()
+    return Catalogue(len(distinct), distinct)
+
+
+def _read_ids(items: Any, columns: Columns) -> pd.Index[Any]:
+    """Return the ids that are passed as items."""
+    if not isinstance(items, pd.DataFrame) and is_table("items", items):
+        items = read_frame(load_table("items", REQUIRED, items))
+    if isinstance(items, pd.DataFrame):
+        is_there = any(is_same(label, columns.item) for label in list_labels(items))
+        try:
+            label = find_label(items, "item", columns.item if is_there else INFER)
+        except RecframeError as error:
+            raise type(error)(f"items: {error}") from None
+        return as_ids("items", get_column(items, label))
+    check_unmasked("items", items)
+    if isinstance(items, pd.Series | pd.Index):
+        return as_ids("items", items)
+    items = list(items) if isinstance(items, Set) else items
+    is_list = isinstance(items, list | tuple | np.ndarray)
+    if not is_list or as_array("items", items, REQUIRED).ndim != 1:
+        raise frame_error("items", REQUIRED, items)
+    return as_ids("items", list(items))

@@ -9,7 +9,7 @@ import pandas as pd
 from recframe.analysis.display import without_zeros
 from recframe.analysis.extras import import_extra
 from recframe.analysis.intervals import find_range, mean_interval
-from recframe.analysis.pairs import Pairs, find_pairs
+from recframe.analysis.pairs import ScorePairs, find_pairs
 from recframe.analysis.power import detectable, deviation_of
 from recframe.analysis.resampling import Resampling
 from recframe.analysis.sign_flips import max_t_test, sign_flip_test
@@ -131,7 +131,7 @@ def p_value(differences: Array, test: Test, resampling: Resampling) -> tuple[flo
         return float(stats.wilcoxon(differences.round(12)).pvalue), test
 
 
-def _correct(pairs: Pairs, weights: Array | None, p_values: Array, how: Comparison) -> Array:
+def _correct(pairs: ScorePairs, weights: Array | None, p_values: Array, how: Comparison) -> Array:
     """Return the corrected p-values of all rows."""
     if how.correction != "max_t":
         return correct(p_values, how.correction)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.description import (
-    CUT,
+    CUT_USERS,
     DUPLICATES,
     JUDGED,
     JUDGED_ROWS,
@@ -17,18 +17,16 @@ from recframe.analysis.description import (
     NULL_RELEVANCE,
     NULL_SCORES,
     NULL_USERS,
-    SHORT,
+    SHORT_USERS,
     UNFOUND,
     Description,
 )
 from recframe.frames.columns import Columns
-from recframe.frames.interactions import Interactions
-from recframe.frames.labels import as_labels
-from recframe.frames.reading import complete_rows, read_interactions
+from recframe.frames.interactions import Interactions, complete_rows, read_interactions
+from recframe.frames.names import as_labels
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
-from recframe.kernel.counting import TieCounts, count_ties
-from recframe.kernel.rankings import map_users
+from recframe.kernel.counting import count_ties
 from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
@@ -134,7 +132,7 @@ def _list_names(k: int) -> list[str]:
     precisions = [f"precision@{k}, worst", f"precision@{k}, best"]
     lengths = ["shortest ranking", "longest ranking", "rows in ties"]
     nulls = [NULL_USERS, NULL_RELEVANCE, NULL_SCORES]
-    users = ["users", NO_RELEVANT, f"{SHORT}{k}", f"{CUT}{k}"]
+    users = ["users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
     judged = [JUDGED_ROWS, f"{JUDGED}{k}"]
     return ["rows", *users, *precisions, *judged, *lengths, *nulls, DUPLICATES, UNFOUND]
 
@@ -154,11 +152,10 @@ def _count_ranking(
     interactions: Interactions, score: Hashable, k: int, options: Options, common: dict[str, int]
 ) -> Figures:
     """Return the figures of one score, beside those that are common to all."""
-    rankings = interactions.rankings(score)
-    runs = map_users(lambda run, _: count_ties(run, k), rankings)
-    ties = TieCounts(*map(np.concatenate, zip(*runs, strict=True)))
-    n_relevant = ties.n_relevant + rankings.n_unranked
-    n_ranked = pd.Series(np.diff(rankings.offsets))
+    rankings = interactions.rankings(score, options)
+    ties = count_ties(rankings, k)
+    n_relevant = rankings.groups.count(interactions.relevant) + interactions.n_unlisted
+    n_ranked = pd.Series(rankings.n_ranked)
     numbers = {
         **common,
         NULL_SCORES: _count_nulls(interactions.frame, [score]),
@@ -166,9 +163,9 @@ def _count_ranking(
         NO_RELEVANT: (n_relevant == 0).sum(),
         "shortest ranking": n_ranked.min(),
         "longest ranking": n_ranked.max(),
-        f"{SHORT}{k}": (n_ranked < k).sum(),
+        f"{SHORT_USERS}{k}": (n_ranked < k).sum(),
         "rows in ties": ties.n_tied.sum(),
-        f"{CUT}{k}": ties.is_cut.sum(),
+        f"{CUT_USERS}{k}": ties.is_cut.sum(),
     }
     if not interactions.is_judged:
         return Figures(numbers | {NO_RELEVANT: np.nan}, [UNKNOWN, UNKNOWN])
@@ -188,8 +185,6 @@ def _count_judged(
         unknown = {JUDGED_ROWS: np.nan}
         return [each._replace(numbers=each.numbers | unknown, judged=UNKNOWN) for each in figures]
     is_judged = interactions.judged().rows
-    if is_judged is None:  # without truth
-        return figures
     of_first = interactions._replace(relevant=is_judged, n_unlisted=0 * interactions.n_unlisted)
     # Of those that are ranked; where none is, of nothing.
     rule = replace(options, ties="expected", short="shrink", zero_division=np.nan, absent="drop")

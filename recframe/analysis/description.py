@@ -7,13 +7,13 @@ import pandas as pd
 from recframe.analysis.display import WideTable, escape
 from recframe.errors import as_text, shorten
 
-SHORT, CUT = "users with fewer than ", "users with a tie across "  # and then k
+SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
 NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the frame"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
 FEW_JUDGED = 0.5  # of the first k rows
-N_NAMED = 3  # score columns in a warning that is not of all, and such warnings of a figure
+N_IN_WARNING = 3  # score columns in a warning that is not of all, and such warnings of a figure
 
 UNKNOWN_RELEVANCE = (
     "relevance is neither boolean nor 0/1 (option min_relevance), or a pair that is in two rows "
@@ -26,13 +26,13 @@ WORRIES = {
     NULL_RELEVANCE: ("rows", "refused unless option missing says otherwise"),
     NULL_SCORES: ("rows", "refused unless option missing says otherwise"),
     DUPLICATES: ("rows", "refused unless option duplicates says otherwise"),
-    SHORT: ("users", "k={k} is refused unless option short says otherwise"),
+    SHORT_USERS: ("users", "k={k} is refused unless option short says otherwise"),
     NO_RELEVANT: (
         "users",
         "their precision is 0, by default other metrics are undefined and out of means (option "
         "zero_division)",
     ),
-    CUT: ("users", "{bounds}(option ties)"),
+    CUT_USERS: ("users", "{bounds}(option ties)"),
     UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind"),
 }
 
@@ -79,18 +79,18 @@ def list_warnings(figures: pd.DataFrame) -> list[str]:
         for score, found in zip(scores, of_scores, strict=True):
             saying.setdefault(found[name], []).append(score)
         saying.pop("", None)
-        for text, of in list(saying.items())[:N_NAMED]:
-            more = f" and {len(of) - N_NAMED:,} more" if len(of) > N_NAMED else ""
-            named = "" if len(of) == len(scores) else f" ({', '.join(of[:N_NAMED])}{more})"
+        for text, of in list(saying.items())[:N_IN_WARNING]:
+            more = f" and {len(of) - N_IN_WARNING:,} more" if len(of) > N_IN_WARNING else ""
+            named = "" if len(of) == len(scores) else f" ({', '.join(of[:N_IN_WARNING])}{more})"
             warnings.append(shorten(f"{name}{named}: {text}"))
-        if n_others := sum(map(len, list(saying.values())[N_NAMED:])):
+        if n_others := sum(map(len, list(saying.values())[N_IN_WARNING:])):
             warnings.append(f"{name}: other numbers of {n_others:,} more score columns")
     return warnings
 
 
 def _find_worries(figures: pd.Series) -> dict[str, str]:
     """Return what is to be said of each figure of one score, nothing of those that are well."""
-    k = next(name for name in figures.index if name.startswith(CUT)).removeprefix(CUT)
+    k = next(name for name in figures.index if name.startswith(CUT_USERS)).removeprefix(CUT_USERS)
     worst, best = figures[f"precision@{k}, worst"], figures[f"precision@{k}, best"]
     longest = figures["longest ranking"]
     bounds = f"precision@{k} is {worst:.4g} in the worst order, {best:.4g} in the best "
@@ -111,10 +111,10 @@ def _find_worries(figures: pd.Series) -> dict[str, str]:
         else ""
     )
     for name, (of_all, words) in WORRIES.items():
-        label = f"{name}{k}" if name in (SHORT, CUT) else name
+        label = f"{name}{k}" if name in (SHORT_USERS, CUT_USERS) else name
         number = figures.get(label, 0)
         of = f" of {figures[of_all]:,} {of_all}" if of_all else ""
-        worries = number > 0 and not (name == CUT and worst == best)
+        worries = number > 0 and not (name == CUT_USERS and worst == best)
         told = f"{number:,}{of}; {words.format(**given)}" if worries else ""
         if name == NO_RELEVANT and number == figures[of_all] > 0:
             told = (

@@ -11,7 +11,6 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import parse_metric
 
 Rule = Literal["max_drop", "non_inferior"]
-DIGITS = 12  # to which a drop by the limit is none by more than it
 
 
 class Gate(NamedTuple):
@@ -105,7 +104,8 @@ def _find_drop(row: Any, gate: Gate, is_low: bool) -> str | None:
     if row["n_users"] < 2:
         return "cannot be told"
     drop, least = (row["difference"], row["low"]) if is_low else (-row["difference"], -row["high"])
-    if round(drop - gate.limit, DIGITS) <= 0 or least <= 0:
+    # A drop by the limit is none by more than it, whatever the last digits of floats.
+    if round(drop - gate.limit, 12) <= 0 or least <= 0:
         return None
     return f"{'rose' if is_low else 'fell'} by {drop:.4g}, more than {gate.limit:g}"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.labels import check_label, leave_out
+from recframe.frames.names import check_label, leave_out
 
 RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
 By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]

@@ -12,17 +12,16 @@ from recframe.analysis.judged import judge_frame
 from recframe.analysis.ranks import rank_table
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.columns import find_columns, get_column
-from recframe.frames.interactions import ALL_USERS, Interactions
-from recframe.frames.keys import check_dtype
-from recframe.frames.labels import is_same
-from recframe.frames.reading import read_interactions
+from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
+from recframe.frames.kinds import check_dtype
+from recframe.frames.names import is_same
 from recframe.frames.tables import mean_table, measure_table
 from recframe.frames.truth import open_candidates
 from recframe.kernel.threads import Array
 from recframe.metrics.names import make_metric
 from recframe.options import Options, is_key
 
-N_EXAMPLES = 3  # ids named where the one asked for is not there
+N_IDS_NAMED = 3  # ids named where the one asked for is not there
 
 
 def inspect_user(
@@ -122,7 +121,7 @@ def _find_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> A
     found = is_user(frame, user, labels)
     if labels and not found.any():
         cells = {n: get_column(frame, label).array for n, label in enumerate(labels)}
-        some = pd.DataFrame(cells).dropna().drop_duplicates().head(N_EXAMPLES)
+        some = pd.DataFrame(cells).dropna().drop_duplicates().head(N_IDS_NAMED)
         ids = [own if len(own) > 1 else own[0] for own in some.itertuples(index=False, name=None)]
         column = "column" if len(labels) == 1 else "columns"
         examples = ", ".join(map(quote, ids)) or "(there is none)"

@@ -15,11 +15,11 @@ from recframe.errors import as_text
 N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
 N_BEYOND_K = 5
 UNJUDGED = "–"
-NAMES: dict[Hashable, str] = {"r_precision": "R-precision"}
+TITLES: dict[Hashable, str] = {"r_precision": "R-precision"}
 
 # Colours that are there in light and dark alike: the text's own, and a transparent green.
-LINE = "border-bottom: 2px solid currentColor;"
-RELEVANT = "font-weight: bold; background-color: rgba(46, 160, 67, 0.2);"
+CUT_STYLE = "border-bottom: 2px solid currentColor;"
+RELEVANT_STYLE = "font-weight: bold; background-color: rgba(46, 160, 67, 0.2);"
 STYLES: list[Any] = [
     {"selector": "", "props": "border-collapse: collapse; margin: 0"},
     {"selector": "caption", "props": "caption-side: top; text-align: left; color: inherit"},
@@ -100,7 +100,7 @@ class Inspection:
 def _view(score: Hashable, rows: pd.DataFrame, metrics: dict[Hashable, float], k: int) -> View:
     """Return what is shown of one ranking."""
     captions = [
-        f"{NAMES.get(label, label)} – {'undefined' if math.isnan(value) else f'{value:.2%}'}"
+        f"{TITLES.get(label, label)} – {'undefined' if math.isnan(value) else f'{value:.2%}'}"
         for label, value in metrics.items()
     ]
     position = rows["position"]
@@ -163,7 +163,7 @@ def _text_block(view: View) -> list[str]:
 def _html_block(view: View) -> str:
     """Return the table of one ranking."""
     styles = [
-        (RELEVANT if mark else "") + (LINE if number == view.n_above else "")
+        (RELEVANT_STYLE if mark else "") + (CUT_STYLE if number == view.n_above else "")
         for number, mark in enumerate(view.cells[""], 1)
     ]
     styler = (

@@ -21,7 +21,6 @@ SHARES = {
     "tango": ((-1, 0, 1), "differences that are all -1, 0 or 1"),
 }
 WIDENING = 1.15  # by skewness; measured, with more intervals are longer than they need be
-MANY = 1_000  # degrees of freedom, from which on a short expansion is as good as an integral
 
 
 class Bounds(NamedTuple):
@@ -189,7 +188,7 @@ def student_bound(above: float, freedom: int) -> float:
     With t = sqrt(freedom) tan(angle), the density of the angle is a power of its cosine.
     """
     normal = -_normal_quantile(above)
-    if freedom >= MANY:
+    if freedom >= 1_000:  # from there on a short expansion is as good as an integral
         third, fifth = normal**3, normal**5
         terms = (third + normal) / 4, (5 * fifth + 16 * third + 3 * normal) / 96
         return normal + terms[0] / freedom + terms[1] / freedom**2

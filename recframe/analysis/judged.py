@@ -5,12 +5,11 @@ import pandas as pd
 
 from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.ids import append
-from recframe.frames.interactions import Interactions
-from recframe.frames.judgments import Judgments, read_judgments
-from recframe.frames.labels import is_same
-from recframe.frames.reading import read_interactions
-from recframe.frames.truth import Judge, Matches, judge_rows, open_candidates
+from recframe.frames.interactions import read_interactions
+from recframe.frames.judgments import Judgments, Matches, read_judgments
+from recframe.frames.names import is_same
+from recframe.frames.overlap import append
+from recframe.frames.truth import Judge, judge_rows, open_candidates
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -37,8 +36,7 @@ def judge_frame(
     added = _find_added(judgments, matches, options)
 
     rows, place = interactions.find_rows()
-    in_row_order = np.argsort(rows, kind="stable")
-    kept = frame if len(rows) == len(frame) else frame.iloc[rows[in_row_order]]
+    kept = frame if len(rows) == len(frame) else frame.iloc[rows]
     ids = (*columns.users, columns.item)
     in_index = [name for name in ids if name in frame.index.names]
     kept = kept.reset_index([name for name in in_index if name is not None])
@@ -47,23 +45,14 @@ def judge_frame(
         for position, name in enumerate(kept.columns)
         if not is_same(name, "relevant")
     ]
-    flags = judge_rows(interactions, judgments, matches).relevant[place][in_row_order]
+    flags = judge_rows(interactions, judgments, matches).relevant[place]
     judged.append(pd.Series(np.append(flags, judgments.relevant[added]), name="relevant"))
     if judgments.find_grades is None:
         return pd.concat(judged, axis=1), None
-    pair = _find_pairs(interactions, matches)[place][in_row_order]
-    grades = _take(judgments.find_grades(), np.append(pair, added))
-    return pd.concat(judged, axis=1), grades
-
-
-def _find_pairs(interactions: Interactions, matches: Matches) -> Array:
-    """Return the pair of truth that each row has, in grouped order, -1 where it has none."""
     pair = np.full(len(interactions.relevant), -1)
-    listed = np.flatnonzero(matches.row >= 0)
-    pair[matches.row[listed]] = listed
-    if (repeats := interactions.repeats) is not None:
-        pair[repeats.rows] = pair[repeats.first]
-    return pair
+    pair[matches.row] = matches.pair
+    grades = _take(judgments.find_grades(), np.append(pair[place], added))
+    return pd.concat(judged, axis=1), grades
 
 
 def _take(grades: pd.Series, pair: Array) -> pd.Series:
@@ -74,13 +63,18 @@ def _take(grades: pd.Series, pair: Array) -> pd.Series:
 
 
 def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Array:
-    """Return the pairs that judging adds as rows: relevant items not listed, and absent users."""
-    is_unlisted, is_absent = matches.row < 0, matches.user < 0
+    """Return the pairs that judging adds as rows: relevant items not listed, and absent users.
+
+    Those of a user stand together.
+    """
+    is_unlisted, is_absent, user = ~matches.are_listed(), matches.user < 0, judgments.pairs.user
     if options.absent == "drop":
-        return np.flatnonzero(is_unlisted & judgments.relevant & ~is_absent)
-    # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.
-    has_none = ~np.isin(judgments.user, judgments.user[judgments.relevant])
-    return np.flatnonzero(is_unlisted & (judgments.relevant | (is_absent & has_none)))
+        added = np.flatnonzero(is_unlisted & judgments.relevant & ~is_absent)
+    else:
+        # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.
+        has_none = ~np.isin(user, user[judgments.relevant])
+        added = np.flatnonzero(is_unlisted & (judgments.relevant | (is_absent & has_none)))
+    return added[np.argsort(user[added], kind="stable")]
 
 
 def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Array) -> pd.Series:
@@ -88,11 +82,11 @@ def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Ar
     if len(added) == 0:
         return column.reset_index(drop=True)
     if is_same(column.name, columns.item):
-        return pd.Series(append(pd.Index(column), judgments.item.take(added)))
+        return pd.Series(append(pd.Index(column), judgments.pairs.item.take(added)))
     for number, label in enumerate(columns.users):
         if is_same(column.name, label):
-            users = judgments.users.get_level_values(number)
-            return pd.Series(append(pd.Index(column), users[judgments.user[added]]))
+            users = judgments.pairs.users.ids.get_level_values(number)
+            return pd.Series(append(pd.Index(column), users[judgments.pairs.user[added]]))
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
         # These hold no null, and as floats large integers would lose digits.
         column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from recframe.analysis.compare import Comparison, compare_table
-from recframe.analysis.pairs import Pairs
+from recframe.analysis.pairs import ScorePairs
 from recframe.errors import RecframeError, quote, show_path
-from recframe.frames.beside import naming
-from recframe.frames.given_values import LEVELS, read_given
+from recframe.frames.judgments import naming
+from recframe.frames.user_values import LEVELS, read_given
 from recframe.kernel.threads import Array
 
 
@@ -115,6 +115,6 @@ def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
     # Old and new scores are called alike, so that they go by number.
     columns = pd.MultiIndex.from_product([range(2 * n), metrics], names=LEVELS)
     both = pd.concat([matched.old, matched.new], axis=1).set_axis(columns, axis=1)
-    pairs = Pairs(both, [(i, n + i) for i in range(n)], are_several=False)
+    pairs = ScorePairs(both, [(i, n + i) for i in range(n)], are_several=False)
     table = compare_table(both, baseline=pairs, how=how)
     return table.rename(index={n + i: new for i, (_, new) in enumerate(scores)}, level="score")

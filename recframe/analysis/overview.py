@@ -8,23 +8,20 @@ import pandas as pd
 
 from recframe.analysis.display import escape
 from recframe.errors import RecframeError, quote
-from recframe.frames.candidates import check_pair_columns
-from recframe.frames.columns import find_columns, find_remedy
-from recframe.frames.judgments import check_truth_columns
-from recframe.frames.likely import list_changed, spell_arguments
-from recframe.frames.roles import Roles, find_roles, find_truth_roles
+from recframe.frames.columns import find_columns, find_roles, find_truth_roles
+from recframe.frames.judgments import check_pair_columns, check_truth_columns
+from recframe.frames.names import NAMES, Roles, find_remedy, list_changed, spell_arguments
 from recframe.options import Options
 
-WIDTH = 80
+TEXT_WIDTH = 80  # where no terminal says otherwise
 INDENT = 23  # before what a role is
 N_LINES = 5  # of what is to be done
-ROLES = ("user", "item", "score", "relevant")
 IDS = ("truth_user", "truth_item")
 HOW = {"none": "not found", "several": "ambiguous"}
 # Colours are those of the page, light or dark.
-TABLE = "border-collapse: collapse; margin: 0.4em 0; border-top: 1px solid currentColor; "
-TABLE += "border-bottom: 1px solid currentColor"
-CELL = "text-align: left; padding: 0.15em 1.2em 0.15em 0; color: inherit"
+TABLE_STYLE = "border-collapse: collapse; margin: 0.4em 0; border-top: 1px solid currentColor; "
+TABLE_STYLE += "border-bottom: 1px solid currentColor"
+CELL_STYLE = "text-align: left; padding: 0.15em 1.2em 0.15em 0; color: inherit"
 
 
 class Overview(NamedTuple):
@@ -44,11 +41,11 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
     """Return what is understood of a frame, of which no value is looked at."""
     roles = find_roles(frame, options)
     truth = _find_truth_roles(roles, options)
-    rows = [(name, *_describe_role(name, roles, options, truth)) for name in ROLES]
+    rows = [(name, *_describe_role(name, roles, options, truth)) for name in NAMES]
     if options.has_truth:
         rows.append(("truth", "given", [_describe_truth(options.truth, truth)]))
     changed = list_changed(options)
-    others = {name: changed[name] for name in changed if name not in (*ROLES, "truth")}
+    others = {name: changed[name] for name in changed if name not in (*NAMES, "truth")}
     if others:
         rows.append(("options", "given", _separate(spell_arguments(others))))
     title = f"{call}: {size}"
@@ -83,14 +80,14 @@ def as_text(overview: Overview) -> str:
 def as_html(overview: Overview) -> str:
     """Return an overview as a table of HTML, in the colours of the page."""
     rows = "\n".join(
-        f'<tr><th scope="row" style="{CELL}">{escape(name)}</th>'
-        f'<td style="{CELL}">{escape(how)}</td>'
-        f'<td style="{CELL}">{escape("".join(what))}</td></tr>'
+        f'<tr><th scope="row" style="{CELL_STYLE}">{escape(name)}</th>'
+        f'<td style="{CELL_STYLE}">{escape(how)}</td>'
+        f'<td style="{CELL_STYLE}">{escape("".join(what))}</td></tr>'
         for name, how, what in overview.rows
     )
     calls = f"<code>{escape(''.join(overview.calls))}</code>" if overview.calls else ""
     return (
-        f'<div><strong>{escape(overview.title)}</strong>\n<table style="{TABLE}">\n{rows}\n'
+        f'<div><strong>{escape(overview.title)}</strong>\n<table style="{TABLE_STYLE}">\n{rows}\n'
         f"</table>\n{escape(overview.before)}{calls}{escape(overview.after)}</div>"
     )
 
@@ -144,11 +141,11 @@ def say_size(frame: pd.DataFrame) -> str:
 
 def _enumerate(texts: list[str]) -> str:
     """Return as many texts as a line has room for, and how many more there are."""
-    n_shown = min(len(texts), WIDTH // 8)
+    n_shown = min(len(texts), TEXT_WIDTH // 8)
     while True:
         more = f" and {len(texts) - n_shown:,} more" if n_shown < len(texts) else ""
         line = ", ".join(texts[:n_shown]) + more
-        if len(line) <= WIDTH - INDENT or n_shown <= 1:
+        if len(line) <= TEXT_WIDTH - INDENT or n_shown <= 1:
             return line
         n_shown -= 1
 
@@ -167,11 +164,11 @@ def _fill(line: str, pieces: list[str], indent: str) -> list[str]:
     """Return lines of as many pieces as a terminal is wide, the first behind what there is."""
     lines, blank = [line], line
     for piece in pieces:
-        if lines[-1] != blank and len(f"{lines[-1]}{piece}".rstrip()) > WIDTH:
+        if lines[-1] != blank and len(f"{lines[-1]}{piece}".rstrip()) > TEXT_WIDTH:
             lines.append(indent)
             blank = indent
         lines[-1] += piece
     if len(lines) > N_LINES:
         lines[N_LINES - 1 :] = [f"{indent}…"]
     lines = [one.rstrip() for one in lines]
-    return [one if len(one) <= WIDTH else f"{one[: WIDTH - 1]}…" for one in lines]
+    return [one if len(one) <= TEXT_WIDTH else f"{one[: TEXT_WIDTH - 1]}…" for one in lines]

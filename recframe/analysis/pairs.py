@@ -9,11 +9,11 @@ import pandas as pd
 
 from recframe.analysis.display import WideTable
 from recframe.errors import RecframeError, as_text, quote
-from recframe.frames.labels import is_same
+from recframe.frames.names import is_same
 from recframe.kernel.threads import Array
 
 
-class Pairs(NamedTuple):
+class ScorePairs(NamedTuple):
     """What is compared with what, as positions of score columns.
 
     Parameters
@@ -64,12 +64,12 @@ class Pairs(NamedTuple):
         return values
 
 
-def find_pairs(per_user: pd.DataFrame, baseline: Any) -> Pairs:
+def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
     """Return the pairs that a baseline means; raise where nothing can be compared.
 
     It may be pairs already, which no one baseline means.
     """
-    if isinstance(baseline, Pairs):
+    if isinstance(baseline, ScorePairs):
         return baseline
     scores = list[Hashable](per_user.columns.unique("score"))
     if len(scores) < 2:
@@ -79,7 +79,7 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> Pairs:
         )
     is_all = isinstance(baseline, str) and baseline == "all" and baseline not in scores
     if is_all:
-        return Pairs(per_user, list(combinations(range(len(scores)), 2)), are_several=True)
+        return ScorePairs(per_user, list(combinations(range(len(scores)), 2)), are_several=True)
     given = baseline if isinstance(baseline, list) else [baseline]
     if not given:
         raise RecframeError("baseline must name a score column at least, found []")
@@ -89,7 +89,7 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> Pairs:
         others = (other for other in range(len(scores)) if other != base)
         # Two baselines are compared once.
         pairs += [(base, other) for other in others if (other, base) not in pairs]
-    return Pairs(per_user, pairs, are_several=isinstance(baseline, list))
+    return ScorePairs(per_user, pairs, are_several=isinstance(baseline, list))
 
 
 def _find_baseline(scores: list[Hashable], baseline: Any) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.intervals import student_bound
-from recframe.analysis.pairs import Pairs
+from recframe.analysis.pairs import ScorePairs
 from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
 
@@ -50,7 +50,7 @@ def check_plan(difference: Any, power: Any, alpha: Any) -> None:
             raise RecframeError(f"{name} must be {to}, found {quote(number)}")
 
 
-def plan_table(pairs: Pairs, difference: float, power: float, alpha: float) -> pd.DataFrame:
+def plan_table(pairs: ScorePairs, difference: float, power: float, alpha: float) -> pd.DataFrame:
     """Return how many users every pair of scores needs, in each metric."""
     rows = []
     for values, base in pairs.columns():

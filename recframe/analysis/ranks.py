@@ -9,12 +9,9 @@ import pandas as pd
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import Interactions
-from recframe.frames.labels import is_same
-from recframe.frames.ties import order_ties
-from recframe.frames.user_groups import sort_users
-from recframe.kernel.counting import rank_rows
+from recframe.frames.names import is_same
+from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import invert
-from recframe.kernel.rankings import map_users
 from recframe.kernel.threads import Array
 from recframe.options import INFER, Options
 
@@ -69,11 +66,10 @@ def _ascending_of(frame: pd.DataFrame, score: Hashable, options: Options) -> boo
 
 def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
     """Return the position of every row in its user's ranking, for each score column."""
-    interactions = order_ties(interactions, options)
     positions = np.full((len(interactions.scores), len(interactions.frame)), np.nan)
     for number, score in enumerate(interactions.scores):
-        rows, place, (_, mean) = _rank(interactions, score, options)
-        positions[number, rows] = mean[place]
+        rows, (_, mean, _) = _rank(interactions, score, options)
+        positions[number, rows] = mean
     labels = pd.Index(list(interactions.scores), name="score", tupleize_cols=False)
     return pd.DataFrame(positions.T, index=interactions.frame.index, columns=labels, copy=False)
 
@@ -90,18 +86,13 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
 
     Of several scores a user's rows by the first come first, and a column has the score's label.
     """
-    interactions = order_ties(interactions, options)
     scores = list(interactions.scores)
-    # The rows are grouped: order them by the rank of their user, then by their own.
-    user_rank = invert(sort_users(interactions.groups))
+    # The rows are ordered by the rank of their user, then by their own.
+    user_rank = invert(interactions.users.sort())
     parts = []
     for number, score in enumerate(scores):
-        rows, place, ranks = _rank(interactions, score, options)
-        first, mean = ranks[:, place]
-        user = np.repeat(user_rank, np.diff(interactions.rankings(score).offsets))[place]
-        kept = np.flatnonzero(first <= k)
-        of_score = np.full(len(kept), number)
-        parts.append((rows[kept], first[kept], of_score, user[kept], mean[kept]))
+        rows, (first, mean, user) = _rank(interactions, score, options, k)
+        parts.append((rows, first, np.full(len(rows), number), user_rank[user], mean))
     row, *keys, mean = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((row, *keys))
     top = interactions.frame.iloc[row[order]].copy()
@@ -115,12 +106,18 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
 
 
 def _rank(
-    interactions: Interactions, score: Hashable, options: Options
-) -> tuple[Array, Array, Array]:
-    """Return the positions of ranked rows in the frame, their places, and what has those places.
+    interactions: Interactions, score: Hashable, options: Options, k: int | None = None
+) -> tuple[Array, tuple[Array, Array, Array]]:
+    """Return the rows of the frame that a score ranks, or those of the first k positions.
 
-    That is a first and a mean rank.
+    With them, the first and the mean of the positions that each shares, and its user.
     """
-    rankings = interactions.rankings(score)
-    ranks = map_users(lambda run, _: rank_rows(run, options.tie_rule), rankings)
-    return *interactions.find_ranked(score), np.concatenate(ranks, axis=1)
+    rankings = interactions.rankings(score, options)
+    row, first, size, user = find_positions(rankings, options.tie_rule, k)
+    rows, place = interactions.find_ranked(score)
+    number = np.full(len(interactions.relevant), -1)
+    number[row] = np.arange(len(row))
+    found = number[place]
+    rows, found = rows[found >= 0], found[found >= 0]
+    first, size = first[found], size[found]
+    return rows, (first, first + (size - 1) / 2, user[found])

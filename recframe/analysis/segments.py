@@ -11,11 +11,10 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from recframe.analysis.grouping import Grouping, Own, find_grouping
 from recframe.errors import RecframeError, quote
+from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.own_values import find_level, of_users, read_own
 from recframe.frames.tables import in_cells, make_columns, tidy_table
-from recframe.frames.user_groups import sort_users
-from recframe.frames.user_index import order_of_ids
+from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options
@@ -34,13 +33,12 @@ def measure_with_own(
     interactions: Interactions, options: Options, measure: Measure, grouping: Grouping
 ) -> pd.DataFrame:
     """Return the per-user table, and what users have beside it, in one cell that travels."""
-    order = sort_users(interactions.groups)
+    order = interactions.users.sort()
     own = [
         None if one.given is not None else read_own(interactions, *one[:2]).iloc[order]
         for one in grouping.all
     ]
-    parted = (measure(interactions, options), own)
-    return in_cells([parted])
+    return in_cells([(measure(interactions, options), own)])
 
 
 def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
@@ -59,7 +57,7 @@ def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
     return tidy_table(per_user)
 
 
-class Parted(NamedTuple):
+class Segmented(NamedTuple):
     """The values of users in segments, with what each user counts."""
 
     per_user: pd.DataFrame
@@ -76,18 +74,18 @@ def table_by_segment(
     metrics: Sequence[Metric],
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, whose values are the outer levels."""
-    return _make_each(part_users(parts, grouping, scores, metrics), grouping, make_table)
+    return _make_each(segment_users(parts, grouping, scores, metrics), grouping, make_table)
 
 
-def part_users(
+def segment_users(
     parts: pd.DataFrame, grouping: Grouping, scores: Sequence[Hashable], metrics: Sequence[Metric]
-) -> Parted:
+) -> Segmented:
     """Return the users of all parts in segments."""
     cells = parts["cell"].tolist()
     columns = make_columns(list(scores), [metric.label for metric in metrics])
     none = pd.DataFrame(columns=columns, dtype=float)
     per_user = pd.concat([table for table, _ in cells]) if cells else none
-    order = order_of_ids(per_user.index)
+    order = sort_ids(per_user.index)
     per_user = per_user.iloc[order]
     values = [
         _join([own[number] for _, own in cells], order)
@@ -95,18 +93,18 @@ def part_users(
         else of_users(one.argument, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
-    return _part(per_user, values, grouping)
+    return _segment(per_user, values, grouping)
 
 
 def table_of_given(
     per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, by values given for users."""
-    grouping, parted = part_given(per_user, by, weights)
-    return _make_each(parted, grouping, make_table)
+    grouping, segmented = segment_given(per_user, by, weights)
+    return _make_each(segmented, grouping, make_table)
 
 
-def part_given(per_user: pd.DataFrame, by: Any, weights: Any) -> tuple[Grouping, Parted]:
+def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> tuple[Grouping, Segmented]:
     """Return users in segments, by values given for users or by levels of their index."""
     several = [find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
@@ -125,10 +123,10 @@ def part_given(per_user: pd.DataFrame, by: Any, weights: Any) -> tuple[Grouping,
         for one in grouping.all
         if one.given is not None
     ]
-    return grouping, _part(per_user, values, grouping)
+    return grouping, _segment(per_user, values, grouping)
 
 
-def _part(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -> Parted:
+def _segment(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -> Segmented:
     """Return users in segments by the values they have."""
     weights = None
     if grouping.weights is not None:
@@ -140,30 +138,32 @@ def _part(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -
             of_key.index.to_numpy()
             for _, of_key in keys.groupby(list(keys), dropna=False, observed=True)
         ]
-    return Parted(per_user, weights, keys, segments)
+    return Segmented(per_user, weights, keys, segments)
 
 
-def _make_each(parted: Parted, grouping: Grouping, make_table: MakeWeighted) -> pd.DataFrame:
+def _make_each(segmented: Segmented, grouping: Grouping, make_table: MakeWeighted) -> pd.DataFrame:
     """Return what is made of the users of each segment, whose values are the outer levels."""
-    per_user, weights, _, segments = parted
+    per_user, weights, _, segments = segmented
     if not grouping.by:
         return make_table(per_user, weights)
     made = [
         make_table(per_user.iloc[rows], None if weights is None else weights.iloc[rows])
         for rows in segments
     ]
-    return join_segments(made or [make_table(per_user, weights).iloc[:0]], parted, grouping)
+    return join_segments(made or [make_table(per_user, weights).iloc[:0]], segmented, grouping)
 
 
-def join_segments(made: list[pd.DataFrame], parted: Parted, grouping: Grouping) -> pd.DataFrame:
+def join_segments(
+    made: list[pd.DataFrame], segmented: Segmented, grouping: Grouping
+) -> pd.DataFrame:
     """Return the tables of segments as one, whose outer index levels say which each is of."""
     joined = pd.concat(made)
     for label in joined:  # numbers of users, which a table leaves out where all are 0
         if any(label not in table for table in made):
             joined[label] = joined[label].fillna(0).astype(np.int64)
     sizes = [len(table) for table in made if len(table)]
-    first = np.repeat([rows[0] for rows in parted.segments], sizes).astype(int)
-    outer = [parted.keys[n].iloc[first].array for n in parted.keys]
+    first = np.repeat([rows[0] for rows in segmented.segments], sizes).astype(int)
+    outer = [segmented.keys[n].iloc[first].array for n in segmented.keys]
     inner = [joined.index.get_level_values(n) for n in range(joined.index.nlevels)]
     names = [one.label for one in grouping.by]
     joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])

@@ -15,7 +15,7 @@ from numpy.random import RandomState
 from recframe.analysis.resampling import Resampling, draw_in_batches
 from recframe.kernel.threads import Array
 
-MANY = 2048  # users whose signs are drawn one by one, those of the largest differences
+N_DRAWN = 2048  # users whose signs are drawn one by one, those of the largest differences
 
 
 def sign_flip_test(differences: Array, resampling: Resampling) -> tuple[float, str]:
@@ -73,7 +73,7 @@ def _flip_signs(rows: Array, resampling: Resampling) -> tuple[Array, str]:
         for row in rows:
             sums = np.concatenate([sums + row, sums - row])
         return sums, "exact"
-    rest, rows = rows[:-MANY], rows[-MANY:]
+    rest, rows = rows[:-N_DRAWN], rows[-N_DRAWN:]
     n_bytes, total = -(-len(rows) // 8), rows.sum(axis=0)
     # Columns may be sums of others; a little of their own makes all roots real.
     covariance = rest.T @ rest

@@ -13,17 +13,16 @@ from recframe.analysis.weights import spread_table, with_weight
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
-from recframe.frames.user_groups import sort_users
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.listing import required_parameters
 from recframe.metrics.names import (
     Metric,
     check_k,
+    find_meant,
     list_given,
     parse_metric,
     parse_name,
+    required_parameters,
 )
-from recframe.metrics.synonyms import find_meant
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
@@ -62,12 +61,12 @@ def measure_curve(
     if options.short != "raise":
         return measure_table(interactions, metrics, options)
     table = measure_table(interactions, metrics, replace(options, short="pad"))
-    order, cut_offs = sort_users(interactions.groups), np.array([metric.k for metric in metrics])
+    order, cut_offs = interactions.users.sort(), np.array([metric.k for metric in metrics])
     beyond = []
     for score in interactions.scores:
-        rankings = interactions.rankings(score)
-        check_lengths(rankings, interactions.groups.users, score, 1, options)
-        n_ranked = np.diff(rankings.offsets)[order, None]
+        n_ranked = interactions.rankings(score, options).n_ranked
+        check_lengths(n_ranked, interactions.users.ids, score, 1, options)
+        n_ranked = n_ranked[order, None]
         # Only a user of truth has none: an empty list, as long as any.
         beyond.append((n_ranked < cut_offs) & (n_ranked > 0))
     is_beyond = np.concatenate(beyond, axis=1)

@@ -9,13 +9,15 @@ from recframe.cli import compare, trec
 from recframe.cli.commands import WITHOUT, run_catalogue, run_describe, run_evaluate
 from recframe.cli.examples import (
     CATALOGUE_EXAMPLES,
+    COMPARE_EXAMPLES,
     DESCRIBE_EXAMPLES,
     EVALUATE_EXAMPLES,
     EXAMPLES,
+    TREC_EXAMPLES,
 )
 from recframe.cli.filters import add_filters
 from recframe.cli.parser import Parser, ShowVersion
-from recframe.cli.results import add_output, add_per_user
+from recframe.cli.results import QUIET, add_output, add_per_user
 from recframe.cli.segments import add_segments
 from recframe.cli.spelling import spell_flags
 from recframe.cli.statuses import STATUSES, USAGE
@@ -32,7 +34,7 @@ from recframe.cli.words import METRIC_FLAGS, expand, split_metrics
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.budget import MEMORY
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.listing import describe_metrics
+from recframe.metrics.names import describe_metrics
 from recframe.options import DEFAULTS, MEANINGS
 
 GROUPS = {
@@ -140,8 +142,13 @@ def build_parser() -> Parser:
         help="what has changed since values of users were saved, and a gate for jobs",
         prog="recframe compare",
         usage="%(prog)s [--max-drop D | --non-inferior D] [OPTION ...] OLD NEW",
-        description=compare.DESCRIPTION,
-        epilog=f"{compare.EPILOG}\n\n{STATUSES}",
+        description="Print what every score of NEW changes against that of the same name "
+        "in OLD, of\n"
+        "the users and metrics that both have: the table of recframe.compare. Both are\n"
+        "files that recframe evaluate --per-user wrote, as of two nights; those of one\n"
+        "score each may have different ones. With --max-drop or --non-inferior the exit\n"
+        "status is 3 where a metric fails, and a line on standard error says how.",
+        epilog=f"{COMPARE_EXAMPLES}\n\n{STATUSES}",
     )
     compare.add_compared(command)
     _add_metrics(command, ["all that both files have"])
@@ -152,8 +159,13 @@ def build_parser() -> Parser:
         help="runs of TREC against their qrels, as trec_eval",
         prog="recframe trec",
         usage="%(prog)s [--metric NAME ...] [OPTION ...] QRELS RUN [RUN ...]",
-        description=trec.DESCRIPTION,
-        epilog=f"{trec.EPILOG}\n\n{STATUSES}",
+        description="Print the mean over queries of ranking metrics of TREC's runs, "
+        "a row for each, as\n"
+        "trec_eval has it: scores are cut to float32, equal ones go by document, the last\n"
+        "first, and those queries count that both run and qrels have. A run has lines of\n"
+        "query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude, of\n"
+        "query, iteration, document and relevance. All may be compressed by gzip.",
+        epilog=f"{TREC_EXAMPLES}\n\n{STATUSES}",
     )
     command.set_defaults(run=trec.run_trec, truth=None)
     command.add_argument("qrels", metavar="QRELS", help="the file of qrels")
@@ -166,7 +178,7 @@ def build_parser() -> Parser:
     )
     _add_options(command, trec.OPTIONS, trec.CONVENTIONS)
     add_views(command, "run", "queries")
-    group = add_output(command, "the means", trec.QUIET)
+    group = add_output(command, "the means", QUIET[1:])  # -q is that of trec_eval
     add_per_user(group, "query")
     add_per_query(group)
     return parser

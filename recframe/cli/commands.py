@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import IO, Any
 
-from recframe.analysis.catalogue import catalogue_columns
+from recframe.analysis.catalogue import catalogue_columns, read_catalogue
 from recframe.analysis.ranks import rank_options
 from recframe.analysis.segments import measure_with_own, tidy_part
 from recframe.cli.filters import filter_as_asked
@@ -39,9 +39,8 @@ from recframe.files.parts import iter_parts
 from recframe.files.paths import find_files
 from recframe.files.plans import ROUTES, plan_blocks
 from recframe.files.staging import stage
-from recframe.frames.beside import load_frame
-from recframe.frames.catalogue import read_catalogue
 from recframe.frames.columns import find_columns
+from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.methods import measure_each
 from recframe.metrics.definitions import DEFAULT_METRICS

@@ -12,7 +12,7 @@ from recframe.analysis.compare import Comparison
 from recframe.analysis.gate import Failed, Gate, check_limit, find_failed, find_low
 from recframe.analysis.intervals import OfDifferences
 from recframe.analysis.matched import Matched, compare_matched, match_tables
-from recframe.analysis.segments import part_given
+from recframe.analysis.segments import segment_given
 from recframe.cli.commands import count_of, outputs
 from recframe.cli.intervals import add_how, check_how, read_how
 from recframe.cli.results import Result, as_text, result_of_pairs, write_result
@@ -26,24 +26,6 @@ from recframe.files.output import mean_of_tables
 from recframe.files.saved import read_saved
 from recframe.stores.access import is_uri, show_uri, without_file
 
-DESCRIPTION = """Print what every score of NEW changes against that of the same name in OLD, of
-the users and metrics that both have: the table of recframe.compare. Both are
-files that recframe evaluate --per-user wrote, as of two nights; those of one
-score each may have different ones. With --max-drop or --non-inferior the exit
-status is 3 where a metric fails, and a line on standard error says how."""
-EPILOG = """a gate:
-  --max-drop asks whether something was surely lost. Of few users it fails only
-  where the loss is large; passing does not show that nothing was lost.
-  --non-inferior asks whether a loss of D can be ruled out. Of few users it
-  fails, also where nothing has changed.
-  D is a difference of means, as 0.01 of 0.30. Each metric and score is judged
-  by its own interval, and less than two users fail. Of fall_out a rise is what
-  a drop is of others.
-
-examples:
-  recframe compare monday.parquet tuesday.parquet
-  recframe compare old.parquet new.parquet --max-drop 0.01
-  recframe compare old.csv new.csv --metric recall@10 --non-inferior 0.005"""
 SIDES = ("old", "new")
 
 
@@ -112,7 +94,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
     with outputs(arguments, names[:]) as (output, _):
         matched = match_tables(read_saved(names), names, arguments.metrics)
         gate = _read_gate(arguments, matched)
-        grouping, parted = part_given(matched.new, arguments.by, None)
+        grouping, segmented = segment_given(matched.new, arguments.by, None)
         about = {
             "recframe": __version__,
             "command": "compare",
@@ -122,18 +104,20 @@ def run_compare(arguments: argparse.Namespace) -> int:
         }
         made = [
             _compare(matched.of_users(rows), how, gate, names[0], {} if grouping.by else about)
-            for rows in parted.segments
+            for rows in segmented.segments
         ]
         results, failures = map(list, zip(*made, strict=True))
         result = results[0]
         if grouping.by:
-            result = join_results(results, parted, grouping, {**about, "users": len(matched.new)})
+            result = join_results(
+                results, segmented, grouping, {**about, "users": len(matched.new)}
+            )
         if output is not None:
             write_result(result, output, arguments.output)
         show(as_text(result, arguments.format))
     if not arguments.quiet:
         _tell_matched(matched, names)
-    for segment, failed in zip(list_segments(parted, grouping), failures, strict=True):
+    for segment, failed in zip(list_segments(segmented, grouping), failures, strict=True):
         said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
         where = f" where {' and '.join(said)}" if said else ""
         for score, metric, reason in failed:

@@ -10,12 +10,12 @@ from recframe.files.budget import Limits
 from recframe.files.filters import Written, filter_files
 from recframe.files.footers import read_schema
 from recframe.files.found import Found
-from recframe.metrics.column_names import QUOTED
+from recframe.metrics.names import QUOTED
 
-VALUE = rf"""(?:{QUOTED}|[^\s()"',=!<>][^\s()"',]*)"""
+FILTER_VALUE = rf"""(?:{QUOTED}|[^\s()"',=!<>][^\s()"',]*)"""
 TERM = re.compile(
     rf"""({QUOTED}|[^\s()"'=!<>]+)\s*(==|=|!=|<=|<|>=|>|\bnot\s+in\b|\bin\b)\s*"""
-    rf"""({VALUE}|\(\s*{VALUE}(?:\s*,\s*{VALUE})*\s*\))"""
+    rf"""({FILTER_VALUE}|\(\s*{FILTER_VALUE}(?:\s*,\s*{FILTER_VALUE})*\s*\))"""
 )
 
 
@@ -49,7 +49,7 @@ def parse_term(text: str) -> Term:
             f"{quote(text)}"
         )
     name, sign, given = found[1], " ".join(found[2].split()), found[3]
-    values = [Written(_unquote(value)) for value in re.findall(VALUE, given)]
+    values = [Written(_unquote(value)) for value in re.findall(FILTER_VALUE, given)]
     if sign.endswith("in") != given.startswith("("):
         takes = "values in brackets, as (1, 2)" if sign.endswith("in") else "one value"
         raise RecframeError(f"{quote(text)}: {sign} takes {takes}")

@@ -11,7 +11,7 @@ from recframe.errors import RecframeError
 
 RESAMPLING = make_resampling(confidence=0.95, n_resamples=9_999, seed=0)
 TEST, CORRECTION = "permutation", "holm"
-OF_ALL, OF_DIFFERENCES = ("interval", "confidence", "seed"), ("test", "correction")
+INTERVAL_FLAGS, DIFFERENCE_FLAGS = ("interval", "confidence", "seed"), ("test", "correction")
 
 
 EITHER = Literal[Interval, OfDifferences]
@@ -57,7 +57,7 @@ def read_how(arguments: argparse.Namespace) -> Comparison:
     """Return how intervals and p-values are made."""
     given = _list_given(arguments)
     resampling = RESAMPLING._replace(
-        **{name: value for name, value in given.items() if name in OF_ALL}
+        **{name: value for name, value in given.items() if name in INTERVAL_FLAGS}
     )
     correction = given.get("correction", CORRECTION)
     correction = None if correction == "none" else correction
@@ -69,7 +69,7 @@ def check_how(arguments: argparse.Namespace, *, is_summary: bool, is_comparison:
     given, how = _list_given(arguments), read_how(arguments)
     if given and not is_summary and not is_comparison:
         raise RecframeError(f"--{next(iter(given))} is of intervals; add --summary or --baseline")
-    differences = [name for name in given if name in OF_DIFFERENCES]
+    differences = [name for name in given if name in DIFFERENCE_FLAGS]
     if differences and is_summary:
         raise RecframeError(f"--{differences[0]} is of differences; add --baseline, not --summary")
     check_comparison(how.test, how.correction)
@@ -78,5 +78,5 @@ def check_how(arguments: argparse.Namespace, *, is_summary: bool, is_comparison:
 
 def _list_given(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the flags that are given."""
-    flags = {name: getattr(arguments, name) for name in (*OF_ALL, *OF_DIFFERENCES)}
+    flags = {name: getattr(arguments, name) for name in (*INTERVAL_FLAGS, *DIFFERENCE_FLAGS)}
     return {name: value for name, value in flags.items() if value is not None}

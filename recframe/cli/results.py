@@ -16,6 +16,7 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.analysis.description import Description
+from recframe.analysis.overview import TEXT_WIDTH
 from recframe.cli.values import as_usage, read_path
 from recframe.console import escape
 from recframe.errors import hide
@@ -24,8 +25,7 @@ from recframe.files.output import FILE_ENDINGS, Means, Target
 from recframe.options import Options
 
 QUIET = ("-q", "--quiet", "--no-progress")
-LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying
-WIDTH = 80  # of words, where no terminal says otherwise
+UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 
 
@@ -152,11 +152,11 @@ def as_text(result: Result, text_format: str) -> str:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     # In a file lines are of any length; a terminal would break them in the middle.
     unnamed = table.rename_axis(columns=result.corner)
-    unnamed.index.names = [None if name in LEVELS else name for name in table.index.names]
+    unnamed.index.names = [None if name in UNNAMED_LEVELS else name for name in table.index.names]
     lines = [unnamed.to_string(line_width=width)]
     for number, word in enumerate(result.words):
         begin = "\n- " if number == 0 else "- "
-        lines.append(fill(word, width or WIDTH, initial_indent=begin, subsequent_indent="  "))
+        lines.append(fill(word, width or TEXT_WIDTH, initial_indent=begin, subsequent_indent="  "))
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from recframe.analysis.grouping import Grouping, find_grouping
-from recframe.analysis.segments import Parted, join_segments, part_users
+from recframe.analysis.segments import Segmented, join_segments, segment_users
 from recframe.cli.results import Result
 from recframe.cli.views import view
 from recframe.files.output import Means
@@ -47,8 +47,10 @@ def view_each(
     metrics: list[Metric],
 ) -> tuple[Result, Means]:
     """Return what is asked for of the users of each segment, and the means of all."""
-    parted = part_users(pd.concat(parts, ignore_index=True), grouping, columns.scores, metrics)
-    per_user, weights, _, segments = parted
+    segmented = segment_users(
+        pd.concat(parts, ignore_index=True), grouping, columns.scores, metrics
+    )
+    per_user, weights, _, segments = segmented
     _, means = view([per_user], arguments, None, {}, weights)
     if not grouping.by or not segments:  # as of no user
         return view([per_user], arguments, baseline, about, weights)
@@ -56,29 +58,29 @@ def view_each(
         view([per_user.iloc[rows]], arguments, baseline, {}, _take(weights, rows))[0]
         for rows in segments
     ]
-    return join_results(results, parted, grouping, {**about, "users": means.n_all}), means
+    return join_results(results, segmented, grouping, {**about, "users": means.n_all}), means
 
 
 def join_results(
-    results: list[Result], parted: Parted, grouping: Grouping, about: Mapping[str, Any]
+    results: list[Result], segmented: Segmented, grouping: Grouping, about: Mapping[str, Any]
 ) -> Result:
     """Return the results of segments as one."""
-    shown = join_segments([result.shown for result in results], parted, grouping)
+    shown = join_segments([result.shown for result in results], segmented, grouping)
     found = [
         {"segment": segment, **result.document}
-        for segment, result in zip(list_segments(parted, grouping), results, strict=True)
+        for segment, result in zip(list_segments(segmented, grouping), results, strict=True)
     ]
     return Result(shown, shown, {**about, "segments": found}, corner=results[0].corner)
 
 
-def list_segments(parted: Parted, grouping: Grouping) -> list[dict[str, Any]]:
+def list_segments(segmented: Segmented, grouping: Grouping) -> list[dict[str, Any]]:
     """Return what each segment is: its values by the names of columns."""
     names = [str(one.label) for one in grouping.by]
     if not names:
         return [{}]
     return [
-        dict(zip(names, parted.keys.iloc[rows[0]].tolist(), strict=True))
-        for rows in parted.segments
+        dict(zip(names, segmented.keys.iloc[rows[0]].tolist(), strict=True))
+        for rows in segmented.segments
     ]
 
 

@@ -7,21 +7,21 @@ import shlex
 from recframe.cli.commands import WITHOUT
 from recframe.options import DEFAULTS
 
-REMEDY = re.compile("([;:] (?:else )?pass )")
-VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[^]]*\]|\.\.\.|[-+]?[\w.]+(?![\w.(])"""
+BEFORE_REMEDY = re.compile("([;:] (?:else )?pass )")
+ARGUMENT_VALUE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[^]]*\]|\.\.\.|[-+]?[\w.]+(?![\w.(])"""
 FLAGS = "|".join((*DEFAULTS, "memory", "tmp", "interval", "correction", "by", "weights"))
-ARGUMENT = rf"(?<![\w.'\"])({FLAGS})=({VALUE})"
+ARGUMENT = rf"(?<![\w.'\"])({FLAGS})=({ARGUMENT_VALUE})"
 ARGUMENTS = re.compile(rf"{ARGUMENT}(?:, {ARGUMENT})*")  # as in a call, which is to be pasted
-NAMES = re.compile(rf"(?<![\w.'\"])({'|'.join(DEFAULTS)}|tmp)= ")
+ARGUMENT_WITHOUT_VALUE = re.compile(rf"(?<![\w.'\"])({'|'.join(DEFAULTS)}|tmp)= ")
 READ = re.compile(r"\w*=?pd\.read_\w+\('[^']*'[^)]*\)(, or write it as parquet)?")
 
 
 def spell_flags(message: str) -> str:
     """Return a message whose remedy has flags in place of the arguments of a function."""
-    found, *remedy = REMEDY.split(message, maxsplit=1)
+    found, *remedy = BEFORE_REMEDY.split(message, maxsplit=1)
     call = READ.sub("it as a parquet file", remedy.pop()) if remedy else ""
     call = ARGUMENTS.sub(lambda match: re.sub(f"(?:, )?{ARGUMENT}", _flag, match[0]).strip(), call)
-    call = NAMES.sub(lambda match: f"{_spell(match[1])} with ", call)
+    call = ARGUMENT_WITHOUT_VALUE.sub(lambda match: f"{_spell(match[1])} with ", call)
     found = re.sub("^filters(?=[: ])", "--filter", found)
     return "".join([found, *remedy, call])
 

@@ -16,13 +16,18 @@ from recframe.cli.views import find_baseline, view
 from recframe.console import check_shown, show, tell
 from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
-from recframe.files.lines import QRELS, RUN, read_lines
+from recframe.files.lines import QRELS_LINES, RUN_LINES, read_lines
 from recframe.files.output import mean_of_tables, write_each
-from recframe.frames.beside import naming
-from recframe.frames.candidates import Candidates, Pairs, read_excluded
 from recframe.frames.columns import Columns
-from recframe.frames.judgments import Judgments, read_judgments
-from recframe.frames.reading import read_interactions
+from recframe.frames.interactions import read_interactions
+from recframe.frames.judgments import (
+    Candidates,
+    Judgments,
+    Pairs,
+    naming,
+    read_excluded,
+    read_judgments,
+)
 from recframe.frames.tables import measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
@@ -38,31 +43,9 @@ CONVENTIONS: dict[str, Any] = {
 }
 OPTIONS = (*CONVENTIONS, "gain", "min_score", "exclude")
 COLUMNS = Columns("query", ["score"], None, "doc", [False])
-QUIET = ("--quiet", "--no-progress")  # -q is that of trec_eval
-DESCRIPTION = """Print the mean over queries of ranking metrics of TREC's runs, a row for each, as
-trec_eval has it: scores are cut to float32, equal ones go by document, the last
-first, and those queries count that both run and qrels have. A run has lines of
-query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude, of
-query, iteration, document and relevance. All may be compressed by gzip."""
-EPILOG = """as in trec_eval:
-  -c          --complete
-  -l LEVEL    --min-relevance LEVEL (nDCG, which there knows no level, then
-              counts grades from it on)
-  -q          -q, --per-query (silence is --quiet)
-  -J          --unjudged drop
-  -m NAME     --metric NAME, as P.10 precision@10, recall.10 recall@10, map
-              average_precision, map_cut.10 average_precision@10,
-              recip_rank reciprocal_rank, Rprec r_precision, ndcg_cut.10
-              ndcg@10, success.10 hit_rate@10
-
-examples:
-  recframe trec qrels.txt bm25.run
-  recframe trec qrels.txt runs/*.gz --metric ndcg@10 recall@1000 --complete
-  recframe trec qrels.txt bm25.run -q --metric average_precision
-  recframe trec qrels.txt bm25.run dense.run --baseline bm25.run"""
 
 
-class Beside(NamedTuple):
+class RunSettings(NamedTuple):
     """What every run is evaluated by."""
 
     judgments: Judgments
@@ -94,9 +77,9 @@ def run_trec(arguments: argparse.Namespace) -> None:
     baseline = find_baseline(arguments.baseline, known, "runs")
     paths = [arguments.qrels, *arguments.paths]
     with outputs(arguments, paths, arguments.per_user) as (output, each):
-        beside = read_beside(given, arguments)
+        settings = read_settings(given, arguments)
         runs = [
-            read_run(path, name, metrics, beside)
+            read_run(path, name, metrics, settings)
             for path, name in zip(arguments.paths, names, strict=True)
         ]
         per_query = pd.concat([run.per_query for run in runs], axis=1).sort_index()
@@ -121,20 +104,20 @@ def run_trec(arguments: argparse.Namespace) -> None:
             show(as_text(result, arguments.format))
     if not arguments.quiet:
         for run in runs:
-            _tell_unknown(run, beside)
+            _tell_unknown(run, settings)
     if arguments.verbose:
         tell(f"{means.n_all:,} queries in {time.perf_counter() - started:.2f} s")
 
 
-def read_beside(given: dict[str, Any], arguments: argparse.Namespace) -> Beside:
+def read_settings(given: dict[str, Any], arguments: argparse.Namespace) -> RunSettings:
     """Return what the qrels, and the pairs excluded, are to every run."""
-    files = {"truth": leave_unjudged(read_lines(arguments.qrels, QRELS))}
+    files = {"truth": leave_unjudged(read_lines(arguments.qrels, QRELS_LINES))}
     if arguments.exclude is not None:
         with naming("exclude"):
-            files["exclude"] = read_lines(arguments.exclude, QRELS)
+            files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
     options = Options(**{**given, **files})
     excluded = read_excluded(COLUMNS, options)
-    return Beside(read_judgments(COLUMNS, options), excluded, options, arguments.complete)
+    return RunSettings(read_judgments(COLUMNS, options), excluded, options, arguments.complete)
 
 
 def leave_unjudged(qrels: pd.DataFrame) -> pd.DataFrame:
@@ -164,10 +147,11 @@ def name_runs(paths: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else paths
 
 
-def read_run(path: str, name: str, metrics: list[Metric], beside: Beside) -> Run:
+def read_run(path: str, name: str, metrics: list[Metric], settings: RunSettings) -> Run:
     """Return the values of the queries of a run that the qrels have, or of all these."""
-    judgments, excluded, options, is_complete = beside
-    whole, queries = read_lines(path, RUN).astype({"score": "float32"}), judgments.users
+    judgments, excluded, options, is_complete = settings
+    whole = read_lines(path, RUN_LINES).astype({"score": "float32"})
+    queries = judgments.pairs.users.ids
     unjudged = whole["query"][~whole["query"].isin(queries)].unique()
     is_ranked = queries.isin(whole["query"])
     judge = Judge(judgments, options)
@@ -228,11 +212,11 @@ def _line(*fields: object) -> str:
     return f"{metric:<22}\t{query}\t{value}"
 
 
-def _tell_unknown(run: Run, beside: Beside) -> None:
+def _tell_unknown(run: Run, settings: RunSettings) -> None:
     """Say what only a run, or only the qrels, know."""
-    what = "count as 0" if beside.is_complete else "left out, unless with --complete"
+    what = "count as 0" if settings.is_complete else "left out, unless with --complete"
     unjudged, unranked, documents = run[3:]
-    judged = "left out" if beside.options.is_condensed else "not relevant"
+    judged = "left out" if settings.options.is_condensed else "not relevant"
     numbers = {
         f"queries not in the qrels ({unjudged:,}) left out": unjudged,
         f"queries of the qrels not in it ({unranked:,}) {what}": unranked,

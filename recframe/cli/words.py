@@ -7,12 +7,10 @@ from pathlib import Path
 
 from recframe.disk import reason
 from recframe.errors import RecframeError, quote
-from recframe.metrics.column_names import QUOTED
-from recframe.metrics.names import parse_metric
-from recframe.metrics.synonyms import find_meant
+from recframe.metrics.names import QUOTED, find_meant, parse_metric
 
 METRIC_FLAGS = ("--metric", "--metrics")
-MOST = 1 << 20  # characters of a file of options
+MOST_CHARACTERS = 1 << 20  # of a file of options
 BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
 LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?@\w+")
 NAME = re.compile(rf"((?:{BRACKETS}|[^,])*)(?:,|$)", re.DOTALL)  # up to a comma not in brackets
@@ -37,12 +35,12 @@ def _read_options(path: str) -> list[str]:
     """Return the arguments that a file holds, read as a shell reads them, line by line."""
     try:
         with Path(path).open(encoding="utf-8-sig") as file:
-            text = file.read(MOST + 1)
+            text = file.read(MOST_CHARACTERS + 1)
     except OSError as error:
         raise RecframeError(f"@{path}: cannot read {path}: {reason(error)}") from error
     except ValueError:  # an odd byte in it, or in its name
         text = "\0"
-    if "\0" in text or len(text) > MOST:
+    if "\0" in text or len(text) > MOST_CHARACTERS:
         raise RecframeError(
             f"@{path} must name a file of options, as text, found something else; write a path "
             f"that begins with @ as ./@{path}"

@@ -12,7 +12,7 @@ from dask.dataframe.extensions import register_dataframe_accessor
 from recframe.calls import public
 from recframe.dask import tasks
 from recframe.dask.lazy import (
-    Parts,
+    Partitions,
     check_named,
     in_one,
     leave_candidates,
@@ -21,9 +21,9 @@ from recframe.dask.lazy import (
 )
 from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns
-from recframe.frames.labels import is_same, other_labels
-from recframe.frames.reading import read_interactions
+from recframe.frames.columns import Columns, other_labels
+from recframe.frames.interactions import read_interactions
+from recframe.frames.names import is_same
 from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_count
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options
@@ -123,7 +123,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         for name in ("min_relevance", "min_score"):
             check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
-        if bound._options.tie_rule.reads_rows:
+        if bound._options.tie_rule.row_order:
             raise RecframeError(
                 f"ties={bound._options.ties!r} reads the order of rows, which Dask does not keep; "
                 "pass ties='expected', 'best', 'worst' or 'item'"
@@ -154,7 +154,9 @@ class DaskRecAccessor(RankingMethods[Any]):
         meta = make(empty, replace(options, short="pad"))
         roles: dict[str, Any] = {"columns": columns, "options": options}
         others = other_labels(self._sample, columns.labels)
-        made = frame.map_partitions(tasks.make_part, truth, make, **roles, others=others, meta=meta)
+        made = frame.map_partitions(
+            tasks.make_partition, truth, make, **roles, others=others, meta=meta
+        )
         made = check(made)
         if truth is None or columns.user is None:
             return made
@@ -186,15 +188,15 @@ class DaskRecAccessor(RankingMethods[Any]):
         truth = open_truth(columns, self._options)
         frame, listed, check = self._together(columns, self._options, truth)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": self._options}
-        empty = tasks.count_part(frame._meta, None, **roles)
-        counts = frame.map_partitions(tasks.count_part, truth, **roles, meta=empty)
+        empty = tasks.count_partition(frame._meta, None, **roles)
+        counts = frame.map_partitions(tasks.count_partition, truth, **roles, meta=empty)
         counts = check(counts)
         judged, items = None, None
         if truth is not None and columns.user is not None:
             judged, items = in_one(listed), list_items(frame, truth, columns)
-        meta = tasks.describe_parts(empty, None, None, None, empty=frame._meta, **roles)
+        meta = tasks.describe_partitions(empty, None, None, None, empty=frame._meta, **roles)
         return in_one(counts).map_partitions(
-            tasks.describe_parts, judged, items, truth, empty=frame._meta, **roles, meta=meta
+            tasks.describe_partitions, judged, items, truth, empty=frame._meta, **roles, meta=meta
         )
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
@@ -213,7 +215,7 @@ class DaskRecAccessor(RankingMethods[Any]):
 
     def _together(
         self, columns: Columns, options: Options, truth: Any, *, reads_all: bool = False
-    ) -> Parts:
+    ) -> Partitions:
         """Return the candidates, those of every user in one partition."""
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
@@ -228,8 +230,8 @@ class DaskRecAccessor(RankingMethods[Any]):
             frame = frame.shuffle(on=columns.users)
         find = partial(tasks.list_users, columns=columns, options=options)
         listed = frame.map_partitions(find, meta=find(frame._meta))
-        parts = Parts(frame, listed, partial(self._keep_promise, listed=listed))
-        return leave_candidates(parts, find, truth, columns, options)
+        rows = Partitions(frame, listed, partial(self._keep_promise, listed=listed))
+        return leave_candidates(rows, find, truth, columns, options)
 
     def _keep_promise(self, tables: Any, listed: Any) -> Any:
         """Return tables of partitions, which raise if a promise was made that does not hold."""

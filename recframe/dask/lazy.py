@@ -9,14 +9,13 @@ from dask.base import tokenize
 
 from recframe.dask import tasks
 from recframe.errors import RecframeError, quote
-from recframe.frames.candidates import check_pair_columns
 from recframe.frames.columns import Columns
-from recframe.frames.judgments import check_truth_columns
+from recframe.frames.judgments import check_pair_columns, check_truth_columns
 from recframe.frames.tables import in_cells
 from recframe.options import Options
 
 
-class Parts(NamedTuple):
+class Partitions(NamedTuple):
     """Rows in partitions, those of every user in one, and the users of each.
 
     `check` returns a table made of the partitions, which raises where what was promised of them,
@@ -29,8 +28,8 @@ class Parts(NamedTuple):
 
 
 def leave_candidates(
-    parts: Parts, list_users: Callable[..., Any], truth: Any, columns: Columns, options: Options
-) -> Parts:
+    rows: Partitions, list_users: Callable[..., Any], truth: Any, columns: Columns, options: Options
+) -> Partitions:
     """Return the partitions without the rows that are no candidates."""
     excluded = None
     if options.exclude is not None:
@@ -38,13 +37,13 @@ def leave_candidates(
         excluded = _read_once(tasks.read_exclude, columns, options)
     sides = {"exclude": excluded, "truth": truth if options.is_condensed else None}
     items = {
-        other: list_items(parts.frame, side, columns, other)
+        other: list_items(rows.frame, side, columns, other)
         for other, side in sides.items()
         if side is not None
     }
     if not items:
-        return parts
-    frame, listed, keep_promise = parts
+        return rows
+    frame, listed, keep_promise = rows
     left = frame.map_partitions(tasks.leave_candidates, *sides.values(), columns, meta=frame._meta)
     of_all = in_one(listed), *sides.values(), columns, *items.values()
 
@@ -52,7 +51,7 @@ def leave_candidates(
         kept = keep_promise(table)
         return kept.map_partitions(tasks.check_candidates, *of_all, meta=kept._meta)
 
-    return Parts(left, left.map_partitions(list_users, meta=listed._meta), check)
+    return Partitions(left, left.map_partitions(list_users, meta=listed._meta), check)
 
 
 def check_named(name: str, value: object) -> None:

@@ -17,15 +17,14 @@ from recframe.analysis.description import DUPLICATES
 from recframe.analysis.inspect import is_user
 from recframe.calls import public
 from recframe.errors import RecframeError, RepeatedPairError
-from recframe.frames.candidates import Candidates, read_excluded
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import advise_blindly
-from recframe.frames.judgments import read_judgments
+from recframe.frames.ids import as_users
+from recframe.frames.interactions import read_interactions
+from recframe.frames.judgments import Candidates, read_excluded, read_judgments
 from recframe.frames.overlap import find_items
-from recframe.frames.reading import read_interactions
 from recframe.frames.tables import in_cells, sort_table
 from recframe.frames.truth import Judge
-from recframe.frames.user_index import as_users
 from recframe.methods import Make, MakeTable
 from recframe.options import Options
 
@@ -37,7 +36,7 @@ def read_truth(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFr
 
 
 @public
-def make_part(
+def make_partition(
     frame: pd.DataFrame,
     truth: pd.DataFrame | None,
     make: Make,
@@ -96,8 +95,9 @@ def list_items(
     frame: pd.DataFrame, beside: pd.DataFrame, columns: Columns, other: str
 ) -> pd.DataFrame:
     """Return what items of a partition are common to truth, or to exclude, in one cell."""
-    pairs = beside["cell"].iloc[0]
-    return in_cells([find_items(get_column(frame, columns.item), pairs.item, other)])
+    given = beside["cell"].iloc[0]
+    item = given.pairs.item if other == "truth" else given.item
+    return in_cells([find_items(get_column(frame, columns.item), item, other)])
 
 
 @public
@@ -119,7 +119,7 @@ def make_absent(
 
 
 @public
-def count_part(
+def count_partition(
     frame: pd.DataFrame, truth: pd.DataFrame | None, columns: Columns, k: int, options: Options
 ) -> pd.DataFrame:
     """Return the figures of a partition, in one cell."""
@@ -129,7 +129,7 @@ def count_part(
 
 
 @public
-def describe_parts(
+def describe_partitions(
     counts: pd.DataFrame,
     listed: pd.DataFrame | None,
     items: pd.DataFrame | None,
@@ -161,7 +161,7 @@ def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
 @public
 def list_users(frame: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
     """Return the users of a partition; what is wrong with its rows is for others to say."""
-    users = read_interactions(frame, columns, options, lenient=True).groups.users
+    users = read_interactions(frame, columns, options, lenient=True).users.ids
     return pd.DataFrame(
         {f"user{number}": users.get_level_values(number) for number in range(users.nlevels)}
     )

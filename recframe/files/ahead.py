@@ -14,9 +14,9 @@ from typing import NamedTuple
 from recframe.files.row_groups import RowGroup
 from recframe.stores.remote import REQUESTS, Range, Remote, merge
 
-LEAST = 8 << 20  # bytes that may be read ahead, however little memory there is
+LEAST_AHEAD = 8 << 20  # bytes that may be read ahead, however little memory there is
 LARGEST, SMALLEST = 8 << 20, 64 << 10  # bytes of a part
-AT_ONCE = 8  # parts of the largest size that there is room for
+N_PARTS_AHEAD = 8  # parts of the largest size that there is room for
 
 
 class Part(NamedTuple):
@@ -39,7 +39,7 @@ def read_ahead(
     if all(row_group.found.remote is None for row_group in row_groups):
         yield from row_groups
         return
-    with _Ahead(row_groups, max(LEAST, n_bytes), with_footers=with_footers) as ahead:
+    with _Ahead(row_groups, max(LEAST_AHEAD, n_bytes), with_footers=with_footers) as ahead:
         for number, row_group in enumerate(row_groups):
             yield row_group
             ahead.done(number)
@@ -106,7 +106,7 @@ class _Ahead:
 
 def _parts(row_groups: Sequence[RowGroup], n_bytes: int, *, with_footers: bool) -> Iterator[Part]:
     """Yield what is fetched of row groups, in the order in which it is read."""
-    size = max(SMALLEST, min(LARGEST, n_bytes // AT_ONCE))
+    size = max(SMALLEST, min(LARGEST, n_bytes // N_PARTS_AHEAD))
     opened: set[Remote] = set()
     small: list[Range] = []  # of row groups before, of one file, that are fetched as one
     remote, number = None, 0
@@ -144,7 +144,7 @@ def _cut(remote: Remote, ranges: list[Range], number: int, size: int) -> Iterato
 
 def _cut_columns(remote: Remote, ranges: list[Range], number: int, n_bytes: int) -> Iterator[Part]:
     """Yield parts of the columns of a large row group, which are read side by side."""
-    size = max(SMALLEST, min(LARGEST, n_bytes // (2 * len(ranges)), n_bytes // AT_ONCE))
+    size = max(SMALLEST, min(LARGEST, n_bytes // (2 * len(ranges)), n_bytes // N_PARTS_AHEAD))
     parts = [
         (
             (at - start) / (stop - start),

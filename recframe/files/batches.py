@@ -21,14 +21,14 @@ from recframe.files.footers import Files
 from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import ROW_BYTES, batch_bytes
-from recframe.kernel.processors import n_processors
-from recframe.kernel.threads import ROWS_PER_CHUNK
+from recframe.kernel.threads import n_processors
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 FOLD_BYTES = 8 << 20  # of rows whose texts are not yet made one
 OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
 AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
 CACHED_ROWS = 3 << 16
+FEW_ROWS = 1 << 20  # are read by one thread
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
 Element = TypeVar("Element")
@@ -60,7 +60,7 @@ def read_batches(
 
     n_threads = min(n_processors(), n_open, len(row_groups))
     most = max((row_group.n_read for row_group in row_groups), default=0)
-    pays = sum(row_group.n_rows for row_group in row_groups) > ROWS_PER_CHUNK
+    pays = sum(row_group.n_rows for row_group in row_groups) > FEW_ROWS
     is_here = all(row_group.found.remote is None for row_group in row_groups)
     if n_threads > 1 and pays and is_here and (n_threads + 1) * most <= AHEAD * n_bytes:
         yield from _read_in_threads(row_groups, read, n_threads, progress)
@@ -212,8 +212,8 @@ def cut(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the same rows in batches that the cache holds while they are put in another order."""
     for batch in batches:
         n_pieces = -(-batch.num_rows // CACHED_ROWS)
-        bounds = np.linspace(0, batch.num_rows, n_pieces + 1).astype(int).tolist()
-        yield from (batch.slice(start, stop - start) for start, stop in pairwise(bounds))
+        offsets = np.linspace(0, batch.num_rows, n_pieces + 1).astype(int).tolist()
+        yield from (batch.slice(start, stop - start) for start, stop in pairwise(offsets))
 
 
 def fold(batches: Iterable[pa.RecordBatch]) -> pa.Table:

@@ -26,7 +26,7 @@ from recframe.files.plans import bytes_of, plan_blocks, row_bytes_of
 from recframe.files.row_groups import may_have
 from recframe.files.sizes import batch_bytes
 from recframe.files.spill import MAX_BUCKETS, Spill
-from recframe.kernel.processors import n_processors
+from recframe.kernel.threads import n_processors
 
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
@@ -152,8 +152,8 @@ def _spilled(
     with closing(made) as spill:
         pieces = cut(_read_ahead(gather(batches, memory // 24)))
         with _threads(n_threads) as pool:
-            for parted in run_ahead(pool, spill.part, pieces, n_threads):
-                spill.add(parted)
+            for bucketed in run_ahead(pool, spill.divide, pieces, n_threads):
+                spill.add(bucketed)
                 progress.report()
         sizes = spill.n_bytes + spill.n_rows * row_bytes_of(files)
         # One giant user cannot be parted.

@@ -13,7 +13,7 @@ from recframe.arguments import Term
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
 from recframe.files.found import Condition, Found, PartitionValues, plain_type
 from recframe.files.row_groups import RowGroup
-from recframe.frames.labels import shown
+from recframe.frames.names import shown
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -25,7 +25,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 OPERATORS = (*COMPARISONS, "in", "not in")
-REQUIRED = (
+FILTERS_REQUIREMENT = (
     "filters must be a list of (column, operator, value), as [('day', '>=', '2026-11-01')], "
     "a list of such lists, of which one must hold, or an expression of pyarrow"
 )
@@ -42,11 +42,11 @@ def check_filters(filters: Any) -> list[list[Term]] | pc.Expression | None:
     if filters is None or isinstance(filters, pc.Expression):
         return filters
     if not isinstance(filters, list | tuple) or not filters:
-        raise RecframeError(f"{REQUIRED}, found {quote(filters)}")
+        raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(filters)}")
     if all(isinstance(one, list) for one in filters):
         lists = [[_check_term(term) for term in terms] for terms in filters]
         if not all(lists):
-            raise RecframeError(f"{REQUIRED}, found an empty list")
+            raise RecframeError(f"{FILTERS_REQUIREMENT}, found an empty list")
         return lists
     return [[_check_term(term) for term in filters]]
 
@@ -54,7 +54,7 @@ def check_filters(filters: Any) -> list[list[Term]] | pc.Expression | None:
 def _check_term(term: Any) -> Term:
     """Return one term, or raise."""
     if not isinstance(term, tuple) or len(term) != 3 or not isinstance(term[0], str):
-        raise RecframeError(f"{REQUIRED}, found {quote(term)}")
+        raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(term)}")
     name, sign, value = term
     if sign not in OPERATORS:
         raise RecframeError(

@@ -27,7 +27,7 @@ from recframe.frames.columns import Columns, get_column
 from recframe.options import Options
 from recframe.stores.remote import REQUESTS, read_each
 
-JOINED = 32  # what part of the memory row groups of all files may have that are read as one
+JOINED_SHARE = 32  # what part of the memory row groups of all files may have that are read as one
 MOST_JOINED = 16 << 20  # bytes of these at most, so that threads have one each
 
 
@@ -100,7 +100,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
             wanted = [*names, *file.found.looked_at]
             own = list_row_groups(file, wanted, user, memory, long_text)
             # What is read as one: all files together have room for it.
-            most = min(MOST_JOINED, memory // (JOINED * len(found)))
+            most = min(MOST_JOINED, memory // (JOINED_SHARE * len(found)))
             row_groups += join(own, len(row_groups), most)
     for name in names:
         field = pa.field(name, common_type(name, types[name]))

@@ -10,7 +10,9 @@ import pyarrow as pa
 from recframe.errors import RecframeError, show_path
 from recframe.formats.endings import PARQUET, find_format, open_rows
 from recframe.formats.rows import Rows
-from recframe.stores.remote import KEPT, Remote
+from recframe.stores.remote import Remote
+
+KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
 
 PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
 
@@ -119,7 +121,7 @@ def check_one_format(found: list[Found]) -> None:
 
 def keep_footers(found: list[Found]) -> None:
     """Have the footers of files in stores kept once they are read, where there are few."""
-    for file in found if len(found) <= KEPT else ():
+    for file in found if len(found) <= KEPT_FOOTERS else ():
         if file.remote is not None:
             file.remote.keeps_footer = True
 

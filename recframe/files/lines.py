@@ -18,18 +18,18 @@ import pyarrow.compute as pc
 
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.frames.duplicates import find_item_repeats, read_item_keys
-from recframe.frames.user_groups import group_users
+from recframe.frames.ids import encode, group_users
+from recframe.kernel.pairs import find_repeats
 from recframe.kernel.threads import in_slices
 
-TEXT = pd.StringDtype("pyarrow", na_value=np.nan)  # which older pandas does not take by itself
+TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
-SLICE = 1 << 20  # bytes that stay in the cache from one pass over them to the next
-BLOCK = 1 << 22  # bytes that one thread parses at a time, so that all end at about the same time
+CACHED_BYTES = 1 << 20  # that stay in the cache from one pass over them to the next
+PARSED_BYTES = 1 << 22  # that one thread parses at a time, so that all end at about the same time
 
 
-class Layout(NamedTuple):
+class LineLayout(NamedTuple):
     """What the fields of a line are, and what the number among them must be."""
 
     kind: str
@@ -45,7 +45,7 @@ class Layout(NamedTuple):
         return " ".join(self.fields)
 
 
-RUN = Layout(
+RUN_LINES = LineLayout(
     "a run",
     ("query", "Q0", "doc", "rank", "score", "tag"),
     "score",
@@ -53,7 +53,7 @@ RUN = Layout(
     "a number",
     r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)",
 )
-QRELS = Layout(
+QRELS_LINES = LineLayout(
     "qrels",
     ("query", "iteration", "doc", "relevance"),
     "relevance",
@@ -63,7 +63,7 @@ QRELS = Layout(
 )
 
 
-def read_lines(path: str, layout: Layout) -> pd.DataFrame:
+def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     """Return a file of this layout as a frame."""
     data = _regular(_read_bytes(path))
     table = _parse(data, layout, layout.type)
@@ -77,7 +77,7 @@ def read_lines(path: str, layout: Layout) -> pd.DataFrame:
         )
     # In one piece each, columns need not be put together by whatever reads them.
     table = table.combine_chunks()
-    frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT}.get))
+    frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT_DTYPE}.get))
     _check_repeats(path, data, frame)
     return frame
 
@@ -118,16 +118,16 @@ def _is_regular(data: bytes) -> bool:
     signs = np.frombuffer(data, np.uint8)
 
     def check(start: int, stop: int) -> bool:
-        for begin in range(start, stop, SLICE):
-            is_blank = signs[begin : min(begin + SLICE, stop) + 1] <= ord(" ")
+        for begin in range(start, stop, CACHED_BYTES):
+            is_blank = signs[begin : min(begin + CACHED_BYTES, stop) + 1] <= ord(" ")
             if (is_blank[1:] & is_blank[:-1]).any():
                 return False
         return True
 
-    return not data.startswith((b" ", b"\n")) and all(in_slices(check, 0, len(signs)))
+    return not data.startswith((b" ", b"\n")) and all(in_slices(check, len(signs)))
 
 
-def _parse(data: bytes, layout: Layout, number: pa.DataType) -> pa.Table | None:
+def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | None:
     """Return the columns of lines, the number read as of this type; None where some is wrong."""
     from pyarrow import csv  # which `import recframe` need not load
 
@@ -135,7 +135,7 @@ def _parse(data: bytes, layout: Layout, number: pa.DataType) -> pa.Table | None:
     try:
         table = csv.read_csv(
             pa.BufferReader(data),
-            csv.ReadOptions(column_names=layout.fields, block_size=BLOCK),
+            csv.ReadOptions(column_names=layout.fields, block_size=PARSED_BYTES),
             csv.ParseOptions(delimiter=" ", quote_char=False),
             csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
         )
@@ -148,7 +148,7 @@ def _parse(data: bytes, layout: Layout, number: pa.DataType) -> pa.Table | None:
     return None if is_nan else table
 
 
-def _find_faults(data: bytes, layout: Layout) -> Iterator[tuple[int, str]]:
+def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
     """Yield the numbers of lines that cannot be read, and what is wrong with each."""
     for number, line in enumerate(io.BytesIO(data), 1):
         fields = line.rstrip(b"\n").split(b" ")
@@ -170,11 +170,10 @@ def _find_faults(data: bytes, layout: Layout) -> Iterator[tuple[int, str]]:
 
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:
     """Raise where a query has a document in two lines."""
-    groups = group_users(frame["query"])
-    repeats = find_item_repeats(read_item_keys(frame["doc"]), groups)
-    if len(repeats.rows) == 0:
+    groups = group_users([frame["query"]]).groups
+    rows, first = find_repeats(groups, encode(frame["doc"], "item").codes)
+    if len(rows) == 0:
         return
-    rows, first = groups.take_rows(repeats.rows), groups.take_rows(repeats.first)
     at = int(rows.argmin())
     query, doc, *_ = frame.iloc[int(rows[at])].tolist()
     line, before = (_find_line(data, int(row)) for row in (rows[at], first[at]))

@@ -10,7 +10,7 @@ from recframe.errors import MissingColumnError, RecframeError, quote, shorten, s
 from recframe.files.found import Found
 from recframe.foreign import find_reader
 from recframe.formats.endings import PARQUET, find_format
-from recframe.frames.labels import shown
+from recframe.frames.names import shown
 
 BUFFER = 1 << 20  # bytes; without a buffer, reading any part of a row group holds all of it
 

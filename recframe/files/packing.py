@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-MANY = 32  # columns of one type; fewer are cut one by one
+UNPACKED_COLUMNS = 32  # of one type; so few are cut one by one
 
 
 def is_wide(schema: pa.Schema) -> bool:
@@ -42,7 +42,7 @@ def _list_groups(schema: pa.Schema) -> Iterator[list[str]]:
     for field in schema:
         groups.setdefault(field.type, []).append(field.name)
     for kind, names in groups.items():
-        if len(names) > MANY and pa.types.is_primitive(kind):
+        if len(names) > UNPACKED_COLUMNS and pa.types.is_primitive(kind):
             yield names
         else:
             yield from ([name] for name in names)

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 
 # The types of fields in Thrift's compact form, which headers are written in.
 STOP, TRUE, FALSE, BYTE, DOUBLE, BINARY, STRUCT = 0, 1, 2, 3, 7, 8, 12
-NUMBERS = (4, 5, 6)
+INTEGER_KINDS = (4, 5, 6)
 MAX_SHIFT = 63
 PAGE_HEADER = 512  # bytes; more than one has, unless the texts in its statistics are long
 
@@ -64,7 +64,7 @@ def _read_struct(file: BinaryIO) -> dict[int, Any]:
 
 def _read_value(file: BinaryIO, kind: int) -> Any:
     """Return a number or a struct; of all else only what is behind it matters."""
-    if kind in NUMBERS:
+    if kind in INTEGER_KINDS:
         return _read_number(file)
     if kind == STRUCT:
         return _read_struct(file)

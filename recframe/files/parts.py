@@ -15,12 +15,9 @@ from recframe.files.footers import Files
 from recframe.files.plans import row_bytes_of
 from recframe.files.repeated import advise_on_files
 from recframe.files.user_ids import read_dtypes, restore_users
-from recframe.frames.interactions import Interactions
-from recframe.frames.reading import read_interactions
+from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.options import Options
-
-KEPT = 31 << 20  # bytes; of 32 MiB on none are kept
 
 Made = TypeVar("Made")
 
@@ -55,7 +52,7 @@ def iter_parts(
         if judge is not None:
             none = read_interactions(files.sample.astype(dtypes), files.columns, options)
             with_absent = judge.judge_absent(none)
-            if len(with_absent.groups.users) > len(empty.groups.users):
+            if len(with_absent.users.ids) > len(empty.users.ids):
                 yield make(with_absent, options)
                 return
         if progress.n_evaluated == 0:
@@ -94,7 +91,7 @@ def _keep_freed() -> None:
 
     The C library of Linux does so once an array as large has been freed, and of no larger ones.
     """
-    np.empty(KEPT, np.uint8)
+    np.empty(31 << 20, np.uint8)  # of 32 MiB on none are kept
 
 
 @contextmanager

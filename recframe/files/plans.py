@@ -19,7 +19,7 @@ ROUTES: dict[Route, str] = {
 }
 
 
-class Plan(NamedTuple):
+class ReadingPlan(NamedTuple):
     """How files are read: in order of users, as one block, or parted in a temporary file."""
 
     route: Route
@@ -27,7 +27,7 @@ class Plan(NamedTuple):
     memory: int  # bytes that are left to work in
 
 
-def plan_blocks(files: Files, memory: int) -> Plan:
+def plan_blocks(files: Files, memory: int) -> ReadingPlan:
     """Return how files with rows are read in so many bytes of memory; no data is read."""
     memory = max(left_after(files.footer_bytes, memory), _least_memory(files))
     n_bytes, in_order = bytes_of(files, files.row_groups), _in_order(files)
@@ -35,11 +35,11 @@ def plan_blocks(files: Files, memory: int) -> Plan:
     # Most texts held at a time, of many users each: parted by users, the cache has room for theirs.
     has_many = any(files.text_users - row_group.coded for row_group in files.row_groups)
     if has_many and files.n_rows > MOST_ROWS and n_bytes <= min(memory, 2 * n_open):
-        return Plan("parts", files.row_groups, memory)
+        return ReadingPlan("parts", files.row_groups, memory)
     if in_order and n_open <= memory - memory // 4:
-        return Plan("sweep", in_order, memory)
+        return ReadingPlan("sweep", in_order, memory)
     is_whole = files.user is None or n_bytes <= memory
-    return Plan("whole" if is_whole else "spill", files.row_groups, memory)
+    return ReadingPlan("whole" if is_whole else "spill", files.row_groups, memory)
 
 
 def row_bytes_of(files: Files) -> int:

@@ -14,7 +14,7 @@ from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup, may_have
 from recframe.frames.duplicates import advise, find_telling
 
-AT_ONCE = 1 << 16  # rows, of all columns
+LOOKUP_ROWS = 1 << 16  # that are read at a time, of all columns
 
 
 def advise_on_files(files: Files, user: Any, item: Any) -> str:
@@ -48,7 +48,7 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
     if not all(said[name] == ids[name] for name in ids if name in said):
         return
     with naming_file(row_group.path), open_file(row_group.found) as file:
-        read = partial(file.iter_batches, AT_ONCE, row_group.indexes)
+        read = partial(file.iter_batches, LOOKUP_ROWS, row_group.indexes)
         if not stored:  # all are the pair's, by the names of folders
             yield matching(next(read()), row_group).to_pandas().assign(**said)
             return

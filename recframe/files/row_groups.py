@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from recframe.files.found import Found, PartitionValues, plain_type
 from recframe.files.pages import PAGE_HEADER, find_start
-from recframe.files.sizes import DAMAGED, LONG, TEXT_COPIES, measure_texts
+from recframe.files.sizes import DAMAGED, LONG_TEXT, TEXT_COPIES, measure_texts
 from recframe.stores.remote import Range, Remote
 
 
@@ -65,8 +65,8 @@ def list_row_groups(
             length, are_coded = measure_texts(file.found, name, column, n_rows, memory)
             in_rows = max(size, int(length * n_rows))
             n_read += size if are_coded else in_rows
-            n_bytes += TEXT_COPIES * size if length > LONG else in_rows
-            if length > LONG:
+            n_bytes += TEXT_COPIES * size if length > LONG_TEXT else in_rows
+            if length > LONG_TEXT:
                 long_text.add(name)
             if are_coded:
                 coded.add(name)

@@ -15,10 +15,10 @@ from recframe.disk import reason
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
 from recframe.foreign import frame_error
-from recframe.frames.beside import naming
-from recframe.frames.given_values import LEVELS
+from recframe.frames.ids import as_users
+from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table
-from recframe.frames.user_index import as_users
+from recframe.frames.user_values import LEVELS
 from recframe.options import is_path
 from recframe.stores.access import ENVIRONMENT, is_uri, show_uri, without_file
 from recframe.stores.opening import find_place

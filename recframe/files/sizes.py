@@ -17,13 +17,13 @@ FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the
 PAGE_COPIES = 8  # a page of texts is decompressed, decoded, made distinct, and handed on
 CODE_COPIES = 16  # of a dictionary, which Arrow hands on with every batch anew
 TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
-LONG = 64  # bytes; texts above it are kept once each, however many rows have them
+LONG_TEXT = 64  # bytes; texts above it are kept once each, however many rows have them
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
 PREFIXED, LONGEST_PREFIX = "DELTA_BYTE_ARRAY", 1 << 10  # what begins alike is left out there
-CODED = 32  # what part of the memory the dictionary of texts that are read as codes may have
+CODED_SHARE = 32  # what part of the memory a dictionary of texts read as codes may have
 PAGE_HEADERS = 1 << 16  # bytes; rather more than those of a row group have
 DAMAGED = (LookupError, ValueError, OverflowError, RecursionError)
-LEAST = 1 << 20  # bytes of texts, as they would be in the rows, from which on they are looked at
+LEAST_TEXT_BYTES = 1 << 20  # as they would be in the rows; of fewer no page is looked at
 
 
 def check_footer(found: Found, memory: int) -> None:
@@ -72,7 +72,7 @@ def measure_texts(
     length = n_bytes / n_rows
     if PREFIXED in column.encodings:
         length = max(length, LONGEST_PREFIX)
-    if n_rows * n_bytes <= LEAST:
+    if n_rows * n_bytes <= LEAST_TEXT_BYTES:
         return Texts(length, are_coded=False)
     page, largest = None, 0
     copies = PAGE_COPIES
@@ -94,7 +94,7 @@ def measure_texts(
     if page is not None and page.is_dictionary and page.n_values:
         n_coded = page.n_bytes + n_rows * page.n_values.bit_length() // 7 + PAGE_HEADERS
         # A large dictionary would be copied for every batch.
-        are_coded = n_bytes <= n_coded and page.n_bytes <= memory // CODED
+        are_coded = n_bytes <= n_coded and page.n_bytes <= memory // CODED_SHARE
         return Texts(page.n_bytes / page.n_values, are_coded)
     return Texts(length, are_coded=False)
 

@@ -19,34 +19,30 @@ from recframe.files.budget import writing_to
 from recframe.files.packing import is_wide, pack, unpack
 from recframe.files.sizes import batch_bytes
 from recframe.files.user_ids import hash_users
-from recframe.files.words import Codings, decode, encode, text_bytes
 from recframe.kernel.threads import Array
 
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 WRITTEN = pa.ipc.IpcWriteOptions(use_threads=False)
 PACKED_BYTES = 4 << 20  # that are unpacked at a time
-CODED_BYTES = 16 << 20  # that are decoded at a time, with the work on them: most of a bucket
 
 
-class Parted(NamedTuple):
-    """Rows of a batch, parted by bucket."""
+class BucketedBatch(NamedTuple):
+    """Rows of a batch, by the buckets of their users."""
 
     schema: pa.Schema
-    codings: Codings  # of its ids of users
     stored: pa.Schema | None  # of what is written down; None where that says it
     buckets: list[int]  # those that have rows
     n_rows: Array  # of each of these
     n_bytes: list[int]  # the same in memory
     rows: list[pa.RecordBatch]  # the same; none where they are written down
-    bounds: list[int]  # of each in what is written down
+    offsets: list[int]  # of each in what is written down
     written: bytes
 
 
-class Held(NamedTuple):
+class HeldRows(NamedTuple):
     """Rows of a bucket that were written at once."""
 
     schema: pa.Schema
-    codings: Codings
     stored: pa.Schema | None
     rows: pa.RecordBatch | tuple[int, int]  # or where they are in the file, and how many bytes
 
@@ -70,8 +66,7 @@ class Spill:
         self._folder = folder
         self._users = users
         self._level = level
-        self._codings: Codings = {}
-        self._held: list[list[Held]] = [[] for _ in range(n_buckets)]
+        self._held: list[list[HeldRows]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
         self._lock = Lock()  # on where the file is read
@@ -89,15 +84,14 @@ class Spill:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add each row of a batch to the bucket of its user."""
-        self.add(self.part(batch))
+        self.add(self.divide(batch))
 
-    def part(self, batch: pa.RecordBatch) -> Parted:
+    def divide(self, batch: pa.RecordBatch) -> BucketedBatch:
         """Return the rows of a batch by bucket, ready to be added; in any thread."""
         bits = hash_users(*(batch[user] for user in self._users)) >> np.uint64(16 * self._level)
         bucket = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
         # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
-        batch, codings = encode(batch, self._users, self._codings)
-        self._codings = codings
+        batch = _encode_texts(batch, self._users)
         rows = pack(batch).take(pa.array(np.argsort(bucket, kind="stable")))
         counts = np.bincount(bucket, minlength=len(self.n_rows))
         buckets = np.flatnonzero(counts)
@@ -107,46 +101,44 @@ class Spill:
         has_texts = any(map(pa.types.is_dictionary, rows.schema.types))
         if has_texts:
             parts = [_with_own_texts(part) for part in parts]
-        n_bytes = [batch_bytes(part, text_bytes(codings)) for part in parts]
+        n_bytes = [batch_bytes(part, 0) for part in parts]
         n_rows = counts[buckets]
         each = buckets.tolist(), n_rows, n_bytes, parts
-        parted = Parted(batch.schema, codings, None, *each, [], b"")
+        bucketed = BucketedBatch(batch.schema, None, *each, [], b"")
         if self._file is None:
-            return parted
+            return bucketed
         write = _write_with_texts if has_texts else pa.RecordBatch.serialize
         written = [write(part) for part in parts]
-        bounds = np.append(0, np.cumsum([part.size for part in written])).tolist()
+        offsets = np.append(0, np.cumsum([part.size for part in written])).tolist()
         schema = None if has_texts else rows.schema
-        return parted._replace(stored=schema, rows=[], bounds=bounds, written=b"".join(written))
+        return bucketed._replace(stored=schema, rows=[], offsets=offsets, written=b"".join(written))
 
-    def add(self, parted: Parted) -> None:
+    def add(self, bucketed: BucketedBatch) -> None:
         """Add the rows of a batch."""
-        self._schema = parted.schema
-        self.n_rows[parted.buckets] += parted.n_rows
-        self.n_bytes[parted.buckets] += parted.n_bytes
-        kind = parted.schema, parted.codings, parted.stored
+        self._schema = bucketed.schema
+        self.n_rows[bucketed.buckets] += bucketed.n_rows
+        self.n_bytes[bucketed.buckets] += bucketed.n_bytes
+        kind = bucketed.schema, bucketed.stored
         if self._file is None:
-            for bucket, rows in zip(parted.buckets, parted.rows, strict=True):
-                self._held[bucket].append(Held(*kind, rows))
+            for bucket, rows in zip(bucketed.buckets, bucketed.rows, strict=True):
+                self._held[bucket].append(HeldRows(*kind, rows))
             return
         with writing_to(self._folder):
             first = self._file.tell()
-            self._file.write(parted.written)
-        for bucket, (start, stop) in zip(parted.buckets, pairwise(parted.bounds), strict=True):
-            self._held[bucket].append(Held(*kind, (first + start, stop - start)))
+            self._file.write(bucketed.written)
+        for bucket, (start, stop) in zip(bucketed.buckets, pairwise(bucketed.offsets), strict=True):
+            self._held[bucket].append(HeldRows(*kind, (first + start, stop - start)))
 
     def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket, ids of users that are text as dictionaries."""
-        for (schema, codings), held in groupby(self._held[bucket], itemgetter(0, 1)):
+        for schema, held in groupby(self._held[bucket], itemgetter(0)):
             batches = map(self._read, held)
-            if codings or is_wide(schema):
-                at_once = PACKED_BYTES if is_wide(schema) else CODED_BYTES
-                for batch in gather(batches, at_once):
-                    yield decode(unpack(batch, schema), codings)
+            if is_wide(schema):
+                yield from (unpack(batch, schema) for batch in gather(batches, PACKED_BYTES))
             else:
                 yield from batches
 
-    def _read(self, held: Held) -> pa.RecordBatch:
+    def _read(self, held: HeldRows) -> pa.RecordBatch:
         """Return rows as they were written."""
         if self._file is None or isinstance(held.rows, pa.RecordBatch):
             return held.rows
@@ -158,6 +150,15 @@ class Spill:
             if held.stored is None:
                 return pa.ipc.open_stream(data).read_next_batch()
             return pa.ipc.read_record_batch(pa.py_buffer(data), held.stored)
+
+
+def _encode_texts(batch: pa.RecordBatch, users: list[str]) -> pa.RecordBatch:
+    """Return rows with ids of users that are text as dictionaries."""
+    for name in users:
+        if batch[name].type in (pa.string(), pa.binary()):
+            number = batch.schema.get_field_index(name)
+            batch = batch.set_column(number, name, batch[name].dictionary_encode())
+    return batch
 
 
 def _write_with_texts(batch: pa.RecordBatch) -> pa.Buffer:

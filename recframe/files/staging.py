@@ -23,8 +23,8 @@ from recframe.files.row_groups import is_text
 from recframe.formats.rows import AgainError, Known, Rows
 from recframe.frames.columns import Columns
 
-KEPT = 8  # what part of the memory may hold what is staged
-PIECES = 64  # the same of a block of text, which is a row group as well
+STAGED_SHARE = 8  # what part of the memory may hold what is staged
+PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
 
 
@@ -33,8 +33,8 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     if all(file.rows is None for file in found):
         return found
     names = [str(label) for label in columns.labels]
-    n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECES))
-    known = Known(n_bytes, max(n_bytes, limits.memory // KEPT))
+    n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
+    known = Known(n_bytes, max(n_bytes, limits.memory // STAGED_SHARE))
     while True:
         pieces = Pieces(limits)
         try:
@@ -71,7 +71,7 @@ class Pieces:
 
     def __init__(self, limits: Limits) -> None:
         self._folder = limits.folder
-        most = limits.memory // KEPT
+        most = limits.memory // STAGED_SHARE
         self._file = tempfile.SpooledTemporaryFile(most, dir=limits.folder)  # noqa: SIM115 - see close
         self._lock = Lock()
         self.size = 0

@@ -10,7 +10,7 @@ import pandas as pd
 from recframe.arguments import PathLike
 from recframe.calls import public
 from recframe.errors import RecframeError
-from recframe.files.lines import QRELS, RUN, Layout, read_lines
+from recframe.files.lines import QRELS_LINES, RUN_LINES, LineLayout, read_lines
 from recframe.foreign import frame_error
 from recframe.options import is_path
 
@@ -60,7 +60,7 @@ def read_run(path: PathLike) -> pd.DataFrame:
     0   101  d12   14.2
     1   101   d7   13.9
     """
-    return _read_given(path, RUN)
+    return _read_given(path, RUN_LINES)
 
 
 @public
@@ -110,10 +110,10 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
     103         0.0
     105         0.0
     """
-    return _read_given(path, QRELS)
+    return _read_given(path, QRELS_LINES)
 
 
-def _read_given(path: Any, layout: Layout) -> pd.DataFrame:
+def _read_given(path: Any, layout: LineLayout) -> pd.DataFrame:
     """Return what a path leads to as a frame; a refusal names the argument."""
     if not is_path(path):
         raise frame_error("path", f"the path of a file of {layout.kind}", path)

@@ -1,7 +1,6 @@
 """Ids of users in files: hashed, and restored to what they would be in one frame."""
 
 from collections.abc import Hashable
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,11 @@ import pyarrow as pa
 from recframe.files.footers import Files
 from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup
+from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
-from recframe.frames.keys import as_texts
-from recframe.frames.labels import leave_out
-from recframe.frames.user_index import as_users
-from recframe.kernel.texts import Texts, find_length, read_words
+from recframe.frames.names import leave_out
 from recframe.kernel.threads import Array
 
-IN_CACHE = 1 << 14  # texts that are hashed at a time, so that each step finds them near
-HASHED_WORDS = 32  # of longer ids each is hashed by itself
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
 
@@ -60,8 +55,7 @@ def _read_dtype(files: Files, label: Hashable) -> Any:
 
 def restore_users(interactions: Interactions, dtypes: list[Any]) -> Interactions:
     """Return the interactions of a block with ids of these dtypes; of none they stay."""
-    groups = interactions.groups
-    users, sorted_by = groups.users, groups.sorted_by
+    users, _, sorted_by = interactions.users
     columns = []
     for number, dtype in enumerate(dtypes):
         ids = users.get_level_values(number)
@@ -71,7 +65,7 @@ def restore_users(interactions: Interactions, dtypes: list[Any]) -> Interactions
             ids, sorted_by = ids.categories.take(ids.codes), None
         columns.append(ids.astype(dtype).rename(name))
     users = as_users(columns) if columns else users
-    return interactions._replace(groups=groups._replace(users=users, sorted_by=sorted_by))
+    return interactions._replace(users=interactions.users._replace(ids=users, sorted_by=sorted_by))
 
 
 def hash_users(*columns: pa.Array) -> Array:
@@ -84,75 +78,17 @@ def hash_users(*columns: pa.Array) -> Array:
 
 def _hash(ids: pa.Array) -> Array:
     """Return 64 bits of each id that are equal where ids are equal."""
-    if pa.types.is_dictionary(ids.type):
-        of_texts: Array = _hash(ids.dictionary)[ids.indices.to_numpy()]
-        return of_texts
     if ids.type in (pa.string(), pa.binary()):
-        pieces = [ids.slice(start, IN_CACHE) for start in range(0, len(ids), IN_CACHE)]
-        return np.concatenate([_hash_texts(piece) for piece in pieces or [ids]])
+        ids = ids.dictionary_encode()
+    if pa.types.is_dictionary(ids.type):
+        distinct = pd.Series(ids.dictionary.to_pandas(), dtype=object)
+        hashed = pd.util.hash_pandas_object(distinct, index=False, categorize=False)
+        of_rows: Array = hashed.to_numpy()[ids.indices.to_numpy()]
+        return of_rows
     values = ids.to_pandas()
     # -0.0 and 0.0 are one user.
     values = values + 0.0 if pa.types.is_floating(ids.type) else values
     return pd.util.hash_pandas_object(values, index=False).to_numpy()
-
-
-def _hash_texts(ids: pa.Array) -> Array:
-    """Return 64 bits of each text, eight of its bytes at a time; pandas takes ten times as long."""
-    texts = as_texts(ids)
-    if (n_bytes := find_length(texts)) is not None and 8 <= n_bytes <= 8 * HASHED_WORDS:
-        return _hash_even(texts, n_bytes)
-    # With one more text, there are eight bytes from every byte on; they are one integer each.
-    _, offsets, data = pa.concat_arrays([ids, pa.array([bytes(8)], ids.type)]).buffers()
-    offsets = np.frombuffer(offsets, np.int32)[: len(ids) + 1]
-    words = np.ndarray((data.size - 7,), "<u8", data, strides=(1,))
-    at, end = offsets[:-1], offsets[1:]
-    length = end - at
-    hashed: Array = words[at]
-    if length.min(initial=8) < 8:
-        # What follows a shorter text goes.
-        hashed <<= np.uint64(8) * (8 - np.minimum(length, 8)).astype(np.uint64)
-    hashed ^= length.astype(np.uint64)
-    hashed = _mix(hashed)
-    rows = np.arange(len(ids))
-    for _ in range(1, HASHED_WORDS):
-        at = at + 8
-        longer = np.flatnonzero(at < end)
-        if len(longer) == 0:
-            break
-        if len(longer) < len(rows):
-            rows, at, end = rows[longer], at[longer], end[longer]
-        # The last eight bytes may be read again in part, so that none behind them are; multiplied,
-        # no bit of these undoes what it did before.
-        word = words[np.minimum(at, end - 8)] * MIX
-        if len(rows) == len(hashed):
-            word ^= hashed
-            hashed = _mix(word)
-        else:
-            hashed[rows] = _mix(hashed[rows] ^ word)
-    else:
-        _hash_long(ids, rows[at + 8 < end], hashed)
-    # Twice, for the lowest bits to depend on the highest: those of the eighth byte.
-    return _mix(hashed)
-
-
-def _hash_even(texts: Texts, length: int) -> Array:
-    """Return what `_hash_texts` does of texts of one length, whose bytes need not be looked for."""
-    hashed = _mix(read_words(texts, length, 0) ^ np.uint64(length))
-    for at in range(8, length, 8):
-        word = read_words(texts, length, min(at, length - 8)) * MIX
-        word ^= hashed
-        hashed = _mix(word)
-    return _mix(hashed)
-
-
-def _hash_long(ids: pa.Array, rows: Array, hashed: Array) -> None:
-    """Hash the ids of these rows, each with all its bytes."""
-    _, offsets, data = ids.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[ids.offset : ids.offset + len(ids) + 1]
-    view = memoryview(data)
-    for row in rows.tolist():
-        digest = blake2b(view[bounds[row] : bounds[row + 1]], digest_size=8)
-        hashed[row] = int.from_bytes(digest.digest(), "little")
 
 
 def _mix(bits: Array) -> Array:

@@ -9,16 +9,16 @@ from recframe.formats.rows import Known
 # A column has the first of these types that holds all its cells, else it is text.
 TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
 # What may follow each where cells of later blocks are not of it; text may follow all.
-WIDER = {
+WIDER_TYPES = {
     pa.null(): TYPES,
     pa.int64(): (pa.uint64(), pa.float64()),
     pa.uint64(): (pa.float64(),),
 }
 TRUTHS = pa.array(["True", "TRUE", "true"])
 FALSEHOODS = pa.array(["False", "FALSE", "false"])
-FEW = 64
+FIRST_CELLS = 64
 EXACT = 2.0**53  # up to which floats hold all integers
-DIGITS = r"^-?[0-9]+$"
+WHOLE_DIGITS = r"^-?[0-9]+$"
 
 
 def read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
@@ -31,7 +31,7 @@ def read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
         known.types[name] = kind
     elif kind != wanted:
         kind, _ = _parse(cells, TYPES)
-        raise known.widen(name, kind if kind in WIDER.get(wanted, ()) else pa.string())
+        raise known.widen(name, kind if kind in WIDER_TYPES.get(wanted, ()) else pa.string())
     return found
 
 
@@ -52,7 +52,7 @@ def _parse(cells: pa.Array, kinds: tuple[pa.DataType, ...]) -> tuple[pa.DataType
 def _cast(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Return cells as values of a type, or None where some are none."""
     # Arrow parses all cells even where the first is none, and is slow to find so of each.
-    if len(cells) > FEW and _cast(cells[:FEW], kind) is None:
+    if len(cells) > FIRST_CELLS and _cast(cells[:FIRST_CELLS], kind) is None:
         return None
     if kind == pa.null():  # which pandas has as floats
         return pa.nulls(len(cells), pa.float64()) if cells.null_count == len(cells) else None
@@ -70,17 +70,17 @@ def _cast(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
         return None  # "007" is not 7, nor is "0x7"
     if kind == pa.float64():  # an integer that a float rounds is none
         large = cells.filter(pc.greater_equal(pc.abs(found), EXACT))
-        if pc.match_substring_regex(large, DIGITS).true_count:
+        if pc.match_substring_regex(large, WHOLE_DIGITS).true_count:
             return None
     return found
 
 
 def _are_padded(cells: pa.Array) -> bool:
     """Return whether some numbers begin with a zero that a digit or an x follows."""
-    _, bounds, text = cells.buffers()
+    _, offsets, text = cells.buffers()
     if text is None or text.size == 0:
         return False
-    offsets = np.frombuffer(bounds, np.int32)[cells.offset : cells.offset + len(cells) + 1]
+    offsets = np.frombuffer(offsets, np.int32)[cells.offset : cells.offset + len(cells) + 1]
     signs = np.frombuffer(text, np.uint8)
     is_negative = signs[np.minimum(offsets[:-1], len(signs) - 1)] == ord("-")
     starts, n_signs = offsets[:-1] + is_negative, np.diff(offsets) - is_negative

@@ -9,14 +9,14 @@ import pyarrow as pa
 from recframe.formats.rows import Rows
 
 # The module of each format and the class there, imported where a file has it.
-TEXTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+TEXT_FORMATS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "csv": ("delimited", "Delimited", {"delimiter": ","}),
     "tsv": ("delimited", "Delimited", {"delimiter": "\t"}),
     "jsonl": ("json_lines", "JsonLines", {}),
     "ndjson": ("json_lines", "JsonLines", {}),
 }
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}
-BINARIES: dict[str, tuple[str, str, dict[str, Any]]] = {
+BINARY_FORMATS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "feather": ("arrow_files", "ArrowFile", {}),
     "arrow": ("arrow_files", "ArrowFile", {}),
     "ipc": ("arrow_files", "ArrowFile", {}),
@@ -34,7 +34,7 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
     ending, codec = _split(path)
     if ending == PARQUET:
         return None
-    module, name, given = (TEXTS | BINARIES)[ending]
+    module, name, given = (TEXT_FORMATS | BINARY_FORMATS)[ending]
     read = getattr(import_module(f"recframe.formats.{module}"), name)
     rows: Rows = read((lambda: _decompress(open_file, codec)) if codec else open_file, **given)
     return rows
@@ -43,9 +43,9 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
 def _split(path: str) -> tuple[str, str]:
     """Return the format of a file and what it is compressed by."""
     *_, before, last = ("", "", *path.lower().split(".")[1:])
-    if last in CODECS and before in TEXTS:
+    if last in CODECS and before in TEXT_FORMATS:
         return before, CODECS[last]
-    return (last, "") if last in TEXTS or last in BINARIES else (PARQUET, "")
+    return (last, "") if last in TEXT_FORMATS or last in BINARY_FORMATS else (PARQUET, "")
 
 
 def _decompress(open_file: Callable[[], Any], codec: str) -> Any:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from recframe.formats.rows import BLOCK, AgainError, Known
+from recframe.formats.rows import FIRST_BLOCK, AgainError, Known
 
-ROW = re.compile(r" in row (\d+)")
-WIDER = {pa.int64(): pa.float64()}  # beside null, which all are
+IN_ROW = re.compile(r" in row (\d+)")
+WIDER_NUMBER = {pa.int64(): pa.float64()}  # beside null, which all are
 
 
 class Lines(NamedTuple):
@@ -76,7 +76,7 @@ def _check_members(table: pa.Table, schema: pa.Schema, lines: Lines) -> None:
     if late:
         raise pa.ArrowInvalid(
             f"{late[0]!r} is in a line from {lines.number} on, but in none of the first "
-            f"{BLOCK >> 20} MiB; write it in the first line too, as null"
+            f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
         )
 
 
@@ -93,9 +93,9 @@ def _parse(lines: Lines, schema: pa.Schema | None = None, texts: Sequence[str] =
             json.ParseOptions(explicit_schema=wanted, unexpected_field_behavior=others),
         )
     except pa.ArrowInvalid as error:
-        found = ROW.search(str(error))
+        found = IN_ROW.search(str(error))
         where = f", in line {lines.number + int(found[1])}" if found else ""
-        raise pa.ArrowInvalid(ROW.sub("", str(error)) + where) from error
+        raise pa.ArrowInvalid(IN_ROW.sub("", str(error)) + where) from error
     # What looks like a time is text, as it stands there.
     times = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
     if times:
@@ -110,10 +110,10 @@ def _parse(lines: Lines, schema: pa.Schema | None = None, texts: Sequence[str] =
 def _conform(name: str, values: pa.ChunkedArray, lines: Lines, known: Known) -> pa.ChunkedArray:
     """Return the values of a column in the type known; raise where they show another."""
     wanted, found = known.types.setdefault(name, values.type), values.type
-    if found in (wanted, pa.null()) or WIDER.get(found) == wanted:
+    if found in (wanted, pa.null()) or WIDER_NUMBER.get(found) == wanted:
         # What is null in all lines, pandas has as floats.
         return values.cast(pa.float64() if wanted == pa.null() else wanted)
-    if wanted == pa.null() or WIDER.get(wanted) == found:
+    if wanted == pa.null() or WIDER_NUMBER.get(wanted) == found:
         raise known.widen(name, found)
     raise pa.ArrowInvalid(
         f"{name!r} is {wanted} in lines before and {found} in some of those from line "

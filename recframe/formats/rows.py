@@ -5,7 +5,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-BLOCK = 1 << 20  # bytes of text that tell of which types columns are, before all is read
+FIRST_BLOCK = 1 << 20  # bytes of text that tell of which types columns are, before all is read
 WHOLE_BLOCK = 1 << 24  # the same where all is read at once
 
 
@@ -28,7 +28,7 @@ class Known:
 
     def __init__(self, n_bytes: int | None = None, most: int = 1 << 30) -> None:
         self.types: dict[str, pa.DataType] = {}
-        self.n_bytes = n_bytes or BLOCK  # of a block of text
+        self.n_bytes = n_bytes or FIRST_BLOCK  # of a block of text
         self.most = most  # bytes that a block may be given for one long row
 
     def widen(self, name: str, wider: pa.DataType) -> AgainError:

@@ -1,36 +1,47 @@
-"""Which column plays which role: inference of labels, and a label's column or index level."""
+"""Columns: which plays which role in a frame, in truth and among excluded pairs; their values."""
 
-from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence, Set
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recframe.errors import MissingColumnError, RecframeError, quote
-from recframe.frames.labels import (
-    as_labels,
-    check_distinct,
-    check_label,
-    find_by_name,
-    find_position,
-    is_infer,
-    leave_out,
-    list_labels,
-    shown,
-)
-from recframe.frames.likely import FILL_IN, Arguments, list_changed, spell_call, suggest
-from recframe.frames.names import less_is_better, may_hold_lists
-from recframe.frames.roles import (
+from recframe.errors import MissingColumnError, RecframeError, as_text, quote
+from recframe.frames.names import (
+    LOOKED_FOR,
+    NAMES,
+    Role,
     Roles,
-    find_named,
-    find_roles,
-    find_truth_roles,
-    infer_one,
-    lacking_error,
+    as_labels,
+    check_label,
+    check_roles,
+    find_role,
+    is_infer,
+    is_no_model,
+    is_time,
+    leave_out,
+    leave_to_ids,
+    less_is_better,
+    list_fields,
+    list_labels,
+    may_be_score,
+    shown,
 )
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric, is_of_column, list_columns
-from recframe.options import Options
+from recframe.options import INFER, Options
+
+MAX_GRADES = 20  # distinct values; ten stars in halves are as many
+MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
+FIRST_ROWS = 1000  # tell most columns of many values from grades
+# Texts that say of a pair whether it is relevant.
+VERDICTS = (
+    *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
+    *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
+    *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
+)
 
 
 class Columns(NamedTuple):
@@ -59,11 +70,9 @@ class Columns(NamedTuple):
     @property
     def labels(self) -> list[Hashable]:
         """All labels, each once, the users' first."""
-        labels = [*self.users, self.item, self.relevant, *self.scores]
-        labels = [label for label in labels if label is not None]
-        for label in (*(label for _, label in self.averaged), *self.of_users):
-            labels += leave_out([label], labels)  # one may have a role too, or two names
-        return labels
+        averaged = (label for _, label in self.averaged)
+        labels = [*self.users, self.item, self.relevant, *self.scores, *averaged, *self.of_users]
+        return [label for label in dict.fromkeys(labels) if label is not None]
 
 
 def find_columns(
@@ -85,113 +94,169 @@ def find_columns(
     if metrics and not options.tie_rule.reads_relevance:
         with_relevant = with_relevant and not all(map(is_of_column, metrics))
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
-    check_roles(frame, roles, options, call)
-    scores = roles["score"].labels
-    labels = {name: role.labels for name, role in roles.items() if name != "score"}
-    check_distinct({**labels, "score": scores})
-    reads_item = with_item or options.needs_item or options.duplicates != "keep"
-    item = _one(roles, "item") if reads_item else None
-    ascending = _find_directions(scores, options.ascending)
-    found = tuple((name, find_by_name(frame, name)) for name in list_columns(metrics))
-    user, relevant = _one_or_several(roles["user"].labels), _one(roles, "relevant")
-    return Columns(user, scores, relevant, item, ascending, found)
+    if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
+        check_roles(frame, roles, options, call)
+    if not (with_item or options.needs_item or options.duplicates != "keep"):
+        roles.pop("item", None)
+    ascending = _find_directions(roles["score"].labels, options.ascending)
+    averaged = tuple((name, _find_by_name(frame, name)) for name in list_columns(metrics))
+    return _name_columns(roles, ascending, averaged)
 
 
 def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) -> Columns:
     """Return the label of each role in truth: given, that of the frame, or inferred."""
     roles = find_truth_roles(truth, columns.users, columns.item, options)
     check_roles(truth, roles, options)
-    check_distinct({name: role.labels for name, role in roles.items()})
-    user = _one_or_several(roles["truth_user"].labels) if "truth_user" in roles else None
-    return Columns(user, [], _one(roles, "relevant"), _one(roles, "truth_item"))
+    return _name_columns(roles)
 
 
 def find_pair_columns(frame: pd.DataFrame, columns: Columns) -> Columns:
-    """Return the labels of user and item in a frame of pairs: those given, or inferred."""
-    named = find_named(frame)
-    found: dict[str, list[Hashable]] = {}
-    for role, labels in (("user", columns.users), ("item", as_labels(columns.item))):
+    """Return the labels of user and item in a frame of excluded pairs: the frame's, or inferred."""
+    roles = _find_ids(frame, columns.users, columns.item)
+    own = {"user": columns.user, "item": columns.item}
+    wrong = [own[name] for name, role in roles.items() if role.problem]
+    remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
+    check_roles(frame, roles, Options(), remedy=remedy)
+    return _name_columns(roles)
+
+
+def _name_columns(roles: Roles, ascending: Sequence[bool] = (), averaged: Any = ()) -> Columns:
+    """Return the labels of roles that have been checked."""
+    labels = {name.removeprefix("truth_"): role.labels for name, role in roles.items()}
+    users, items, scores, relevant = (labels.get(name, []) for name in NAMES)
+    user, item, relevance = (next(iter(each), None) for each in (users, items, relevant))
+    return Columns(users if len(users) > 1 else user, scores, relevance, item, ascending, averaged)
+
+
+def find_roles(
+    frame: pd.DataFrame, options: Options, *, with_relevant: bool = True, with_item: bool = False
+) -> Roles:
+    """Return what is known of each role that is needed, and of others that have a column.
+
+    The item is needed for truth and exclude, to make one row of those of a pair, and to break ties
+    by it. Where repeated pairs count, or `with_item`, it has a role if the frame has one.
+    """
+    roles = {}
+    for role in NAMES:
+        given = getattr(options, role)
+        if not is_infer(given) and not (role == "relevant" and options.has_truth):
+            roles[role] = _read_given(frame, role, given)
+    named = _list_named(frame)
+    taken = {label for role in roles.values() for label in role.labels}
+    needing = f"duplicates={options.duplicates!r}" if options.duplicates in ("max", "first") else ""
+    needing = needing or ("ties='item'" if options.tie_rule.by_item else "")
+    reads_item = needing or options.needs_item
+    if not reads_item and (with_item or options.duplicates != "keep"):
+        reads_item = not taken.issuperset(named["item"])
+    needed = {"item": reads_item, "relevant": with_relevant and not options.has_truth}
+    for role in NAMES:
+        if role not in roles and needed.get(role, True):
+            roles[role] = _infer(role, named, taken)
+    if len(set(roles["score"].labels)) < len(roles["score"].labels):  # several of one name
+        roles["score"] = _read_given(frame, "score", roles["score"].labels)
+    if needing and roles["item"].how == "none":
+        problem = f"{roles['item'].problem}, which {needing} needs"
+        roles["item"] = roles["item"]._replace(problem=problem)
+    return {name: roles[name] for name in NAMES if name in roles}
+
+
+def find_truth_roles(
+    truth: pd.DataFrame, users: list[Hashable], item: Hashable, options: Options
+) -> Roles:
+    """Return what is known of each role in truth, where the frame has these labels of ids."""
+    named = _list_named(truth)
+    roles = _find_ids(truth, users, item, options)
+    taken = {label for role in roles.values() for label in role.found}
+    if not is_infer(options.relevant):
+        if options.relevant is not None:
+            roles["relevant"] = _read_given(truth, "relevant", options.relevant)
+    elif not taken.issuperset(named["relevant"]):
+        roles["relevant"] = _infer("relevant", named, taken)
+    return roles
+
+
+def _find_ids(
+    frame: pd.DataFrame, users: list[Hashable], item: Hashable, options: Options | None = None
+) -> Roles:
+    """Return what is known of ids: given, those of the frame evaluated, or inferred.
+
+    The frame is truth, as options have it, or of excluded pairs. What is said of a user cannot be
+    guessed to hold for each of the user's rankings.
+    """
+    roles = {}
+    for name, labels in (("user", users), ("item", [item])):
+        role = f"truth_{name}" if options else name
+        given = getattr(options, role, INFER)
         missing = leave_out(labels, list_labels(frame))
-        if not missing:
-            found[role] = labels
-            for label in labels:
-                check_label(frame, role, label)
+        if not labels:
             continue
-        if len(labels) > 1:
-            raise lacking_error(frame, labels, missing, "exclude")
-        inferred = infer_one(role, named)
-        if inferred.problem:
-            kind = MissingColumnError if inferred.how == "none" else RecframeError
-            raise kind(
-                f"{role}: {inferred.problem}; it has {shown(list_labels(frame))}; name one "
-                f"{quote(labels[0])}, as that of the frame evaluated"
+        if not is_infer(given):
+            roles[role] = _read_given(frame, role, given, labels)
+        elif not missing:
+            roles[role] = _read_given(frame, role, labels)
+        elif len(labels) == 1:
+            roles[role] = _infer(role, _list_named(frame))
+        else:
+            other, also = ("truth", ", or truth_user= others") if options else ("exclude", "")
+            error = MissingColumnError(
+                f"user={quote(labels)} needs each of these columns here too, found no "
+                f"{shown(missing)}; the frame has {shown(list_labels(frame))}; pass {other}={other}"
+                f".merge(df[{quote(missing)}].drop_duplicates(), how='cross') where it holds for "
+                f"each{also}"
             )
-        found[role] = inferred.labels
-    check_distinct(found)
-    return Columns(_one_or_several(found["user"]), [], None, next(iter(found["item"]), None))
+            roles[role] = Role("refused", [], error=error)
+    return roles
 
 
-def _one_or_several(labels: list[Hashable]) -> Hashable | list[Hashable] | None:
-    """Return the only label, None where there is none, or several as they are."""
-    return labels if len(labels) > 1 else next(iter(labels), None)
+def _read_given(frame: pd.DataFrame, role: str, given: Any, like: Sequence[Hashable] = ()) -> Role:
+    """Return a role whose label was given, or labels, as many as others; user=None gives none."""
+    labels = as_labels(given)
+    try:
+        if given is None and role == "relevant":
+            raise RecframeError(
+                "relevant=None says that every pair of truth is relevant, found no truth; pass "
+                "truth=, or relevant= the column of relevance"
+            )
+        if given is not None:
+            check_label(frame, role, *labels)
+        if like and len(labels) != len(like):
+            raise RecframeError(
+                f"{role} must be as many columns as user={quote(like)}, found {quote(given)}"
+            )
+    except RecframeError as error:
+        return Role("refused", [None] if given is None else labels, error=error)
+    return Role("given", labels)
 
 
-def _one(roles: Roles, name: str) -> Hashable | None:
-    """Return the label of a role, None where it has none."""
-    return next(iter(roles[name].labels), None) if name in roles else None
+def _list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
+    """Return the labels whose names mean a role, by role, in the order of the columns."""
+    named: dict[str, list[Hashable]] = {role: [] for role in NAMES}
+    fields = list_fields(frame)
+    others = {label for label, kind in fields if is_bool_dtype(kind) or not is_numeric_dtype(kind)}
+    for label, _ in fields:
+        is_score = label not in others and may_be_score(label)
+        if role := find_role(label) or ("score" if is_score else None):
+            named[role].append(label)
+    return named
 
 
-def check_roles(frame: pd.DataFrame, roles: Roles, options: Options, call: str = "") -> None:
-    """Raise where a role has no label or could have several; the message tells of all roles."""
-    for role in roles.values():
-        if role.error is not None:
-            raise role.error
-    wrong = {name: role for name, role in roles.items() if role.problem}
-    if not wrong:
-        return
-    said = [f"{name}: {role.problem}" for name, role in wrong.items()]
-    found = [f"{name} is {shown(role.labels)}" for name, role in roles.items() if role.found]
-    if found:
-        said.append(", ".join(found))
-    said.append(f"the frame has {shown(list_labels(frame))}")
-    remedy, others = find_remedy(frame, roles, options)
-    given = list_changed(options) if call else {}
-    said.append(f"pass {spell_call(call, given | remedy)}{others}")
-    lists = [label for label in list_labels(frame) if may_hold_lists(label)]
-    is_missing = any(role.how == "none" for role in wrong.values())
-    if lists and "score" in wrong and wrong["score"].how == "none":
-        said.append(f"where {quote(lists[0])} holds lists, recframe.from_lists makes rows of them")
-    raise (MissingColumnError if is_missing else RecframeError)("; ".join(said))
+def _infer(role: str, named: dict[str, list[Hashable]], taken: Set[Hashable] = frozenset()) -> Role:
+    """Return what names say of a role: one label, or all scores.
 
-
-def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[Arguments, str]:
-    """Return the arguments to pass where roles have a problem, and what else can be done."""
-    arguments = suggest(frame, roles, options)
-    none = [name for name, role in roles.items() if role.how == "none"]
-    others = ""
-    if any(value is FILL_IN for value in arguments.values()):
-        others += ", with the right column in place of ..."
-    if "user" in none and "score" in roles:
-        others += ", or user=None for one ranking"
-    if "truth" in arguments:
-        others += ", with the frame of relevant pairs as truth, or relevant= a column"
-    elif "relevant" in none and not options.has_truth:
-        others += ", or truth= the frame of relevant pairs"
-    return arguments, others
-
-
-def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
-    """Return the column, or index level, of a label that has been checked; of these rows only."""
-    position = find_position(frame, label)
-    if position < frame.shape[1]:
-        is_told = isinstance(label, str) and frame.columns.nlevels == 1 and frame.columns.is_unique
-        # In a third of the time of a position.
-        column = frame[label] if is_told else frame.iloc[:, position]
-    else:
-        column = pd.Series(frame.index.get_level_values(position - frame.shape[1]), name=label)
-    if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
-        column = column.astype(column.dtype.newbyteorder("="))  # pandas takes and hashes no other
-    return column if rows is None else column.iloc[rows]
+    A label that is taken is found where no other is, and then refused as one column in two roles.
+    """
+    meant = role.removeprefix("truth_")
+    is_score = role == "score"
+    found = [label for label in named[meant] if label not in taken]
+    if not is_score and len(found) != 1:
+        found = leave_to_ids(found or named[meant])
+    doubtful = [label for label in found if is_score and is_no_model(label)]
+    if not found:
+        return Role("none", [], f"no column found (looked for {LOOKED_FOR[meant]})")
+    if len(found) == 1 or (is_score and not doubtful):
+        return Role("inferred", found)
+    but = f", but {quote(doubtful[0])} may be no model to evaluate" if doubtful else ""
+    return Role("several", found, f"{len(found)} columns could be it, {shown(found)}{but}")
 
 
 def find_label(frame: pd.DataFrame, role: str, given: Hashable) -> Hashable:
@@ -199,9 +264,37 @@ def find_label(frame: pd.DataFrame, role: str, given: Hashable) -> Hashable:
     if not is_infer(given):
         check_label(frame, role, given)
         return given
-    found = infer_one(role, find_named(frame))
+    found = _infer(role, _list_named(frame))
     check_roles(frame, {role: found}, Options())
     return found.labels[0]
+
+
+def other_labels(frame: pd.DataFrame, taken: Iterable[Hashable]) -> list[Hashable]:
+    """Return the labels that are not taken and name one column each."""
+    return [label for label, n in Counter(list_labels(frame, taken)).items() if n == 1]
+
+
+def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) -> pd.Series:
+    """Return the column, or index level, of a label that has been checked; of these rows only."""
+    names = [*frame.columns, *frame.index.names]
+    position = {name: number for number, name in enumerate(names)}[label]
+    if position < frame.shape[1]:
+        column = frame.iloc[:, position]
+    else:
+        column = pd.Series(frame.index.get_level_values(position - frame.shape[1]), name=label)
+    if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
+        column = column.astype(column.dtype.newbyteorder("="))  # pandas takes and hashes no other
+    return column if rows is None else column.iloc[rows]
+
+
+def _find_by_name(frame: pd.DataFrame, name: str) -> Hashable:
+    """Return the label of the column that a metric names; a number is named by its digits."""
+    labels = list_labels(frame)
+    alike = [label for label in labels if as_text(label) == name]
+    if len(alike) == 1 and leave_out([name], labels):
+        return alike[0]
+    check_label(frame, "mean column", name)
+    return name
 
 
 def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None) -> list[bool]:
@@ -221,3 +314,41 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
             "lowest first, or ascending=False where the highest is the best"
         )
     return [bool(ascending)] * len(scores)
+
+
+def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
+    """Raise where a column without a role looks like grades, so that not every pair need count."""
+    grades = {}
+    for label in list_labels(truth, columns.labels):
+        is_id = find_role(label) in ("user", "item")
+        if not is_id and not is_time(label) and (found := _find_grades(get_column(truth, label))):
+            grades[label] = found
+    if grades:
+        label, values = next(iter(grades.items()))
+        others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
+        raise RecframeError(
+            f"relevant: no column found by its name, but {quote(label)} holds few distinct values "
+            f"({', '.join(values)}), as relevance does{others}; pass relevant={quote(label)} if it "
+            "says which pairs are relevant, or relevant=None where all are"
+        )
+
+
+def _find_grades(column: pd.Series) -> list[str]:
+    """Return the distinct values of a column that looks like grades, none of another."""
+    try:
+        for rows in (column.iloc[:FIRST_ROWS], column):
+            values = rows.unique()
+            if len(values) > MAX_GRADES:
+                return []
+    except (TypeError, NotImplementedError):  # lists
+        return []
+    known = pd.Series(values, dtype=object).dropna()
+    try:
+        numbers = np.sort(pd.to_numeric(known).to_numpy(float))
+    except (TypeError, ValueError):  # texts
+        texts = [value for value in known if isinstance(value, str)]
+        are_some = any(text.strip().casefold() in VERDICTS for text in texts)
+        return sorted(map(repr, texts)) if are_some and len(texts) > 1 else []
+    if len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
+        return []
+    return [f"{number:g}" for number in numbers] + ["null"] * (len(numbers) < len(values))

@@ -14,7 +14,7 @@ from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.foreign import find_reader
 from recframe.formats.endings import open_rows
 from recframe.formats.rows import read_whole
-from recframe.frames.beside import naming
+from recframe.frames.judgments import naming
 from recframe.lakehouse import find_delta, open_delta
 from recframe.stores.access import ENVIRONMENT, Access, Placed, without_file
 from recframe.stores.listings import Listings

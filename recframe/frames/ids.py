@@ -1,231 +1,304 @@
-"""Ids of two frames: found in each other by value, whatever their dtypes."""
+"""Ids: users and items of columns as codes, and users in order."""
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas.api.types import is_integer_dtype
 
-from recframe.errors import quote
-from recframe.frames.keys import check_dtype, factorize, find_keys, read_text
-from recframe.frames.kinds import check_comparable, check_ids
-from recframe.frames.nulls import null_error
-from recframe.frames.user_index import as_users
-from recframe.kernel.grouping import combine
-from recframe.kernel.near import NearIntegers, find_near
-from recframe.kernel.threads import Array
+from recframe.errors import RecframeError, quote, shorten
+from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
+from recframe.frames.numbers import find_nulls, has_nulls, null_error
+from recframe.kernel.grouping import Groups, combine, invert
+from recframe.kernel.threads import Array, in_slices
+
+SPREAD = 4  # integers for each row, up to which they are codes themselves
+N_FIRST_ROWS = 1 << 16  # rows in which runs of ids are looked for first
 
 
-class Coded(NamedTuple):
-    """Ids as integers.
+class Ids(NamedTuple):
+    """Ids as codes, integers of 0 or more.
 
     Parameters
     ----------
     codes : ndarray of shape (n_rows,), int
-        The position of each row's id in `ids`; or the ids themselves, where those are integers.
-    ids : Index or None
-        Distinct ids; None where the codes are the ids.
+        The code of each row.
+    ids : Index
+        The id of each code.
+    dtype : dtype
+        The dtype of the column that the ids are from.
+    is_sorted : bool
+        Whether the order of codes is that of ids. Some ids may then be in no row.
     """
 
     codes: Array
-    ids: pd.Index[Any] | None
+    ids: pd.Index[Any]
+    dtype: Any
+    is_sorted: bool
 
-    def numbered(self) -> tuple[Array, pd.Index[Any]]:
-        """Return the ids as positions among distinct ids."""
-        if self.ids is not None:
-            return self.codes, self.ids
-        if (near := find_near(self.codes)) is None:
-            codes, distinct = pd.factorize(self.codes)
-            return codes, pd.Index(distinct)
-        return near.number(self.codes), self._as_index(near)
+    def used(self) -> Ids:
+        """Return the same with only those ids that some row has."""
+        if not self.is_sorted:
+            return self
+        is_used = np.zeros(len(self.ids), bool)
+
+        def mark(start: int, stop: int) -> None:
+            is_used[self.codes[start:stop]] = True
+
+        in_slices(mark, len(self.codes))
+        ids = self.restore(np.flatnonzero(is_used))
+        if is_used.all():
+            return self._replace(ids=ids)
+        position = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+        codes = np.empty(len(self.codes), np.int32)
+
+        def look_up(start: int, stop: int) -> None:
+            np.take(position, self.codes[start:stop], out=codes[start:stop], mode="clip")
+
+        in_slices(look_up, len(codes))
+        return self._replace(codes=codes, ids=ids)
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids that some row has, each once."""
-        if self.ids is None and (near := find_near(self.codes)) is not None:
-            return self._as_index(near)
-        if self.ids is None:
-            # An index finds its distinct values by looking for repeats first.
-            distinct: pd.Index[Any] = pd.Index(pd.unique(self.codes))
-            return distinct
-        codes, ids = self.codes, self.ids
-        return ids.take(np.flatnonzero(np.bincount(codes, minlength=len(ids))))
+        return self.restore(np.flatnonzero(np.bincount(self.codes, minlength=len(self.ids))))
+
+    def restore(self, codes: Array) -> pd.Index[Any]:
+        """Return the ids of codes in the dtype of the column."""
+        if isinstance(self.dtype, pd.CategoricalDtype):
+            return pd.Index(pd.Categorical.from_codes(codes, dtype=self.dtype))
+        ids: pd.Index[Any] = self.ids.take(codes)
+        if isinstance(self.ids, pd.RangeIndex):  # of integers, of whatever dtype
+            ids = pd.Index(pd.array(ids.to_numpy(), self.dtype))
+        return ids
 
     def take(self, rows: Array) -> pd.Index[Any]:
         """Return the ids of rows."""
-        codes = self.codes[rows]
-        return pd.Index(codes) if self.ids is None else self.ids.take(codes)
-
-    def _as_index(self, near: NearIntegers) -> pd.Index[Any]:
-        """Return the distinct integers in the type of these codes."""
-        ids: pd.Index[Any] = pd.Index(near.distinct().astype(self.codes.dtype))
-        return ids
+        return self.restore(self.codes[rows])
 
 
-class PairItems:
-    """The items of pairs, in grouped order: as integers, or as text, whichever is asked for.
+class Users(NamedTuple):
+    """The users of rows.
 
-    Texts are made integers when those are asked for: as a rule they are looked up as they are.
+    Parameters
+    ----------
+    ids : Index of length n_users
+        The user ids, each once, in the order of the groups; a level for each of several columns.
+    groups : Groups
+        The rows of each user.
+    sorted_by : ndarray of shape (n_users,), int, or None
+        The order that sorts the users, where it is known already.
     """
 
-    def __init__(self, column: pd.Series, order: Array | None) -> None:
-        self._column, self._order = column, order
-        if not isinstance(column.dtype, pd.StringDtype) or self.texts[0] is None:
-            _ = self.coded  # which raises for what is no id
+    ids: pd.Index[Any]
+    groups: Groups
+    sorted_by: Array | None = None
 
-    @cached_property
-    def coded(self) -> Coded:
-        """The items as integers."""
-        coded = encode(self._column, "item")
-        return coded if self._order is None else coded._replace(codes=coded.codes[self._order])
-
-    @cached_property
-    def texts(self) -> tuple[pa.Array | None, Array]:
-        """Texts, and the position among these of each item; None where items are no texts."""
-        if isinstance(self._column.dtype, pd.StringDtype):
-            text = read_text(self._column)
-            if text is not None and not text.null_count:
-                return text, np.arange(len(text)) if self._order is None else self._order
-            return None, np.empty(0, np.int64)
-        codes, ids = self.coded
-        return None if ids is None else read_text(ids), codes
-
-    def distinct(self) -> pd.Index[Any]:
-        """Return the ids that some pair has, each once."""
-        return self.coded.distinct()
-
-    def take(self, pairs: Array) -> pd.Index[Any]:
-        """Return the ids of pairs."""
-        return self.coded.take(pairs)
+    def sort(self) -> Array:
+        """Return the order that sorts the users."""
+        return sort_ids(self.ids) if self.sorted_by is None else self.sorted_by
 
 
-def encode(column: pd.Series, role: str) -> Coded:
-    """Return a column of ids as integers, or raise where one is null."""
-    if (integers := _integers(column)) is not None:
-        return Coded(integers, None)
+def group_users(columns: Sequence[pd.Series]) -> Users:
+    """Return the users of rows, or raise where an id is null or cannot be one.
+
+    Of several columns each combination of their ids is a user.
+    """
+    for column in columns:
+        check_dtype(column, "user")
+    bounds = _find_runs(columns)
+    heads = columns if bounds is None else [column.take(bounds[:-1]) for column in columns]
+    for head, column in zip(heads, columns, strict=True):
+        if has_nulls(head):
+            raise null_error(f"user={quote(column.name)}: ids", find_nulls(column))
+    encoded = [_encode(head, "user", len(columns[0])).used() for head in heads]
+    for found, column in zip(encoded, columns, strict=True):
+        if may_be_mixed(column.dtype):
+            check_ids(found.ids, column, "user")
+    if len(columns) == 1:
+        codes, index, _, is_sorted = encoded[0]
+        index = index.rename(columns[0].name)
+    else:
+        both = combine(*(found.codes for found in encoded))
+        _, first, codes = np.unique(both, return_index=True, return_inverse=True)
+        index, is_sorted = as_users([head.take(first) for head in map(pd.Index, heads)]), False
+    if bounds is None:
+        sorted_by = np.arange(len(index)) if is_sorted else None
+        return Users(index, Groups(len(index), codes=codes), sorted_by)
+    if len(index) == len(codes):  # each user is one run
+        sorted_by = invert(codes) if is_sorted else None
+        return Users(index.take(codes), Groups(len(index), offsets=bounds), sorted_by)
+    codes = np.repeat(codes.astype(np.int32, copy=False), np.diff(bounds))
+    sorted_by = np.arange(len(index)) if is_sorted else None
+    return Users(index, Groups(len(index), codes=codes), sorted_by)
+
+
+def encode(column: pd.Series, role: str, *, lenient: bool = False) -> Ids:
+    """Return a column of ids as codes, or raise where one is null, or cannot be an id.
+
+    Where reading is lenient, each null has a code of its own.
+    """
     check_dtype(column, role)
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, distinct = column.cat.codes.to_numpy(), column.cat.categories
-    else:
-        codes, distinct = factorize(column, role)
-    nulls = codes < 0
+    found = _encode(column, role)
+    nulls = found.codes < 0 if has_nulls(column) else np.zeros(0, bool)
     if nulls.any():
-        raise null_error(f"{role}={quote(column.name)}: ids", nulls)
-    coded = Coded(codes, pd.Index(distinct, dtype=distinct.dtype))
-    if column.dtype.kind in "fO":
-        check_ids(coded.distinct(), column, role)
-    return coded
+        if not lenient:
+            raise null_error(f"{role}={quote(column.name)}: ids", nulls)
+        codes = found.codes.astype(np.int64)
+        codes[nulls] = len(found.ids) + np.arange(nulls.sum())
+        return found._replace(codes=codes)
+    if may_be_mixed(column.dtype):
+        check_ids(found.distinct(), column, role)
+    return found
 
 
-def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "truth") -> Array:
-    """Return the position of each id of the other side among those of the frame, -1 for none.
-
-    The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
-    """
-    if isinstance(ids, pd.MultiIndex):
-        return _match_levels(ids, among, other)
-    check_comparable(ids, among, role, other)
-    own, others = plain(ids), plain(among)
-    integers = _integers(own), _integers(others)
-    if integers[0] is not None and integers[1] is not None:
-        own, others = pd.Index(integers[0]), pd.Index(integers[1])
-    elif own.dtype != others.dtype:
-        # As Python objects 1 equals 1.0, and no integer is rounded to be compared.
-        own, others = own.astype(object), others.astype(object)
-    if 2 * len(own) > len(others):
-        return _look_up(own, others)
-    # Made a table of, the fewer take less time.
-    found = _look_up(others, own)
-    position = np.full(len(own), -1)
-    position[found[found >= 0]] = np.flatnonzero(found >= 0)
-    return position
-
-
-def _match_levels(ids: pd.MultiIndex, among: Any, other: str) -> Array:
-    """Return what `match` does, of users told apart by several columns, each matched by itself."""
-    codes = []
-    levels = zip(ids.levels, ids.codes, among.levels, among.codes, strict=True)
-    for own, own_codes, level, level_codes in levels:
-        place = match(own, level, f"user={quote(level.name)}", other)
-        codes.append(np.append(level_codes, place[own_codes]))
-    is_known = np.min(codes, axis=0) >= 0
-    numbers = pd.Index(combine(*(code[is_known] for code in codes)))
-    position = np.full(len(ids), -1)
-    is_own = is_known[len(among) :]
-    position[is_own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
-    return position
-
-
-def _look_up(ids: pd.Index[Any], among: pd.Index[Any]) -> Array:
-    """Return the position of each id among others of its dtype, -1 where there is none."""
-    keys, others = find_keys(ids), find_keys(among)
-    if isinstance(keys, pa.Array) and isinstance(others, pa.Array) and keys.type == others.type:
-        return np.asarray(pc.index_in(keys, value_set=others).fill_null(-1), np.int64)
-    return np.asarray(among.get_indexer(ids))
-
-
-def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
-    """Return ids followed by others, one or more, of the dtype of the first.
-
-    Where that does not hold them all, it is that of the categories, or what pandas finds for both.
-    """
-    if isinstance(ids, pd.MultiIndex):
-        levels = [
-            append(ids.get_level_values(number), others.get_level_values(number))
-            for number in range(ids.nlevels)
-        ]
-        return as_users(levels)
-    codes, distinct = pd.factorize(others)
-    dtype: Any = ids.dtype
-    same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)
-    both: pd.Index[Any]
-    if same is not None:
-        both = ids.append(same.take(codes).rename(ids.name)).astype(dtype)
-    elif isinstance(dtype, pd.CategoricalDtype):
-        both = append(ids.astype(dtype.categories.dtype), others)
-    else:
-        values = [*ids.tolist(), *others.tolist()]
-        try:
-            both = pd.Index(values, name=ids.name, tupleize_cols=False)
-        except (OverflowError, UnicodeError):  # beside others, what a dtype does not hold
-            both = pd.Index(values, dtype=object, name=ids.name, tupleize_cols=False)
-    return both
-
-
-def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
-    """Return distinct ids in a dtype, or None where it does not hold them."""
+def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Ids:
+    """Return ids as codes, those of nulls below 0; `n_rows` is how many rows they stand for."""
+    dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        codes = match(ids, dtype.categories, "user")
-        if codes.min() < 0:
-            return None
-        return pd.Index(pd.Categorical.from_codes(codes, dtype=dtype))
+        return Ids(column.array.codes, dtype.categories, dtype, is_sorted=True)
+    values = _integers(column)
+    if values is not None and len(values):
+        low, high = _find_range(values)
+        most = SPREAD * max(n_rows, len(values)) + N_FIRST_ROWS
+        if high - low < min(most, 1 << 31) and high < 1 << 62:
+            lowest = values.dtype.type(low)
+            codes: Array = np.empty(len(values), np.int32)
+
+            def write(start: int, stop: int) -> None:
+                own = slice(start, stop)
+                # In the type of codes: in their own the difference of small integers may overflow.
+                np.subtract(values[own], lowest, out=codes[own], dtype=np.int32, casting="unsafe")
+
+            in_slices(write, len(codes))
+            return Ids(codes, pd.RangeIndex(low, high + 1), dtype, is_sorted=True)
+        codes, distinct = _encode_values(pa.array(values))
+        return Ids(codes, pd.Index(pd.array(distinct.to_numpy(), dtype)), dtype, is_sorted=False)
+    text = read_text(column)
+    if text is not None:
+        codes, distinct = _encode_values(text)
+        known = distinct.to_numpy(zero_copy_only=False) if column.dtype == object else distinct
+        return Ids(codes, pd.Index(pd.array(known, dtype), dtype=dtype), dtype, is_sorted=False)
     try:
-        same = plain(ids).astype(dtype)
-    except (TypeError, ValueError, OverflowError, NotImplementedError):
-        return None  # each is what some dtype raises for a value it does not hold
-    kept = same.is_unique and np.array_equal(match(ids, same, "user"), np.arange(len(ids)))
-    return same if kept else None
+        codes, distinct = pd.factorize(column)
+    except NO_IDS as error:
+        raise RecframeError(
+            f"{role}={quote(column.name)}: ids must be what can be a key of a dict, found "
+            f"{shorten(str(error))}; make a row of each id with df.explode({quote(column.name)}), "
+            f"or one id of all in a cell with df[{quote(column.name)}].map(tuple)"
+        ) from error
+    return Ids(codes, pd.Index(distinct, dtype=distinct.dtype), dtype, is_sorted=False)
 
 
-def plain(ids: pd.Index[Any]) -> pd.Index[Any]:
-    """Return ids out of what only stores them: categories, nullable and Arrow arrays."""
-    dtype = ids.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return plain(pd.Index(ids.astype(dtype.categories.dtype)))
-    numpy_dtype = getattr(dtype, "numpy_dtype", None)
-    if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iufb":
-        ids = pd.Index(ids.to_numpy(numpy_dtype))
-    elif isinstance(dtype, pd.ArrowDtype):
-        ids = ids.astype(object)
-    return ids
+def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
+    """Return the code of each value, -1 for null, and the values that have them."""
+    # Slices are encoded in threads, each with codes of its own, which are then made one.
+    slices = in_slices(lambda start, stop: values[start:stop].dictionary_encode(), len(values))
+    encoded = pa.chunked_array(slices).unify_dictionaries()
+    codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded.chunks]
+    return np.concatenate(codes), encoded.chunk(0).dictionary
+
+
+def _find_range(values: Array) -> tuple[int, int]:
+    """Return the lowest and the highest of some integers."""
+    found = in_slices(lambda a, b: (int(values[a:b].min()), int(values[a:b].max())), len(values))
+    lows, highs = zip(*found, strict=True)
+    return min(lows), max(highs)
+
+
+def _find_runs(columns: Sequence[pd.Series]) -> Array | None:
+    """Return where runs of rows of one user begin and, last, the end; None if rows have no runs."""
+    starts, n_rows = np.empty(0, np.int64), len(columns[0])
+    for n_first in (min(n_rows, N_FIRST_ROWS), n_rows):  # as the first rows are, so are most
+        changes = [_find_changes(column.iloc[:n_first]) for column in columns]
+        starts = changes[0] if len(columns) == 1 else np.unique(np.concatenate(changes))
+        if 2 * len(starts) >= n_first:
+            return None
+    return np.concatenate([[0], starts, [n_rows]])
+
+
+def _find_changes(column: pd.Series) -> Array:
+    """Return the rows whose id is not that of the row before; more may be found."""
+    values: Any = _integers(column)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        values = column.array.codes
+    elif values is None and column.dtype != object:
+        values = read_text(column)
+    if values is None:
+        values = column.to_numpy()
+        if values.dtype == object:  # told apart by where they lie
+            values = np.frombuffer(np.ascontiguousarray(values), np.intp)
+
+    def find(start: int, stop: int) -> Array:
+        ids, last = values[start + 1 : stop + 1], values[start : min(stop, len(values) - 1)]
+        if isinstance(values, np.ndarray):
+            return np.flatnonzero(ids != last) + (start + 1)
+        return np.flatnonzero(pc.not_equal(ids, last).fill_null(True)) + (start + 1)
+
+    return np.concatenate(in_slices(find, len(values)))
+
+
+def read_text(column: pd.Series | pd.Index[Any]) -> pa.Array | None:
+    """Return ids as Arrow's text in one piece, None where there are others among them."""
+    cells: Any = column.array
+    if column.dtype == object:
+        if len(column) and not isinstance(cells[0], str | float | None):
+            return None
+        cells = column.to_numpy()  # of pandas' own array Arrow has pandas look for nulls first
+    elif not isinstance(column.dtype, pd.StringDtype | pd.ArrowDtype):
+        return None
+    try:
+        text = pa.array(cells, from_pandas=True)
+    except (pa.ArrowException, UnicodeError, OverflowError):
+        return None  # objects of several kinds, or text that is none
+    if isinstance(text, pa.ChunkedArray):
+        text = text.chunk(0) if text.num_chunks == 1 else text.combine_chunks()
+    return text if text.type in (pa.string(), pa.large_string()) else None
 
 
 def _integers(ids: pd.Series | pd.Index[Any]) -> Array | None:
-    """Return integers as int64, or None for ids that are not integers of at most 64 bits."""
-    dtype = ids.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int64):
-        return ids.to_numpy().astype(np.int64, copy=False)
-    return None
+    """Return integers without nulls as NumPy has them, None for others."""
+    dtype: Any = ids.dtype
+    if isinstance(dtype, np.dtype):
+        return ids.to_numpy() if dtype.kind in "iu" else None
+    return ids.to_numpy(dtype.numpy_dtype) if is_integer_dtype(dtype) and not ids.hasnans else None
+
+
+def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
+    """Return the ids of each column as those of users, several as levels."""
+    if len(columns) == 1:
+        return columns[0]
+    levels: list[Any] = []
+    codes: list[Any] = []
+    for ids in columns:
+        found = _encode(ids, "user").used()
+        order = sort_ids(found.ids)
+        levels.append(found.ids.take(order))
+        codes.append(invert(order)[found.codes])
+    names = [ids.name for ids in columns]
+    return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+
+
+def sort_ids(ids: pd.Index[Any]) -> Array:
+    """Return the order that sorts distinct ids."""
+    if isinstance(ids, pd.MultiIndex):
+        pairs = zip(ids.levels, ids.codes, strict=True)
+        return np.argsort(combine(*(invert(sort_ids(level))[code] for level, code in pairs)))
+    if isinstance(ids.dtype, np.dtype) and ids.dtype.kind in "iufmM":
+        return np.argsort(ids.to_numpy(), kind="stable")
+    if (text := read_text(ids)) is not None:
+        in_order: Array = pc.sort_indices(text).to_numpy()  # by code points, as Python has it
+        return in_order.view(np.int64)
+    # Sorts ids of several types too, numbers before texts.
+    try:
+        return np.argsort(pd.factorize(ids, sort=True)[0], kind="stable")
+    except NO_IDS as error:
+        raise RecframeError(
+            f"user={quote(ids.name)}: ids must be such as can be sorted, as the tables have "
+            f"users in order, found {quote(ids[[0]].tolist()[0])} ({shorten(str(error))}); "
+            f"convert them, for example with df[{quote(ids.name)}].map(str)"
+        ) from error

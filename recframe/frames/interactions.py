@@ -1,23 +1,58 @@
-"""Interactions: the columns of a frame as arrays, and the rankings they make."""
+"""Interactions: from a frame to arrays. Labels and dtypes above, arrays below; the only way in."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple, Self, cast
+from contextlib import nullcontext, suppress
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.frames.columns import Columns
-from recframe.frames.duplicates import Unfolded
-from recframe.frames.user_groups import UserGroups
-from recframe.frames.values import Scores
-from recframe.kernel.grouping import group_offsets, sum_by_user
-from recframe.kernel.pieces import whole
-from recframe.kernel.rankings import Gains, Judged, Rankings
-from recframe.kernel.repeats import Repeats
-from recframe.kernel.row_order import KnownOrder
+from recframe.errors import RecframeError
+from recframe.frames.columns import Columns, get_column
+from recframe.frames.duplicates import (
+    Folded,
+    fold_flags,
+    fold_gains,
+    fold_scores,
+    fold_values,
+    repeated_error,
+)
+from recframe.frames.ids import Ids, Users, encode, group_users
+from recframe.frames.kinds import rank_as_text
+from recframe.frames.numbers import find_nulls, has_nulls
+from recframe.frames.values import (
+    Gains,
+    Scores,
+    read_gains,
+    read_relevance,
+    read_scores,
+    read_values,
+)
+from recframe.kernel.grouping import Groups
+from recframe.kernel.pairs import Repeats, find_repeats
+from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
+from recframe.options import Options
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
+
+
+class Judged(NamedTuple):
+    """Which rows truth holds, relevant or not.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows,), bool
+        Whether truth holds a row.
+    n_others : ndarray of shape (n_users,), int
+        Items that truth holds, that are not relevant and not among these rows.
+    """
+
+    rows: Array
+    n_others: Array
 
 
 class Interactions(NamedTuple):
@@ -28,116 +63,99 @@ class Interactions(NamedTuple):
     frame, columns : DataFrame, Columns
         The frame, and the labels of its columns in their roles.
     rows : ndarray of shape (n_rows,), int, or None
-        The positions in the frame of the rows kept; None where all are.
-    groups : UserGroups
-        The rows of each user.
+        The positions in the frame of the rows kept, ascending; None where all are.
+    users : Users
+        The users of the rows.
     relevant : ndarray of shape (n_rows,), bool
-        Whether each row is relevant, in grouped order.
+        Whether each row is relevant.
     scores : dict
-        Label of each score column: (values, is_ranked), in grouped order. The highest value is
-        the best: those of ascending scores are turned round. Values are an array or, as they come,
-        pieces; `is_ranked` is a boolean array, or None where every row is ranked.
+        Label of each score column: (values, is_ranked). The highest value is the best: those of
+        ascending scores are turned round. `is_ranked` is None where every row is ranked.
+    items : Ids or None
+        The items of the rows, where they are read.
     n_unlisted : ndarray of shape (n_users,), int
         Relevant items of each user that have no row.
     is_judged : bool
         Whether it is known which rows are relevant; where not, none is.
     find_gains : callable, default None
-        Returns what the rows, in grouped order, and those items add to nDCG; None: 1 each.
+        Returns what the rows and those items add to nDCG; None: 1 each.
     n_repeated : int, default 0
         How many rows of the frame repeat the user and item of one before, as far as looked for.
-    repeats : Repeats, default None
-        Those rows, in grouped order, where truth must know of them.
-    unfolded : Unfolded, default None
+    folded : Folded, default None
         The rows before those of one pair became one, where they did.
     averaged : tuple of ndarray of shape (n_rows,), float
-        The values of the columns that metrics are of, in grouped order.
+        The values of the columns that metrics are of.
     find_judged : callable, default None
-        Returns which rows, in grouped order, truth holds; None: every one.
-    text_keys : ndarray of shape (n_rows,), int, default None
-        The keys of items that are text, in grouped order, where they are known.
+        Returns which rows truth holds; None: every one.
     """
 
     frame: pd.DataFrame
     columns: Columns
     rows: Array | None
-    groups: UserGroups
+    users: Users
     relevant: Array
     scores: Scores
+    items: Ids | None
     n_unlisted: Array
     is_judged: bool
     find_gains: Callable[[], Gains] | None = None
     n_repeated: int = 0
-    repeats: Repeats | None = None
-    unfolded: Unfolded | None = None
+    folded: Folded | None = None
     averaged: tuple[Array, ...] = ()
     find_judged: Callable[[], Judged] | None = None
-    text_keys: Array | None = None
 
     def judged(self) -> Judged:
         """Return what truth holds; without truth that is every row."""
         if self.find_judged is not None:
             return self.find_judged()
-        return Judged(None, np.zeros(len(self.groups.users), np.int64))
+        n_rows, n_users = len(self.relevant), len(self.users.ids)
+        return Judged(np.ones(n_rows, bool), np.zeros(n_users, np.int64))
 
-    def rankings(
-        self, score: Hashable, gains: Gains | None = None, judged: Judged | None = None
-    ) -> Rankings:
-        """Return the ranked rows of every user by one score column, with these gains."""
+    def rankings(self, score: Hashable, options: Options, grades: Array | None = None) -> Rankings:
+        """Return what ranks the rows of every user by one score column; grades are 0 and 1."""
         values, is_ranked = self.scores[score]
-        offsets = self.groups.offsets
-        if is_ranked is None:
-            return Rankings(
-                values, self.relevant, offsets, self.n_unlisted, gains, self.averaged, judged
-            )
-        return Rankings(
-            whole(values)[is_ranked],
-            self.relevant[is_ranked],
-            group_offsets(sum_by_user(is_ranked, offsets)),
-            sum_by_user(self.relevant & ~is_ranked, offsets) + self.n_unlisted,
-            None if gains is None else gains.rank(is_ranked, self.relevant, offsets),
-            tuple(column[is_ranked] for column in self.averaged),
-            None if judged is None else judged.rank(is_ranked, self.relevant, offsets),
-        )
+        tie_order = self.order_items() if options.tie_rule.by_item else None
+        grades = self.relevant.view(np.uint8) if grades is None else grades
+        return Rankings(self.users.groups, values, grades, is_ranked, tie_order)
 
-    def take(self, rows: Array) -> Self:
-        """Return interactions with these of their rows, in this order."""
-        return self._rearrange(lambda values: values[rows])
+    def read_items(self) -> Ids:
+        """Return the items of the rows."""
+        if self.items is not None:
+            return self.items
+        return encode(self.get_column(self.columns.item), "item")
 
-    def move(self, rows: Array, places: Array) -> Self:
-        """Return interactions in which these of their rows stand at those places of each other."""
+    def order_items(self) -> Array:
+        """Return what orders rows by their items as text, the last one lowest."""
+        items = self.read_items().used()
+        rank = rank_as_text(items.ids, self.columns.item)
+        order: Array = (len(rank) - 1 - rank)[items.codes]
+        return order
 
-        def arrange(values: Array) -> Array:
-            moved = values.copy()  # which takes a fifth of the time of putting all in order
-            moved[places] = values[rows]
-            return moved
+    def get_column(self, label: Hashable) -> pd.Series:
+        """Return a column of the rows kept."""
+        return get_column(self.frame, label, self.rows)
 
-        return self._rearrange(arrange)
-
-    def _rearrange(self, arrange: Callable[[Array], Array]) -> Self:
-        """Return interactions with their rows as a function arranges values of them."""
-        find_gains, find_judged = self.find_gains, self.find_judged
-        order = self.groups.order
-        order = arrange(np.arange(len(self.relevant)) if order is None else order)
+    def take(self, rows: Array) -> Interactions:
+        """Return interactions with these of their rows, which ascend."""
+        find_gains, items = self.find_gains, self.items
+        kept = np.arange(len(self.relevant)) if self.rows is None else self.rows
+        users = self.users._replace(groups=self.users.groups.take(rows))
 
         def take_gains() -> Gains:
-            gains = cast("Callable[[], Gains]", find_gains)()
-            return gains._replace(gain=arrange(gains.gain))
-
-        def take_judged() -> Judged:
-            judged = self.judged()
-            return judged if judged.rows is None else judged._replace(rows=arrange(judged.rows))
+            gains = find_gains()  # type: ignore[misc]  # only where there are some
+            return gains._replace(gain=gains.gain[rows])
 
         return self._replace(
-            groups=self.groups._replace(row_order=KnownOrder(order)),
-            relevant=arrange(self.relevant),
-            averaged=tuple(map(arrange, self.averaged)),
+            rows=kept[rows],
+            users=users,
+            relevant=self.relevant[rows],
             scores={
-                label: (arrange(whole(values)), None if is_ranked is None else arrange(is_ranked))
+                label: (values[rows], None if is_ranked is None else is_ranked[rows])
                 for label, (values, is_ranked) in self.scores.items()
             },
+            items=None if items is None else items._replace(codes=items.codes[rows]),
             find_gains=None if find_gains is None else take_gains,
-            find_judged=None if find_judged is None else take_judged,
-            text_keys=None if self.text_keys is None else arrange(self.text_keys),
+            averaged=tuple(column[rows] for column in self.averaged),
         )
 
     def find_rows(self) -> tuple[Array, Array]:
@@ -145,26 +163,137 @@ class Interactions(NamedTuple):
 
         Rows of a pair that were made one are at the same place.
         """
-        if self.unfolded is not None:
-            return self.unfolded.rows, self.unfolded.pair
-        rows, order = self.rows, self.groups.order
+        if self.folded is not None:
+            return self.folded.rows, self.folded.pair
         place = np.arange(len(self.relevant))
-        if rows is None:
-            return place if order is None else order, place
-        return rows if order is None else rows[order], place
+        return place if self.rows is None else self.rows, place
 
     def find_ranked(self, score: Hashable) -> tuple[Array, Array]:
-        """Return the positions in the frame of the rows ranked by a score, and their places there.
+        """Return the positions in the frame of the rows ranked by a score, and where each is.
 
         Of a pair's rows that were made one, those with its score stand for it.
         """
         rows, place = self.find_rows()
-        values, is_ranked = self.scores[score]
-        stands = is_ranked
-        if self.unfolded is not None:
-            own, stands = self.unfolded.scores[score]
-            has_best = whole(own) == whole(values)[place]
+        values, stands = self.scores[score]
+        if self.folded is not None:
+            own, stands = self.folded.scores[score]
+            has_best = own == values[place]
             stands = has_best if stands is None else has_best & stands
-        if stands is not None:
-            rows, place = rows[stands], place[stands]
-        return rows, place if is_ranked is None else (np.cumsum(is_ranked) - 1)[place]
+        return (rows, place) if stands is None else (rows[stands], place[stands])
+
+
+def read_interactions(
+    frame: pd.DataFrame, columns: Columns, options: Options, *, lenient: bool = False
+) -> Interactions:
+    """Return the arrays of a frame's columns, nulls treated as `missing` says.
+
+    With truth no row is relevant yet: `truth.read_judged` looks them up. Where reading is lenient,
+    rows with a null user or relevance are left out, those with a null score not ranked, and a
+    relevance column that cannot be read says nothing.
+    """
+    rows = complete_rows(frame, _list_complete(columns, options, lenient=lenient))
+    users = find_users(frame, columns.users, rows)
+    relevant, grades = None, None
+    if columns.relevant is not None:
+        with suppress(RecframeError) if lenient else nullcontext():
+            relevant, grades = read_relevance(get_column(frame, columns.relevant, rows), options)
+    scores: Scores = {}
+    for label, is_low_best in zip(columns.scores, columns.ascending, strict=True):
+        scores[label] = read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
+    averaged = [
+        read_values(get_column(frame, label, rows), scores, options)
+        for _, label in columns.averaged
+    ]
+    items = None
+    if columns.item is not None and (reads_items(options) or lenient):
+        items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
+    find_gains = None
+    if relevant is not None and grades is not None:
+        find_gains = partial(read_gains, grades, relevant, columns.relevant, options.gain)
+    n_rows = len(frame) if rows is None else len(rows)
+    interactions = Interactions(
+        frame,
+        columns,
+        rows,
+        users,
+        np.zeros(n_rows, bool) if relevant is None else relevant,
+        scores,
+        items,
+        np.zeros(len(users.ids), np.int64),
+        relevant is not None,
+        find_gains,
+        averaged=tuple(averaged),
+    )
+    return interactions if items is None else _settle_repeats(interactions, options, lenient)
+
+
+def find_users(frame: pd.DataFrame, labels: list[Hashable], rows: Array | None) -> Users:
+    """Return the users of a frame or of some of its rows; of no column one user."""
+    if labels:
+        return group_users([get_column(frame, label, rows) for label in labels])
+    n_rows = len(frame) if rows is None else len(rows)
+    return Users(pd.Index([ALL_USERS]), Groups(1, offsets=np.array([0, n_rows])))
+
+
+def _list_complete(columns: Columns, options: Options, *, lenient: bool) -> list[Hashable]:
+    """Return the labels of the columns whose nulls leave their rows out."""
+    labels = [*columns.users, columns.relevant] if lenient else []
+    if options.missing == "drop":
+        labels = [*columns.users, columns.relevant, *columns.scores]
+        labels += [columns.item] if reads_items(options) else []
+        labels += [label for _, label in columns.averaged]
+    return [label for label in labels if label is not None]
+
+
+def reads_items(options: Options) -> bool:
+    """Return whether items count, where a frame has them."""
+    return options.has_truth or options.duplicates != "keep"
+
+
+def _settle_repeats(interactions: Interactions, options: Options, lenient: bool) -> Interactions:
+    """Return what `duplicates` makes of rows that repeat the user and item of another."""
+    repeats = find_repeats(interactions.users.groups, interactions.items.codes)  # type: ignore[union-attr]  # which have been read
+    interactions = interactions._replace(n_repeated=len(repeats.rows))
+    if len(repeats.rows) == 0:
+        return interactions
+    if options.duplicates == "raise" and not lenient:
+        rows = interactions.find_rows()[0]
+        raise repeated_error(interactions.frame, interactions.columns, rows, repeats)
+    if options.duplicates in ("raise", "keep"):
+        return interactions
+    return _fold(interactions, repeats, is_best=options.duplicates == "max")
+
+
+def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Interactions:
+    """Return interactions with one row for each pair: its first row, or with the best of all."""
+    is_first = np.ones(len(interactions.relevant), bool)
+    is_first[repeats.rows] = False
+    first = np.flatnonzero(is_first)
+    if not is_best:
+        return interactions.take(first)
+    place = np.cumsum(is_first) - 1
+    place[repeats.rows] = place[repeats.first]
+    folded = Folded(interactions.find_rows()[0], place, interactions.scores)
+    labels = [label for _, label in interactions.columns.averaged]
+    averaged = zip(interactions.averaged, labels, strict=True)
+    find_gains = interactions.find_gains
+    best = interactions._replace(
+        folded=folded,
+        relevant=fold_flags(interactions.relevant, repeats),
+        scores={
+            label: fold_scores(*values, repeats) for label, values in interactions.scores.items()
+        },
+        averaged=tuple(fold_values(values, repeats, label) for values, label in averaged),
+        find_gains=None
+        if find_gains is None
+        else partial(fold_gains, find_gains, interactions.relevant, repeats),
+    )
+    return best.take(first)
+
+
+def complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:
+    """Return the rows in which no column of these labels is null, None where all are such."""
+    columns = [column for label in labels if has_nulls(column := get_column(frame, label))]
+    if not columns:
+        return None
+    return np.flatnonzero(~np.any([find_nulls(column) for column in columns], axis=0))

@@ -1,8 +1,9 @@
-"""Judgments: what truth says, read from its frame or file."""
+"""Judgments: the pairs of truth and of exclude, read from a frame or a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,47 +12,123 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, RepeatedPairError, quote
-from recframe.frames.beside import check_rows, load_frame, naming
-from recframe.frames.candidates import Pairs
-from recframe.frames.columns import Columns, find_truth_columns, get_column
-from recframe.frames.grades import check_no_grades
-from recframe.frames.ids import Coded, PairItems, encode
-from recframe.frames.interactions import Interactions
-from recframe.frames.labels import is_infer
-from recframe.frames.reading import read_interactions
-from recframe.kernel.rankings import Gains
+from recframe.frames.columns import (
+    Columns,
+    check_no_grades,
+    find_pair_columns,
+    find_truth_columns,
+    get_column,
+)
+from recframe.frames.ids import Ids, Users, encode
+from recframe.frames.interactions import (
+    complete_rows,
+    find_users,
+    read_interactions,
+)
+from recframe.frames.names import is_infer
+from recframe.frames.overlap import Items, Overlap, find_items, match
+from recframe.frames.values import Gains
+from recframe.kernel.pairs import match_pairs
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
+NO_ROWS = {  # and what that means
+    "truth": "there are no rows, so no item is relevant to anyone",
+    "exclude": "there are no rows, so that nothing is excluded; leave it out",
+}
 
-class Judgments(NamedTuple):
-    """What truth says: distinct pairs of a user and an item.
+
+class Matches(NamedTuple):
+    """Where pairs are in a frame.
 
     Parameters
     ----------
-    users : Index
-        The distinct users.
     user : ndarray of shape (n_pairs,), int
-        The user of each pair, as a position in `users`.
-    item, relevant : PairItems of length n_pairs, ndarray of shape (n_pairs,), bool
-        The item of each pair, and whether it is relevant.
+        The user of each pair among those of the frame, -1 for none.
+    pair, row : ndarray of shape (n_matches,), int
+        A pair and a row of the frame that has it, for each match.
+    """
+
+    user: Array
+    pair: Array
+    row: Array
+
+    def are_listed(self) -> Array:
+        """Return which pairs some row has."""
+        is_listed = np.zeros(len(self.user), bool)
+        is_listed[self.pair] = True
+        return is_listed
+
+
+class Pairs(NamedTuple):
+    """Pairs of a user and an item, which may repeat.
+
+    Parameters
+    ----------
+    users : Users
+        The users of the pairs.
+    item : Ids
+        The item of each pair.
+    """
+
+    users: Users
+    item: Ids
+
+    @property
+    def user(self) -> Array:
+        """The user of each pair, as a position among the users."""
+        return self.users.groups.codes
+
+    def match(self, users: Users, item: Ids, other: str) -> Matches:
+        """Return where the pairs are in a frame of these users and items; `other` names them."""
+        user = match(self.users.ids, users.ids, "user", other)[self.user]
+        place = match(self.item.ids, item.ids, "item", other)
+        return Matches(user, *match_pairs(users.groups, item.codes, user, place[self.item.codes]))
+
+
+class Judgments(NamedTuple):
+    """Truth: distinct pairs of a user and an item, and which are relevant.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The pairs.
+    relevant : ndarray of shape (n_pairs,), bool
+        Whether each is relevant.
     find_gains : callable, default None
         Returns what relevant items add to nDCG; None: 1 each.
     find_grades : callable, default None
         Returns the relevance of each pair, as truth has it; None: every pair is relevant.
     """
 
-    users: pd.Index[Any]
-    user: Array
-    item: PairItems
+    pairs: Pairs
     relevant: Array
     find_gains: Callable[[], Gains] | None = None
     find_grades: Callable[[], pd.Series] | None = None
 
-    @property
-    def pairs(self) -> Pairs:
-        """The pairs alone."""
-        return Pairs(self.users, self.user, self.item)
+
+def load_frame(name: str, given: Any) -> pd.DataFrame:
+    """Return what an option gives as a frame, or raise where its file cannot be read."""
+    if isinstance(given, pd.DataFrame):
+        return given
+    from recframe.frames.given_files import load_file  # which frames need not load
+
+    return load_file(name, given)
+
+
+def check_rows(name: str, n_rows: int) -> None:
+    """Raise where what an option gives has no row."""
+    if n_rows == 0:
+        raise RecframeError(NO_ROWS[name])
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Say of a refusal which option it is about."""
+    try:
+        yield
+    except RecframeError as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 def check_truth_columns(columns: Columns, options: Options) -> None:
@@ -59,6 +136,13 @@ def check_truth_columns(columns: Columns, options: Options) -> None:
     if isinstance(options.truth, pd.DataFrame):
         with naming("truth"):
             find_truth_columns(options.truth, columns, options)
+
+
+def check_pair_columns(columns: Columns, options: Options) -> None:
+    """Raise where what is excluded is a frame without the columns that it needs."""
+    if isinstance(options.exclude, pd.DataFrame):
+        with naming("exclude"):
+            find_pair_columns(options.exclude, columns)
 
 
 def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -> Judgments:
@@ -83,28 +167,102 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             if columns.relevant is not None:
                 one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"
             raise RecframeError(f"{error.found}; make them one, with truth.{one}") from None
-        users, offsets = rows.groups.users, rows.groups.offsets
         if is_all:
-            check_rows("truth", offsets[-1])
-        item = PairItems(get_items(rows), rows.groups.order)
-    user = np.repeat(np.arange(len(users)), np.diff(offsets))
-    relevant = rows.relevant if rows.is_judged else np.ones(len(user), bool)
-    find_grades = partial(_read_grades, rows) if rows.is_judged else None
-    return Judgments(users, user, item, relevant, rows.find_gains, find_grades)
+            check_rows("truth", len(rows.relevant))
+    relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
+    find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
+    pairs = Pairs(rows.users, rows.items)  # type: ignore[arg-type]  # truth has items
+    return Judgments(pairs, relevant, rows.find_gains, find_grades)
 
 
-def _read_grades(rows: Interactions) -> pd.Series:
-    """Return the column of relevance, of the rows kept, in grouped order."""
-    grades = get_column(rows.frame, rows.columns.relevant, rows.rows)
-    return grades if rows.groups.order is None else grades.iloc[rows.groups.order]
+def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:
+    """Return the pairs that are no candidates, None where the options have none.
+
+    Where the frame of them is not all there is, it may have no row.
+    """
+    if options.exclude is None:
+        return None
+    frame = load_frame("exclude", options.exclude)
+    with naming("exclude"):
+        own = find_pair_columns(frame, columns)
+        rows = complete_rows(frame, own.labels) if options.missing == "drop" else None
+        users = find_users(frame, own.users, rows)
+        if is_all:
+            check_rows("exclude", users.groups.n_rows)
+        item = encode(get_column(frame, own.item, rows), "item")
+    return Pairs(users, item)
 
 
-def read_items(interactions: Interactions) -> Coded:
-    """Return the items of the rows kept, in grouped order."""
-    item = encode(get_items(interactions), "item")
-    return item._replace(codes=interactions.groups.in_order(item.codes))
+class Side(NamedTuple):
+    """Pairs beside a frame, what it has in common with them, and whether their rows are kept."""
+
+    pairs: Pairs
+    overlap: Overlap
+    is_kept: bool
 
 
-def get_items(interactions: Interactions) -> pd.Series:
-    """Return the column of items, of the rows kept."""
-    return get_column(interactions.frame, interactions.columns.item, interactions.rows)
+class Candidates:
+    """Leaves rows out of a frame, or of one part after another.
+
+    Parameters
+    ----------
+    columns : Columns
+        The labels of the frame.
+    excluded, judged : Pairs or None
+        The pairs whose rows are left out, and those whose rows alone are not; None: no row is.
+    """
+
+    def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
+        self._columns = columns
+        self._sides = [
+            Side(pairs, Overlap(pairs.users.ids, pairs.item, name), name == "truth")
+            for name, pairs in (("exclude", excluded), ("truth", judged))
+            if pairs is not None
+        ]
+
+    def among(self, frame: pd.DataFrame, *, is_all: bool = False) -> pd.DataFrame:
+        """Return the rows of a frame that are candidates; those with a null id are left to others.
+
+        Raise, where the frame `is_all` there is, if it has no user or no item of one of the sides.
+        """
+        if not self._sides:
+            return frame
+        labels, item = self._columns.users, self._columns.item
+        rows = complete_rows(frame, [label for label in (*labels, item) if label is not None])
+        users, ids = find_users(frame, labels, rows), get_column(frame, item, rows)
+        items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
+        for pairs, overlap, is_kept in self._sides:
+            matches = pairs.match(users, items, overlap.other)
+            is_found = np.zeros(len(ids), bool)
+            is_found[matches.row] = True
+            is_out |= is_found != is_kept
+            is_listed = np.zeros(len(pairs.users.ids), bool)
+            is_listed[pairs.user[matches.user >= 0]] = True
+            overlap.note_users(users.ids, is_listed)
+            if not overlap.has_items:
+                found = (
+                    Items(True) if len(matches.row) else find_items(ids, pairs.item, overlap.other)
+                )
+                overlap.note_items([found])
+        if is_all:
+            self.check()
+        if not is_out.any():
+            return frame
+        is_left = np.ones(len(frame), bool)
+        is_left[is_out.nonzero()[0] if rows is None else rows[is_out]] = False
+        return frame.iloc[np.flatnonzero(is_left)]
+
+    def note(self, users: pd.Index[Any], items: Sequence[Sequence[Items]]) -> None:
+        """Take note of users, and of the items of parts for each side, that were met elsewhere."""
+        for side, of_parts in zip(self._sides, items, strict=True):
+            side.overlap.note(users, of_parts)
+
+    @property
+    def overlaps(self) -> list[Overlap]:
+        """What the frames had in common with each side."""
+        return [side.overlap for side in self._sides]
+
+    def check(self) -> None:
+        """Raise if no user, or no item, of one of the sides was in any frame."""
+        for overlap in self.overlaps:
+            overlap.check()

@@ -1,49 +1,67 @@
-"""Kinds of ids: what can equal what, which columns say two things, and why nothing is common."""
+"""Kinds of ids: those of a column are of one kind, and those of two frames can be equal."""
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
-from itertools import islice
-from numbers import Number
-from typing import Any, NoReturn
+import math
+from collections import Counter
+from collections.abc import Hashable
+from datetime import datetime
+from decimal import Decimal
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import infer_dtype
+import pyarrow as pa
+import pyarrow.compute as pc
+from pandas.api.types import infer_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, quote
-from recframe.frames.keys import NO_IDS, compare
+from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
 
 NUMBERS, TEXT, BYTES, BOOLEANS = "numbers", "text", "bytes", "booleans"
 DATES, TIMES, ZONED_TIMES = "dates", "times without a zone", "times with a zone"
-KNOWN = {NUMBERS, TEXT, BYTES, BOOLEANS, DATES, TIMES, ZONED_TIMES}
-# What pandas infers of objects of one type. Of all others each is looked at.
-INFERRED = {"string": TEXT, "bytes": BYTES, "boolean": BOOLEANS}
-INFERRED |= dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), NUMBERS)
-# Of two kinds: the one to convert (none: both), and how.
-CONVERSIONS: dict[frozenset[str], tuple[str | None, str]] = {
-    frozenset((TEXT, BYTES)): (BYTES, ".str.decode('utf-8')"),
-    frozenset((BOOLEANS, NUMBERS)): (BOOLEANS, ".astype('int64')"),
-    frozenset((DATES, TIMES)): (DATES, "pd.to_datetime"),
-    frozenset((DATES, TEXT)): (None, "pd.to_datetime"),
-    frozenset((DATES, ZONED_TIMES)): (DATES, "pd.to_datetime and .dt.tz_localize of their zone"),
-    frozenset((TIMES, ZONED_TIMES)): (TIMES, ".dt.tz_localize of their zone, such as 'UTC'"),
-    frozenset((TIMES, TEXT)): (TEXT, "pd.to_datetime"),
-    frozenset((ZONED_TIMES, TEXT)): (TEXT, "pd.to_datetime(..., utc=True)"),
-}
-# What texts may differ in and mean the same: what it is, what takes it away, and that in pandas.
-DIFFERENCES: list[tuple[str, Callable[[str], str], str]] = [
-    ("blanks at the ends", str.strip, ".str.strip()"),
-    ("case", str.casefold, ".str.casefold()"),
-    ("the form of Unicode", lambda id: unicodedata.normalize("NFKC", id), ".str.normalize('NFKC')"),
-    ("'.0' at the end", lambda id: id.removesuffix(".0"), ".str.removesuffix('.0')"),
-    ("zeros at the front", lambda id: id.lstrip("0"), ".str.lstrip('0')"),
+FLOATS = ("floating", "mixed-integer-float")  # as pandas infers
+OF_ALL = {"string": TEXT, "bytes": BYTES, "boolean": BOOLEANS}
+OF_ALL |= dict.fromkeys(("integer", *FLOATS, "decimal"), NUMBERS)
+# What pandas infers of several times does not tell whether they have a zone.
+OF_ONE = OF_ALL | {"date": DATES, "datetime": TIMES, "datetime64": TIMES, "timedelta": "durations"}
+# What makes ids of several kinds one, at the first of these sets that has all their kinds.
+CONVERSIONS = [
+    ({TEXT, BYTES}, "{}.map(lambda id: id.decode() if isinstance(id, bytes) else id)"),
+    ({BOOLEANS, NUMBERS}, "{}.astype(float)"),
+    ({TEXT, DATES, TIMES}, "pd.to_datetime({})"),
+    ({TEXT, DATES, TIMES, ZONED_TIMES}, "pd.to_datetime({}, utc=True)"),
 ]
-N_COMPARED = 1 << 17  # ids of either side among which the reason is looked for
+# What Python raises for ids that cannot be keys, or not be compared.
+NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
+
+
+def check_dtype(column: pd.Series, role: str) -> None:
+    """Raise where pandas has no index of a dtype, so that no table could show its ids."""
+    dtype = column.dtype
+    of_arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else pa.null()
+    if pa.types.is_nested(of_arrow):
+        raise RecframeError(
+            f"{role}={quote(column.name)}: ids must be one value in a cell, found "
+            f"{shorten(str(dtype))}; take one field of it, or convert it with .astype(str)"
+        )
+    if dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
+        raise RecframeError(
+            f"{role}={quote(column.name)}: ids must not be {dtype}, of which pandas has no index; "
+            "convert them, for example with .astype('int64')"
+        )
+    if dtype == np.float16 or pa.types.is_float16(of_arrow):
+        raise RecframeError(
+            f"{role}={quote(column.name)}: ids must not be float16, which has whole numbers to "
+            "2048 only; read them as integers in the first place"
+        )
+
+
+def may_be_mixed(dtype: Any) -> bool:
+    """Return whether ids of a dtype may be of several kinds, or so large that floats err."""
+    return dtype.kind in "fO" and not isinstance(dtype, pd.StringDtype)
 
 
 def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
@@ -51,191 +69,162 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
 
     Only objects and floats can be, which costs columns of integers or of text nothing.
     """
+    named = f"{role}={quote(column.name)}: ids"
     kinds = find_kinds(ids)
     if column.dtype == object and not kinds.keys().isdisjoint((NUMBERS, BOOLEANS)):
         # True equals 1: of the two, distinct ids hold one.
-        kinds = kinds if infer_dtype(column) in INFERRED else find_kinds(pd.Index(column))
-    if not kinds.keys() <= KNOWN:
-        try:
-            compare(ids)
-        except NO_IDS as error:
-            raise RecframeError(
-                f"{role}={quote(column.name)}: ids must be such as can be compared, found "
-                f"{quote(ids[0])}, which raises {type(error).__name__}; convert them, for example "
-                f"with df[{quote(column.name)}].map(str)"
-            ) from error
+        kinds = kinds if infer_dtype(column) in OF_ALL else find_kinds(pd.Index(column))
+    try:
+        compare(ids)
+    except NO_IDS as error:
+        raise RecframeError(
+            f"{named} must be such as can be compared, found {quote(ids[0])}, which raises "
+            f"{type(error).__name__}; convert them, for example with "
+            f"df[{quote(column.name)}].map(str)"
+        ) from error
     if len(kinds) > 1:
         n_ids = sum(map(len, kinds.values()))
         found = [
             f"{kind} ({len(of)} of {n_ids}, such as {quote(of[0])})" for kind, of in kinds.items()
         ]
         raise RecframeError(
-            f"{role}={quote(column.name)}: ids must be of one kind, found {' and '.join(found)}; "
-            f"make them one, with {_unify(kinds, f'df[{quote(column.name)}]')}"
+            f"{named} must be of one kind, found {' and '.join(found)}; make them one, with "
+            f"{_unify(kinds, f'df[{quote(column.name)}]')}"
         )
-    check_digits(_floats(ids), f"{role}={quote(column.name)}: ids")
+    check_digits(_floats(ids), named)
+
+
+def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str) -> None:
+    """Raise where ids of the other side never equal those of the frame, being of another kind."""
+    of_frame, of_other = find_kinds(among), find_kinds(ids)
+    if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
+        raise RecframeError(
+            f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}; "
+            f"convert both with {_unify(of_frame | of_other, 'ids')}"
+        )
+    sides = _floats(among), _floats(ids)
+    if len({side.dtype for side in sides if (side != np.floor(side)).any()}) > 1:
+        raise RecframeError(
+            f"{role}: fractions of different precision are rarely equal; "
+            f"{show_sides(among, ids, other)}; convert both, for example with .astype('float32')"
+        )
 
 
 def find_kinds(ids: pd.Index[Any]) -> dict[str, Any]:
     """Return the ids of each kind that there is."""
     if len(ids) == 0:
         return {}
-    dtype = ids.dtype
-    if isinstance(dtype, pd.CategoricalDtype) and dtype.categories.dtype == object:
-        ids = ids.astype(object)
-    if ids.dtype != object:
+    if not is_object_dtype(_dtype(ids)):
         return {_kind(ids[0]): ids}
-    if inferred := INFERRED.get(infer_dtype(ids)):
-        return {inferred: ids}
+    if kind := OF_ALL.get(infer_dtype(ids.to_numpy())):
+        return {kind: ids}
     kinds: dict[str, list[Any]] = {}
     for id_ in ids:
         kinds.setdefault(_kind(id_), []).append(id_)
     return kinds
 
 
+def _dtype(ids: pd.Index[Any]) -> Any:
+    """Return the dtype of ids, of categories that of what they are of."""
+    return getattr(ids.dtype, "categories", ids).dtype
+
+
 def _kind(id_: Any) -> str:
     """Return the kind of an id; of two kinds none are equal, but True and 1."""
-    if isinstance(id_, bool | np.bool_):
-        return BOOLEANS
-    if isinstance(id_, datetime):
-        return TIMES if id_.tzinfo is None else ZONED_TIMES
-    if isinstance(id_, pd.Period):
-        return f"periods of frequency {id_.freqstr}"
-    kinds: dict[Any, str] = {
-        (timedelta, np.timedelta64): "durations",  # before numbers, which NumPy counts them among
-        (Number,): NUMBERS,
-        (str,): TEXT,
-        (bytes,): BYTES,
-        (date,): DATES,
-        (np.datetime64,): TIMES,
-    }
-    found = (kind for types, kind in kinds.items() if isinstance(id_, types))
-    return next(found, type(id_).__name__)
+    if isinstance(id_, datetime) and id_.tzinfo is not None:
+        return ZONED_TIMES
+    other = NUMBERS if isinstance(id_, Real) else type(id_).__name__
+    return OF_ONE.get(infer_dtype([id_]), other)
 
 
-def _unify(kinds: dict[str, Any], column: str) -> str:
-    """Return the call that makes the ids of a column one kind."""
-    if kinds.keys() <= {DATES, TIMES, ZONED_TIMES}:
-        return f"pd.to_datetime({column}{', utc=True' if ZONED_TIMES in kinds else ''})"
-    if kinds.keys() == {TEXT, BYTES}:
-        return f"{column}.map(lambda id: id.decode() if isinstance(id, bytes) else id)"
-    if any(_is_whole_float(id_) for id_ in kinds.get(NUMBERS, ())):
-        # As text 1.0 is not "1".
-        return f"{column}.map(lambda id: str(int(id)) if isinstance(id, float) else str(id))"
-    return f"{column}.astype(str)"
-
-
-def _is_whole_float(id_: Any) -> bool:
-    """Return whether an id is a float that is a whole number."""
-    return isinstance(id_, float | np.floating) and bool(id_ == np.floor(id_))
+def _unify(kinds: dict[str, Any], ids: str) -> str:
+    """Return the call that makes ids of several kinds one, by what these ids are named."""
+    for convertible, call in CONVERSIONS:
+        if kinds.keys() <= convertible:
+            return call.format(ids)
+    has_floats = infer_dtype(kinds.get(NUMBERS, ())) in FLOATS  # as text 1.0 is not "1"
+    return f"{ids}.astype(str)" + (".str.removesuffix('.0')" if has_floats else "")
 
 
 def _floats(ids: pd.Index[Any]) -> Array:
     """Return those of the ids that are floats."""
-    if isinstance(ids.dtype, pd.CategoricalDtype):
-        if isinstance(ids.dtype.categories.dtype, pd.StringDtype):
-            return np.array([])
-        ids = ids.astype(ids.dtype.categories.dtype)
-    dtype = getattr(ids.dtype, "numpy_dtype", ids.dtype)
-    if isinstance(dtype, np.dtype) and dtype.kind == "f":
-        return ids.to_numpy(dtype)
-    is_mixed = ids.dtype == object and infer_dtype(ids) in ("floating", "mixed-integer-float")
+    dtype = _dtype(ids)
+    if dtype.kind == "f":
+        return ids.to_numpy(getattr(dtype, "numpy_dtype", None))
+    are_some = is_object_dtype(dtype) and infer_dtype(ids.to_numpy()) in FLOATS
     return np.array(
-        [id_ for id_ in ids if isinstance(id_, float | np.floating)] if is_mixed else []
+        [id_ for id_ in ids if isinstance(id_, float | np.floating)] if are_some else []
     )
 
 
-def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str) -> None:
-    """Raise where ids of the other side never equal those of the frame, being of another kind."""
-    of_other, of_frame = find_kinds(ids), find_kinds(among)
-    if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
-        sides = {next(iter(of_frame)): "the frame's", next(iter(of_other)): f"{other}'s"}
-        raise RecframeError(
-            f"{role}: ids of different kinds are never equal; {shown(among, ids, other)}; "
-            f"convert {_convert(of_frame | of_other, sides)}"
-        )
-    sizes = {floats.itemsize for floats in map(_floats, (ids, among)) if _has_fractions(floats)}
-    if len(sizes) > 1:
-        raise RecframeError(
-            f"{role}: fractions of different precision are rarely equal; "
-            f"{shown(among, ids, other)}; convert both, for example with .astype('float32')"
-        )
-
-
-def _has_fractions(floats: Array) -> bool:
-    """Return whether some float is no whole number."""
-    return bool((floats != np.floor(floats)).any())
-
-
-def _convert(kinds: dict[str, Any], sides: dict[str, str]) -> str:
-    """Return whose ids to convert, and how, so that those of two kinds become one."""
-    if sides.keys() == {NUMBERS, TEXT}:
-        kind, how = _convert_numbers(kinds[NUMBERS], kinds[TEXT])
-        return f"{sides[kind]} with {how}"
-    as_text = next((kind for kind in sides if kind != TEXT), None) if TEXT in sides else None
-    which, how = CONVERSIONS.get(frozenset(sides), (as_text, ".astype(str)"))
-    if which is None and any(kind.startswith("periods") for kind in sides):
-        how = ".dt.to_timestamp() of periods and pd.to_datetime of others"
-    return f"{'both' if which is None else sides[which]} with {how}"
-
-
-def _convert_numbers(numbers: Sequence[Any], texts: Sequence[Any]) -> tuple[str, str]:
-    """Return which of numbers and texts to convert, and how: so that some are equal if any are."""
-    are_whole = any(map(_is_whole_float, numbers))
-    as_texts = {str(int(id_) if are_whole else id_) for id_ in numbers}
-    read = pd.to_numeric(pd.Series(list(texts), dtype=object), errors="coerce")
-    # Whichever way more are found: "007" is 7 as a number only.
-    if read.isin(list(numbers)).sum() > sum(text in as_texts for text in texts):
-        return TEXT, "pd.to_numeric"
-    return NUMBERS, ".astype('int64').astype(str)" if are_whole else ".astype(str)"
-
-
-def refuse_disjoint(
-    role: str, ids: pd.Index[Any], other_ids: pd.Index[Any], other: str, what: str = ""
-) -> NoReturn:
-    """Refuse a frame and another, by its option, that have no user, or no item, in common."""
-    raise RecframeError(
-        f"{role}: no {what or role} is in both the frame and {other}; "
-        f"{shown(ids, other_ids, other)}{find_difference(ids, other_ids, other)}"
-    )
-
-
-def find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
-    """Return what makes ids of two frames differ, as a sentence part; "" if it is not seen."""
-    kinds = find_kinds(ids).keys() | find_kinds(other_ids).keys()
-    differences: list[tuple[str, Callable[[Any], Any], str]] = []
-    if kinds == {TEXT}:
-        every = " ".join(call for *_, call in DIFFERENCES)
-        differences = [*DIFFERENCES, ("more than one way", _strip_all, f"those needed of {every}")]
-    elif kinds == {NUMBERS} and (len(_floats(ids)) or len(_floats(other_ids))):
-        differences = [("precision", np.float32, ".astype('float32')")]
-    elif kinds == {ZONED_TIMES}:
-        how = ".dt.tz_localize(None), where the same time of day is meant"
-        differences = [("time zones", lambda id_: id_.replace(tzinfo=None), how)]
-    elif kinds == {"tuple"}:
-        how = ".map(lambda id: tuple(map(str, id)))"
-        differences = [("the types inside", lambda id_: tuple(map(str, id_)), how)]
-    for what, simplify, how in differences:
-        of_frame = {simplify(id_): id_ for id_ in islice(ids, N_COMPARED)}
-        for id_ in islice(other_ids, N_COMPARED):
-            if (same := of_frame.get(simplify(id_))) is not None:
-                pair = f"{quote(same)} in the frame is {quote(id_)} in {other}"
-                return f"; they differ in {what} ({pair}): convert both with {how}"
-    return ""
-
-
-def _strip_all(text: str) -> str:
-    """Return a text without all that texts may differ in and mean the same."""
-    for _, simplify, _ in DIFFERENCES:
-        text = simplify(text)
-    return text
-
-
-def shown(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
+def show_sides(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
     """Return the dtypes and an example of the ids of the frame and of the other side."""
-    return f"the frame has {_example(ids)}, {other} has {_example(other_ids)}"
+    shown = [
+        f"{of.dtype} (such as {quote(of[[0]].tolist()[0])})" if len(of) else "no rows"
+        for of in (ids, other_ids)
+    ]
+    return f"the frame has {shown[0]}, {other} has {shown[1]}"
 
 
-def _example(ids: pd.Index[Any]) -> str:
-    """Return the dtype of ids and one of them."""
-    return f"{ids.dtype} (such as {quote(ids[[0]].tolist()[0])})" if len(ids) else "no rows"
+def compare(ids: pd.Index[Any]) -> None:
+    """Compare objects, which raises where they cannot be: a hash alone does not make an id."""
+    if ids.dtype == object and infer_dtype(ids) not in ("string", "bytes"):
+        distinct = ids.to_numpy()
+        bool((distinct == distinct).all())
+
+
+def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
+    """Return the rank of each of distinct ids as text, the lowest 0, in order of code points.
+
+    Numbers are written in decimals, whole ones without a point. Raise where two ids of the column
+    of this label are written alike.
+
+    Parameters
+    ----------
+    ids : Index of shape (n_ids,)
+        Distinct ids without nulls.
+    label : hashable
+        The column that has them.
+
+    Returns
+    -------
+    ndarray of shape (n_ids,), int
+    """
+    texts = _as_arrow(ids)
+    if texts is None:
+        written = [_write_one(id_) for id_ in ids.tolist()]
+        for text, n_ids in Counter(written).most_common(1):
+            if n_ids > 1:
+                raise RecframeError(
+                    f"item={quote(label)}: ties='item' needs ids that differ as text, found two "
+                    f"written {quote(text)}; convert them to text that differs"
+                )
+        # Surrogates are in the same order in bytes, which Arrow's text does not have.
+        texts = pa.array([text.encode("utf-8", "surrogatepass") for text in written], pa.binary())
+    order = pc.sort_indices(texts).to_numpy()
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+def _as_arrow(ids: pd.Index[Any]) -> pa.Array | pa.ChunkedArray | None:
+    """Return text and whole numbers as Arrow's text, None of ids to be written one by one."""
+    try:
+        texts = pa.array(ids, from_pandas=True)
+    except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError):
+        return None  # objects of several kinds, or text that UTF-8 does not have
+    if pa.types.is_integer(texts.type):
+        return pc.cast(texts, pa.string())
+    return texts if texts.type in (pa.string(), pa.large_string()) else None
+
+
+def _write_one(id_: Any) -> str:
+    """Return one id as text."""
+    if isinstance(id_, bytes):
+        return id_.decode("latin-1")
+    if isinstance(id_, Decimal) and id_.is_finite():
+        whole, point, rest = f"{id_:f}".partition(".")
+        return f"{whole}{point}{rest}".rstrip("0").rstrip(".") if point else whole
+    if isinstance(id_, float) and math.isfinite(id_) and id_ == int(id_):
+        return str(int(id_))
+    return str(id_)

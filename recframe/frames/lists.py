@@ -1,97 +1,39 @@
-"""Frames from what recommenders return: matrices of the best items, and lists."""
+"""Frames from lists of each user: of what is recommended, in dicts or columns, or relevant."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set, Sized
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike
+from pandas.api.types import is_list_like
 
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.foreign import find_table, frame_error
-from recframe.frames.arrays import (
-    are_minus_one,
-    as_array,
-    as_ids,
-    as_numbers,
-    check_unmasked,
-    read_ids,
+from recframe.foreign import frame_error, is_sparse
+from recframe.frames.arrays import as_ids, as_numbers, check_unmasked, make_frame, read_ids
+from recframe.frames.columns import find_label, get_column
+from recframe.frames.matrices import read_sparse
+from recframe.frames.names import (
+    has_role_name,
+    is_infer,
+    leave_out,
+    less_is_better,
+    list_labels,
+    may_be_score,
+    shown,
 )
-from recframe.frames.labels import is_infer
-from recframe.frames.list_columns import read_lists
-from recframe.frames.member_lists import check_falling, check_once, join_lists
-from recframe.frames.names import has_role_name
-from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
 from recframe.options import INFER
 
-LISTS = "a dict of items by user, or a frame with a column of lists"
-MATRIX = "a matrix (from_lists takes lists of different lengths)"
-
-NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
-PADDING = {
-    text
-    for name in ("", " ", "<PAD>", "<pad>", "[PAD]", *NO_ITEM)
-    for text in (name, name.encode())
-}
-
-
-@public
-def from_topk(
-    items: ArrayLike, users: ArrayLike | None = None, scores: ArrayLike | None = None
-) -> pd.DataFrame:
-    """
-    Return the frame of a matrix of recommended items, one row of the matrix for each user.
-
-    Cells that hold no item are left out: -1, null or masked. A user with no other cells has no
-    row in the frame; evaluated with ``truth=``, that is a user for whom nothing is listed.
-
-    Parameters
-    ----------
-    items : array_like of shape (n_users, k)
-        Item ids, best first: an array, or anything that NumPy can view as one, as a CPU tensor.
-        Floats must be whole numbers (NaN is no item) and become integers. Text that says there is
-        none, as "nan" or "-1", is refused.
-    users : array_like of shape (n_users,), default None
-        The id of each row's user, all different; None: 0 to n_users - 1.
-    scores : array_like of shape (n_users, k), default None
-        Scores of the items, which must not rise along a row; None: minus the position, from -1 on.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``user``, ``item``, ``score``; a row for each item, in the order of the matrix.
-
-    Raises
-    ------
-    RecframeError
-        The shapes do not fit, a user or a user's item repeats, scores rise or are masked, or ids
-        are not whole or were rounded, are -1 made unsigned or text that says there is no item.
-
-    See Also
-    --------
-    from_lists : The same for lists of different lengths.
-
-    Examples
-    --------
-    >>> import recframe
-    >>> recframe.from_topk([[7, 3], [5, -1]], users=["ann", "bob"])
-      user  item  score
-    0  ann     7     -1
-    1  ann     3     -2
-    2  bob     5     -1
-    """
-    matrix, listed = _read_items(items, has_users=users is not None)
-    row, column = np.nonzero(listed)
-    item = matrix[row, column]
-    user: Any = row
-    if users is not None:
-        user = read_ids("users", users, (len(matrix), "rows of items")).take(row)
-    score = -1 - column if scores is None else _read_scores(scores, listed)
-    return _make_frame(user, item.tolist() if item.dtype.kind == "O" else item, score)
+STRUCTS = (Mapping, list, tuple, np.ndarray)
+SCORE_FIELDS = ("rating", "similarity", "distance")  # as ALS of Spark and vector stores name them
+MAX_ITERATED = 1_000_000  # items of one user from an iterator, as one without end must end
 
 
 @public
@@ -110,10 +52,10 @@ def from_lists(
     ----------
     lists : dict of {user : sequence of items}, or DataFrame
         The items of each user, best first. A frame has a row for each user and a column of lists:
-        of items, or of structs of an item and its score, as ``recommendForAllUsers`` of Spark gives
-        them: dicts, rows, structs of Arrow, or pairs. The item is known by its name, the score as
-        the only number beside it, or the one that is named as a score or ``rating``. A Series is
-        a frame of one column.
+        of items, or of pairs or structs of an item and its score, as ``recommendForAllUsers`` of
+        Spark gives them: dicts, rows, structs of Arrow. The score is the field that is named as
+        one, or ``rating``; the item the one that is named as an item, or the only other. A Series
+        is a frame of one column.
     user, items : label, default "infer"
         The columns of a frame: "infer" looks for `user` as `evaluate` does, for the only column of
         lists.
@@ -150,11 +92,9 @@ def from_lists(
     0  ann     7    4.5
     1  ann     3    4.5
     """
-    if isinstance(lists, pd.Series):
-        lists = lists.to_frame()
-    if isinstance(lists, pd.DataFrame):
+    if isinstance(lists, pd.DataFrame | pd.Series):
         try:
-            return _make_frame(*read_lists(lists, user, items))
+            return make_frame(*_read_frame(pd.DataFrame(lists), user, items))
         except RecframeError as error:
             raise type(error)(f"lists: {error}") from None
     if not (is_infer(user) and is_infer(items)):
@@ -162,7 +102,7 @@ def from_lists(
             f"user and items are columns of a frame, found {type(lists)}; leave them out"
         )
     if not isinstance(lists, Mapping):
-        raise frame_error("lists", LISTS, lists)
+        raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)
     first = next((items[0] for items in lists.values() if isinstance(items, list) and items), None)
     is_pair = isinstance(first, tuple) and len(first) == 2 and isinstance(first[1], float)
     if is_pair or isinstance(first, dict):
@@ -170,89 +110,216 @@ def from_lists(
             f"lists: items of a dict are ids, found {quote(first)}; where that is an item and its "
             "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
         )
-    users, ids, position = join_lists("lists", lists)
-    return _make_frame(users, ids, -1 - position)
+    return make_frame("lists", *_read_dict("lists", lists))
 
 
-def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[Array, Array]:
-    """Return a matrix of item ids and where it holds one."""
-    if isinstance(items, pd.DataFrame):
-        _check_only_items(items, has_users=has_users)
-    elif find_table("items", items)[0]:
-        raise frame_error("items", MATRIX, items)
-    matrix = as_array("items", items, MATRIX)
-    if matrix.ndim != 2:
+@public
+def truth_from(
+    truth: Mapping[Any, Any], users: ArrayLike | None = None, items: ArrayLike | None = None
+) -> pd.DataFrame:
+    """
+    Return the frame of relevant items that ``truth=`` takes.
+
+    A user with no items has no row: as far as evaluation goes, a user whom truth does not know.
+
+    Parameters
+    ----------
+    truth : dict of {user : items}, dict of {user : {item : grade}}, or sparse matrix
+        The relevant items of each user, as a set, list or array; with their grades; or as a matrix
+        or array of SciPy with a row for each user and a column for each item. What is not stored
+        there, or 0, is not relevant; where an entry is stored more than once, its sum counts.
+    users, items : array_like of shape (n_users,) and (n_items,), default None
+        The ids of rows and columns of a matrix, all different; None: the numbers from 0 on.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``user`` and ``item``, and ``relevance`` where `truth` holds grades or is a matrix:
+        with other values than 0 and 1, evaluation needs `min_relevance`, or ``relevant=None`` where
+        every pair is relevant.
+
+    Raises
+    ------
+    RecframeError
+        The items of a user are no collection or repeat, an id is null, or -1 as what fills a list
+        up; grades are not numbers; a matrix is dense, has NaN or a negative value, or ids repeat
+        or are not as many as it has rows or columns.
+
+    See Also
+    --------
+    from_lists : What is recommended, from a dict of lists.
+    evaluate : Takes the frame as `truth`.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> recframe.truth_from({"ann": {3}, "bob": [5, 7], "cat": set()})
+      user  item
+    0  ann     3
+    1  bob     5
+    2  bob     7
+    >>> recframe.truth_from({"ann": {3: 5.0, 4: 1.0}})
+      user  item  relevance
+    0  ann     3        5.0
+    1  ann     4        1.0
+    """
+    if is_sparse(truth):
+        return read_sparse(truth, users, items)
+    if users is not None or items is not None:
         raise RecframeError(
-            f"items must be a matrix with a row for each user, found shape {matrix.shape}"
+            f"users and items are the ids of a matrix, found {type(truth).__name__}; leave them out"
         )
-    if matrix.dtype.kind == "U" and isinstance(items, list | tuple):
-        matrix = np.asarray(items, dtype=object)  # numbers among text stay numbers
-    listed = ~(pd.isna(matrix) | np.ma.getmaskarray(np.ma.asarray(items)))
-    if matrix.dtype.kind == "f":
-        whole = (np.abs(matrix) < 2.0**63) & (np.floor(matrix) == matrix)
-        if refused := matrix[listed & ~whole].tolist():
-            raise RecframeError(
-                f"items must be whole numbers or text, found {refused[0]}; pass "
-                "recframe.from_matrix(items) where these are scores"
-            )
-        check_digits(matrix[listed], "items")
-        matrix = np.where(listed, matrix, -1).astype(np.int64)
-    if matrix.dtype.kind == "i":
-        listed &= matrix != -1
-    elif matrix.dtype.kind == "O":
-        listed[listed] = ~are_minus_one(as_ids("items", matrix[listed].tolist()))
-    _check_listed(matrix[listed])
-    return matrix, listed
-
-
-def _check_listed(items: Array) -> None:
-    """Raise where ids are flags, or say in another way than -1 or null that there is no item."""
-    kind = items.dtype.kind
-    if kind == "b":
-        raise RecframeError("items must be ids, found booleans")
-    if kind == "u" and items.itemsize >= 4 and (items == (top := np.iinfo(items.dtype).max)).any():
+    given: Any = truth
+    if isinstance(given, pd.DataFrame):
         raise RecframeError(
-            f"items must not be {top}, which is -1 made {items.dtype}; pass them as signed integers"
+            "truth must be a dict or a sparse matrix, found a DataFrame, which truth= takes as it "
+            "is; pass truth=frame, or frame.explode(column) where a column holds lists"
         )
-    if kind in "OSU" and (is_none := pd.Series(items.tolist(), dtype=object).isin(PADDING)).any():
-        text = items[is_none].tolist()[0]
+    if not isinstance(given, Mapping):
+        raise frame_error("truth", "a dict of items by user, or a sparse matrix of SciPy", given)
+    graded = {user: items for user, items in truth.items() if isinstance(items, Mapping)}
+    if graded and len(graded) < len(truth):
+        user, plain = next(pair for pair in truth.items() if pair[0] not in graded)
         raise RecframeError(
-            f"items must not be text that says there is none, found {is_none.sum()} (such as "
-            f"{text!r}); make these cells None, for example np.where(np.asarray(items) == {text!r},"
-            " None, items); from_lists takes such text as an item"
+            f"truth must have grades for all users or none, found {len(graded)} of {len(truth)} "
+            f"with grades, {quote(plain)} for user {quote(user)}"
         )
-
-
-def _check_only_items(items: pd.DataFrame, *, has_users: bool) -> None:
-    """Raise where a frame holds ids of users, in a column or in an index that is not used."""
-    ids = [label for label in items.columns if has_role_name(label, "user")]
-    if ids:
-        raise RecframeError(
-            f"items must hold items only, found a column {quote(ids[0])}; pass users= that column, "
-            f"and items.drop(columns={quote(ids[0])})"
-        )
-    if not has_users and not items.index.equals(pd.RangeIndex(len(items))):
-        raise RecframeError(
-            f"items has an index (such as {quote(items.index[[0]].tolist()[0])}) that may say "
-            "whose rows they are; pass users=items.index if it does, or items.to_numpy()"
-        )
-
-
-def _read_scores(scores: ArrayLike, listed: Array) -> Array:
-    """Return the scores of the cells that hold an item."""
-    values = as_array("scores", scores, "a matrix of numbers")
-    if values.shape != listed.shape:
-        raise RecframeError(
-            f"scores must have the shape of items, found {values.shape} for {listed.shape}"
-        )
-    check_unmasked("scores of items", np.ma.asarray(scores)[listed])
-    row, values = np.nonzero(listed)[0], as_numbers("scores", values[listed])
-    check_falling(row, values, "-scores where they are distances")
-    return values
-
-
-def _make_frame(users: pd.Index[Any] | Array, items: Any, scores: Array) -> pd.DataFrame:
-    """Return the frame of these columns, or raise where an item is in a list twice."""
-    frame = pd.DataFrame({"user": users, "item": items, "score": scores})
-    check_once(frame)
+    frame = make_frame("truth", *_read_dict("truth", truth)).drop(columns="score")
+    if graded:
+        grades = list(chain.from_iterable(items.values() for items in graded.values()))
+        frame["relevance"] = as_numbers("grades of truth", np.asarray(grades))
     return frame
+
+
+def _read_dict(name: str, lists: Mapping[Any, Any]) -> tuple[pd.Index[Any], Array, pd.Index[Any]]:
+    """Return the users of a dict, how many items each has, and the items of all."""
+    cells, sizes = _read_cells(name, lists.items())
+    return read_ids(name, list(lists)), sizes, as_ids(name, list(chain.from_iterable(cells)))
+
+
+def _read_cells(name: str, cells: Iterable[tuple[Any, Any]]) -> tuple[list[Any], Array]:
+    """Return the lists of users and their sizes; raise where there are others than lists."""
+    as_sets = name == "truth"  # where sets, and dicts of grades, need no order
+    refused = (bytearray,) if as_sets else (bytearray, Set, Mapping)
+    lists = []
+    for user, items in cells:
+        # Tables have two dimensions.
+        if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
+            required = "a set or list" if as_sets else "a sequence, best first"
+            raise RecframeError(
+                f"{name}: the items of a user must be {required}, found {type(items)} "
+                f"(user {quote(user)}){_find_remedy(items)}"
+            )
+        if np.ma.isMaskedArray(items):
+            check_unmasked(f"{name}: items of user {quote(user)}", items)
+        if not isinstance(items, Sized):
+            items = list(islice(items, MAX_ITERATED + 1))
+            if len(items) > MAX_ITERATED:
+                raise RecframeError(
+                    f"{name}: an iterator must end within {MAX_ITERATED:,} items, found more "
+                    f"(user {quote(user)}); pass a list"
+                )
+        lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
+    return lists, np.array(list(map(len, lists)), np.int64)
+
+
+def _find_remedy(items: object) -> str:
+    """Return what makes a list of what is none, where that is known."""
+    if isinstance(items, Set):
+        return "; where these are the relevant items, recframe.truth_from takes a dict of them"
+    if isinstance(items, Mapping):
+        return "; pass sorted(items, key=items.get, reverse=True) where these are scores"
+    return "" if is_list_like(items) else "; pass [item] where a user has one"
+
+
+def _read_frame(
+    frame: pd.DataFrame, user: Hashable, items: Hashable
+) -> tuple[str, pd.Index[Any], Array, pd.Index[Any], Array | None]:
+    """Return what `make_frame` takes, of a frame with a row for each user and a list in a cell."""
+    user = find_label(frame, "user", user)
+    label = _find_lists(frame, items, user)
+    name = f"items={quote(label)}"
+    users = read_ids(f"user={quote(user)}", get_column(frame, user))
+    sizes, fields = _read_column(name, users, get_column(frame, label))
+    names = list(fields)
+    scored = [f for f in names if has_role_name(f, "score") or may_be_score(f) or f in SCORE_FIELDS]
+    others = [field for field in names if field not in scored]
+    # The only other beside a score is the item, whatever its name.
+    named = [f for f in others if len(others) == len(scored) == 1 or has_role_name(f, "item")]
+    if len(named) != 1 or len(scored) != min(1, len(names) - 1):
+        raise RecframeError(
+            f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
+            f"names say which is which, found fields {shown(names)}; make pairs of them, with "
+            f"frame[{quote(label)}].map(lambda row: [(one['item'], one['score']) for one in row])"
+        )
+    ids = as_ids(name, fields[named[0]])
+    if not scored:
+        return name, users, sizes, ids, None
+    scores = as_numbers(f"{name}: {scored[0]}", np.asarray(fields[scored[0]]))
+    return name, users, sizes, ids, -scores if less_is_better(scored[0]) else scores
+
+
+def _find_lists(frame: pd.DataFrame, given: Hashable, user: Hashable) -> Hashable:
+    """Return the label of the column that holds lists, given or the only one."""
+    if not is_infer(given):
+        return find_label(frame, "items", given)
+    found, texts = [], []
+    for label in leave_out(list_labels(frame), [user]):
+        column = get_column(frame, label)
+        first = next(iter(column.dropna()), None)
+        if _is_arrow(column) or (column.dtype == object and is_list_like(first)):
+            found.append(label)
+        elif isinstance(first, str) and first.startswith("["):
+            texts.append(label)
+    if len(found) == 1:
+        return found[0]
+    remedy = "a frame with a row for each item is evaluated as it is, else pass items= the column"
+    if found:
+        remedy = f"pass items= the one of items, or make rows of them with frame.explode({found})"
+    elif texts:
+        remedy = f"{quote(texts[0])} is text; pass frame[{quote(texts[0])}].map(ast.literal_eval)"
+    raise RecframeError(
+        f"items: one column must hold lists, found {len(found)}; the frame has "
+        f"{shown(list_labels(frame))}; {remedy}"
+    )
+
+
+def _is_arrow(column: pd.Series) -> bool:
+    """Return whether a column holds the lists of Arrow."""
+    kind = getattr(column.dtype, "pyarrow_dtype", None)
+    return isinstance(kind, pa.ListType | pa.LargeListType | pa.FixedSizeListType)
+
+
+def _read_column(name: str, users: pd.Index[Any], column: pd.Series) -> tuple[Array, Any]:
+    """Return the sizes of lists, and the fields of their members; items are the only field."""
+    if _is_arrow(column):
+        lists = pa.array(column.array)
+        sizes = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+        members = pc.list_flatten(lists)
+        if pa.types.is_struct(members.type):
+            return sizes, pa.Table.from_struct_array(members).to_pandas()
+        return sizes, {"item": members.to_pandas()}
+    filled = [() if is_null else cell for cell, is_null in zip(column, column.isna(), strict=True)]
+    cells, sizes = _read_cells(name, zip(users, filled, strict=True))
+    filled = [cell for cell in cells if len(cell)]
+    dtypes = {getattr(cell, "dtype", None) for cell in filled}
+    if len(dtypes) == 1 and getattr(dtypes.pop(), "kind", "O") not in "OV":
+        return sizes, {"item": np.concatenate(filled)}
+    members = list(chain.from_iterable(cells))
+    is_struct = bool(members) and isinstance(members[0], STRUCTS)
+    return sizes, _read_structs(name, members) if is_struct else {"item": members}
+
+
+def _read_structs(name: str, structs: list[Any]) -> pd.DataFrame:
+    """Return the fields of structs, or of pairs of an item and its score."""
+    first = structs[0]
+    kinds = {(type(one), *getattr(one, "__fields__", ())): one for one in structs}
+    are_alike = len(kinds) == 1 and len(set(map(len, structs))) == 1
+    # Rows of Spark are tuples that have their names here.
+    fields = pd.DataFrame(structs if are_alike else [], columns=getattr(first, "__fields__", None))
+    if not are_alike or fields.shape[1] != len(first):
+        raise RecframeError(
+            f"{name}: lists must hold items, structs of the same fields, or pairs of an item and "
+            f"its score, found {quote(first)} and {quote(list(kinds.values())[-1])}"
+        )
+    return fields.set_axis(["item", "score"], axis=1) if list(fields) == [0, 1] else fields

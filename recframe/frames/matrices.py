@@ -1,4 +1,4 @@
-"""Frames from dense matrices of scores, a row for each user and a column for each item."""
+"""Frames from matrices: of the best items, of scores, and sparse ones of what is relevant."""
 
 from __future__ import annotations
 
@@ -11,13 +11,74 @@ from numpy.typing import ArrayLike
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.foreign import find_table, frame_error, is_sparse
-from recframe.frames.arrays import as_array, as_numbers, read_ids
+from recframe.frames.arrays import are_no_items, as_array, as_ids, as_numbers, make_frame, read_ids
 from recframe.frames.names import has_role_name
+from recframe.frames.numbers import check_digits
 from recframe.kernel.threads import Array
 from recframe.metrics.names import check_k
 
-MATRIX = "a matrix with a row for each user and a column for each item"
-N_CELLS = 1 << 22  # looked at together: what that takes beside matrix and result is some 100 MB
+N_CELLS = 1 << 22  # that are sorted together, in a copy
+NO_ITEM = ("-1", "-1.0", "nan", "NaN", "NaT", "None", "none", "null", "NULL", "<NA>")
+PADDING: set[str | bytes] = {"", " ", "<PAD>", "<pad>", "[PAD]", *NO_ITEM}
+PADDING |= {text.encode() for text in PADDING if isinstance(text, str)}
+
+
+@public
+def from_topk(
+    items: ArrayLike, users: ArrayLike | None = None, scores: ArrayLike | None = None
+) -> pd.DataFrame:
+    """
+    Return the frame of a matrix of recommended items, one row of the matrix for each user.
+
+    Cells that hold no item are left out: -1, null or masked. A user with no other cells has no
+    row in the frame; evaluated with ``truth=``, that is a user for whom nothing is listed.
+
+    Parameters
+    ----------
+    items : array_like of shape (n_users, k)
+        Item ids, best first: an array, or anything that NumPy can view as one, as a CPU tensor.
+        Floats must be whole numbers (NaN is no item) and become integers. Text that says there is
+        none, as "nan" or "-1", is refused.
+    users : array_like of shape (n_users,), default None
+        The id of each row's user, all different; None: 0 to n_users - 1.
+    scores : array_like of shape (n_users, k), default None
+        Scores of the items, which must not rise along a row; None: minus the position, from -1 on.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``user``, ``item``, ``score``; a row for each item, in the order of the matrix.
+
+    Raises
+    ------
+    RecframeError
+        The shapes do not fit, a user or a user's item repeats, scores rise or are masked, or ids
+        are not whole or were rounded, are -1 made unsigned or text that says there is no item.
+
+    See Also
+    --------
+    from_lists : The same for lists of different lengths.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> recframe.from_topk([[7, 3], [5, -1]], users=["ann", "bob"])
+      user  item  score
+    0  ann     7     -1
+    1  ann     3     -2
+    2  bob     5     -1
+    """
+    ids, listed = _read_items(items, has_users=users is not None)
+    user = read_ids("users", users, (len(listed), "rows of items"))
+    score = -1 - np.nonzero(listed)[1]
+    if scores is not None:
+        score = as_array("scores", scores, "a matrix of numbers")
+        if score.shape != listed.shape:
+            raise RecframeError(
+                f"scores must have the shape of items, found {score.shape} for {listed.shape}"
+            )
+        score = as_numbers("scores", np.ma.asarray(scores)[listed])
+    return make_frame("items", user, listed.sum(axis=1), ids, score)
 
 
 @public
@@ -75,76 +136,120 @@ def from_matrix(
     3  bob     2    0.2
     """
     k = None if k is None else check_k(k)
-    if isinstance(scores, pd.DataFrame):
-        _check_only_scores(scores)
-        users = scores.index if users is None else users
-        items = scores.columns if items is None else items
-    elif is_sparse(scores):
+    if is_sparse(scores):
         raise RecframeError(
             f"scores must be dense, found {quote(scores)}; pass scores.toarray() where what is not "
             "stored is a score of 0; else coo = scores.tocoo() has the rows of a frame: "
             "pd.DataFrame({'user': coo.row, 'item': coo.col, 'score': coo.data})"
         )
-    elif find_table("scores", scores)[0]:
-        raise frame_error("scores", MATRIX, scores)
-    matrix = as_array("scores", scores, MATRIX)
-    if matrix.ndim != 2:
-        raise RecframeError(f"scores must be {MATRIX}, found shape {matrix.shape}")
-    if matrix.dtype.kind not in "iuf":
-        matrix = as_numbers("scores", matrix.ravel()).reshape(matrix.shape)
+    required = "a matrix with a row for each user and a column for each item"
+    matrix = as_numbers("scores", _read_matrix("scores", scores, required))
+    if isinstance(scores, pd.DataFrame):
+        users = scores.index if users is None else users
+        items = scores.columns if items is None else items
     row, column = _find_candidates(matrix, np.ma.getmask(scores), k)
-    n_users, n_items = matrix.shape
-    user: Any = row
-    item: Any = column
-    if users is not None:
-        user = read_ids("users", users, (n_users, "rows of scores")).take(row)
-    if items is not None:
-        item = read_ids("items", items, (n_items, "columns of scores"), "item").take(column)
+    user = read_ids("users", users, (matrix.shape[0], "rows of scores")).take(row)
+    item = read_ids("items", items, (matrix.shape[1], "columns of scores"), "item").take(column)
     return pd.DataFrame({"user": user, "item": item, "score": matrix[row, column]})
 
 
-def _check_only_scores(scores: pd.DataFrame) -> None:
-    """Raise where a frame has a column of users, or nulls, which a column may hold as objects."""
-    ids = [label for label in scores.columns if has_role_name(label, "user")]
-    if ids:
+def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) -> pd.DataFrame:
+    """Return the frame of what is stored in a sparse matrix of relevance."""
+    if truth.ndim != 2:
         raise RecframeError(
-            f"scores must have a column for each item, found {quote(ids[0])}; pass "
-            f"scores.set_index({quote(ids[0])}) where the others are of items; a frame with a row "
-            "for each user and item needs no from_matrix"
+            f"truth must have a row for each user and a column for each item, found {truth.ndim} "
+            "dimension; pass truth.reshape(1, -1) where it is one user"
         )
-    _check_known(int(scores.isna().to_numpy().sum()), "scores.fillna(-np.inf)")
+    rows = truth.tocsr(copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    stored = rows.tocoo()
+    values: Array = stored.data
+    if values.dtype.kind != "b":
+        values = as_numbers("truth", values)
+        if wrong := values[~(values >= 0)].tolist():
+            raise RecframeError(
+                f"truth must be 0 or more, found {len(wrong)} others (such as {quote(wrong[0])}); "
+                "pass truth > 0 where these are not relevant"
+            )
+    user = read_ids("users", users, (truth.shape[0], "rows of truth")).take(stored.row)
+    item = read_ids("items", items, (truth.shape[1], "columns of truth"), "item").take(stored.col)
+    return pd.DataFrame({"user": user, "item": item, "relevance": values})
 
 
-def _check_known(n_null: int, call: str) -> None:
-    """Raise where scores are null."""
-    if n_null:
+def _read_matrix(name: str, values: Any, required: str) -> Array:
+    """Return a dense matrix, or raise where it is none or holds the ids of users."""
+    if isinstance(values, pd.DataFrame):
+        if ids := [label for label in values.columns if has_role_name(label, "user")]:
+            raise RecframeError(
+                f"{name} must hold {name} only, found a column {quote(ids[0])}; pass users= that "
+                f"column, and {name}.drop(columns={quote(ids[0])}); a frame with a row for each "
+                "user and item is evaluated as it is"
+            )
+    elif find_table(name, values)[0]:
+        raise frame_error(name, required, values)
+    matrix = as_array(name, values, required)
+    if matrix.ndim != 2:
+        raise RecframeError(f"{name} must be {required}, found shape {matrix.shape}")
+    return matrix
+
+
+def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Array]:
+    """Return the items in a matrix of ids, and which cells hold them."""
+    required = "a matrix with a row for each user (from_lists takes lists of different lengths)"
+    matrix = _read_matrix("items", items, required)
+    if isinstance(items, pd.DataFrame) and not has_users:
+        if not items.index.equals(pd.RangeIndex(len(items))):
+            raise RecframeError(
+                f"items has an index (such as {quote(items.index[[0]].tolist()[0])}) that may say "
+                "whose rows they are; pass users=items.index if it does, or items.to_numpy()"
+            )
+    elif matrix.dtype.kind == "U" and isinstance(items, list | tuple):
+        matrix = np.asarray(items, dtype=object)  # numbers among text stay numbers
+    kind = matrix.dtype.kind
+    listed = ~(pd.isna(matrix) | np.ma.getmaskarray(np.ma.asarray(items)))
+    cells = matrix[listed]
+    if kind == "f":
+        is_whole = (np.abs(cells) < 2.0**63) & (np.floor(cells) == cells)
+        if refused := cells[~is_whole].tolist():
+            raise RecframeError(
+                f"items must be whole numbers or text, found {refused[0]}; pass "
+                "recframe.from_matrix(items) where these are scores"
+            )
+        check_digits(cells, "items")
+        cells = cells.astype(np.int64)
+    if kind == "b":
+        raise RecframeError("items must be ids, found booleans")
+    if kind == "u" and cells.itemsize >= 4 and (cells == (top := np.iinfo(cells.dtype).max)).any():
         raise RecframeError(
-            f"scores must not be NaN, found {n_null}; pass {call} where that is no candidate"
+            f"items must not be {top}, which is -1 made {cells.dtype}; pass them as signed integers"
         )
+    if kind in "OSU" and (is_none := pd.Series(cells.tolist(), dtype=object).isin(PADDING)).any():
+        text = cells[is_none].tolist()[0]
+        raise RecframeError(
+            f"items must not be text that says there is none, found {is_none.sum()} (such as "
+            f"{text!r}); make these cells None, for example np.where(np.asarray(items) == {text!r},"
+            " None, items); from_lists takes such text as an item"
+        )
+    is_item = ~are_no_items(as_ids("items", cells.tolist() if kind == "O" else cells))
+    listed[listed] = is_item
+    ids = cells[is_item]  # of a dtype that -1 among objects has no part in
+    return as_ids("items", ids.tolist() if kind == "O" else ids), listed
 
 
-def _find_candidates(matrix: Array, mask: Any, k: int | None) -> tuple[Array, Array]:
+def _find_candidates(matrix: Array, mask: Any, k: int | None) -> tuple[Array, ...]:
     """Return the rows and columns of the cells that are kept."""
-    n_users, n_items = matrix.shape
-    is_float = matrix.dtype.kind == "f"
-    lowest = -np.inf if is_float else np.iinfo(matrix.dtype).min
-    found = [(np.empty(0, np.intp), np.empty(0, np.intp))]
-    n_null = 0
-    step = max(1, N_CELLS // max(1, n_items))
-    for start in range(0, n_users, step):
-        cells = matrix[start : start + step]
-        is_kept = cells > -np.inf if is_float else np.ones(cells.shape, bool)
-        if np.ndim(mask):
-            is_kept &= ~mask[start : start + step]
-            cells = np.where(is_kept, cells, matrix.dtype.type(lowest))
-        if is_float:
-            n_null += int(np.isnan(cells).sum())
-        if k is not None and k < n_items:
-            # Those that tie with the last are kept: which of them is in the first k is chance.
-            at = n_items - k
-            is_kept &= cells >= np.partition(cells, at, axis=1)[:, at, np.newaxis]
-        row, column = np.nonzero(is_kept)
-        found.append((row + start, column))
-    _check_known(n_null, "np.where(np.isnan(scores), -np.inf, scores)")
-    rows, columns = zip(*found, strict=True)
-    return np.concatenate(rows), np.concatenate(columns)
+    cells = np.ma.masked_array(matrix, mask).filled(np.ma.maximum_fill_value(matrix))
+    if n_null := np.count_nonzero(np.isnan(cells)):
+        raise RecframeError(
+            f"scores must not be NaN, found {n_null}; pass np.where(np.isnan(scores), -np.inf, "
+            "scores), or scores.fillna(-np.inf) of a frame, where that is no candidate"
+        )
+    is_kept = (cells > -np.inf) & ~mask
+    if k is not None and k < cells.shape[1]:
+        # Those that tie with the last are kept: which of them is in the first k is chance.
+        at = cells.shape[1] - k
+        blocks = np.array_split(cells, cells.size // N_CELLS + 1)
+        lowest = np.concatenate([np.partition(block, at, axis=1)[:, [at]] for block in blocks])
+        is_kept &= cells >= lowest
+    return np.nonzero(is_kept)

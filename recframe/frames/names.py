@@ -1,103 +1,125 @@
-"""Names: what the name of a column says of its role."""
+"""Names: those that mean a role, what is likely, and what is said where names do not tell."""
 
+import os
 import re
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
-from recframe.errors import as_text
+import pandas as pd
+
+from recframe.errors import MissingColumnError, RecframeError, as_text, find_near, quote, shorten
+from recframe.options import DEFAULTS, INFER, Options, is_key
 
 N_KEPT = 1 << 10  # names, of which a frame is asked again and again
+SHOWN = 12  # labels in a message
+N_SPELLED = 64  # columns whose spelling is compared, which takes its time
 
 
-def _with_id(*words: str) -> list[str]:
-    """Return each word, and the word with id."""
-    return [name for word in words for name in (word, f"{word}id")]
+def _names(*lines: str) -> tuple[str, ...]:
+    """Return the words of lines; one with a star stands for itself and itself with id."""
+    words = " ".join(lines).split()
+    each = ((word[:-1], f"{word[:-1]}id") if word[-1] == "*" else (word,) for word in words)
+    return tuple(name for names in each for name in names)
 
 
 # Each of a user's sessions may have a ranking, and each query of a session: the finest first.
-FINER = (*_with_id("query"), "qid", *_with_id("question", "topic"), "impressionid")
-FINER = (*FINER, *_with_id("request", "session"))
+FINER = _names("query* qid question* topic* impressionid request* session*")
 # Names are compared lower-cased, without spaces, underscores, hyphens and dots. Those that come
 # first are suggested first where several columns have one.
 NAMES = {
-    "user": (
-        *_with_id("user", "query"),
-        *("uid", "qid"),
-        *_with_id("customer", "member", "visitor", "question", "topic", "object"),
-        *("accountid", "clientid", "personid", "profileid", "reviewerid"),
-        *_with_id("session", "request"),
-        "impressionid",
+    "user": _names(
+        "user* uid query* qid customer* member* visitor* question* topic* object* accountid",
+        "clientid personid profileid reviewerid session* request* impressionid",
     ),
-    "item": (
-        *_with_id("item", "doc", "document", "product", "movie", "track", "song", "article"),
-        *_with_id("video", "book", "passage", "chunk", "candidate"),
-        *("items", "iid", "docno", "corpusid", "sku", "asin", "isbn", "newsid", "recipeid"),
-        *("gameid", "listingid", "businessid", "contentid", "postid"),
+    "item": _names(
+        "item* doc* document* product* movie* track* song* article* video* book* passage* chunk*",
+        "candidate* items iid docno corpusid sku asin isbn newsid recipeid gameid listingid",
+        "businessid contentid postid",
     ),
-    "score": (
-        *("score", "scores", "prediction", "predictions", "pred", "similarity", "sim", "est"),
-        *("similarities", "predictedrating"),
+    "score": _names(
+        "score scores prediction predictions pred similarity sim est similarities predictedrating"
     ),
-    "relevant": (
-        *("relevant", "relevance", "isrelevant", "rel", "isrel", "qrel", "judgment", "judgement"),
-        *("label", "target", "groundtruth", "ytrue", "grade", "rating", "rui"),
-        *("click", "clicked", "isclicked", "purchased", "bought", "liked"),
-    ),
-}
-# Pieces of names that may mean a role: not enough to take a column for it, but to suggest it.
-HINTS = {
-    "user": (
-        *("user", "usr", "uid", "customer", "cust", "client", "account", "member", "visitor"),
-        *("person", "reader", "viewer", "listener", "buyer", "shopper", "player", "reviewer"),
-        *("query", "question", "topic", "prompt", "search", "session", "request", "profile"),
-        *("household", "playlist", "device", "qid"),
-    ),
-    "item": (
-        *("item", "doc", "product", "prod", "movie", "film", "track", "song", "artist", "article"),
-        *("video", "book", "passage", "chunk", "pid", "sku", "asin", "title", "content", "post"),
-        *("recipe", "listing", "game", "candidate", "node", "page", "url", "corpus", "news"),
-        *("show", "merchant", "business", "place", "course", "job"),
-    ),
-    "score": (
-        *("score", "pred", "predicted", "prediction", "sim", "similarity", "est", "estimate"),
-        *("prob", "proba", "probability", "logit", "confidence", "cosine", "dot", "bm25", "tfidf"),
-        *("als", "bpr", "svd", "knn", "nmf", "lightfm", "model", "yhat", "relevance"),
-    ),
-    "relevant": (
-        *("rel", "relevant", "relevance", "label", "hit", "click", "clicked", "purchase", "bought"),
-        *("purchased", "buy", "ordered", "liked", "like", "gold", "target", "truth", "judgment"),
-        *("grade", "rating", "stars", "correct", "positive", "watched", "converted", "conversion"),
-        *("true", "gt", "interacted", "interaction", "feedback", "verdict"),
+    "relevant": _names(
+        "relevant relevance isrelevant rel isrel qrel judgment judgement label target groundtruth",
+        "ytrue grade rating rui click clicked isclicked purchased bought liked",
     ),
 }
 ROLES = {name: role for role, names in NAMES.items() for name in names}
+# How a message tells these names.
+LOOKED_FOR = {
+    "user": "user, query, uid, qid, customer, …, each with or without id",
+    "item": "item, doc, document, product, movie, …, each with or without id",
+    "score": "score, prediction, pred, similarity, …, and numbers named as knn_score or score_knn",
+    "relevant": "relevant, relevance, isrelevant, rel, isrel, …",
+}
+# Words, or how long ones begin, that may mean a role beside its names: not enough to take a column
+# for it, but to suggest it.
+HINTS = {
+    "user": _names(
+        "usr cust client account person reader viewer listener buyer shopper player search profile"
+    ),
+    "item": _names(
+        "prod film artist pid title content post recipe listing game page url corpus news business"
+    ),
+    "score": _names(
+        "estimate prob logit confidence cosine dot bm25 tfidf als bpr svd knn nmf model yhat"
+    ),
+    "relevant": _names(
+        "hit purchase buy ordered like gold true truth gt stars correct positive watched converted"
+    ),
+}
+# Kinds of dtypes that a role may have, and of the only column left of such a kind that may be it.
+KINDS = {"user": ("iuOm", ""), "item": ("iuOm", "iuOm"), "score": ("iuf", "f")}
+KINDS["relevant"] = ("biuf", "b")
 # The last words of names of scores: knn_score, cosine similarity.
 SCORES = ("score", "scores", "similarity")
 # Names of columns that may hold a list of items, or of items with scores, in each cell.
 LISTS = ("recommendations", "recommended", "recommendation", "recs", "topk", "topn", "items")
 # Words, in the singular, of what is the better the less there is of it.
-LESS_IS_BETTER = (
-    *("rank", "ranking", "position", "distance", "dist", "loss", "logloss", "error", "cost"),
-    *("nll", "mse", "rmse", "mae", "perplexity", "dissimilarity", "penalty"),
+LESS_IS_BETTER = _names(
+    "rank ranking position distance dist loss logloss error cost nll mse rmse mae perplexity",
+    "dissimilarity penalty",
 )
 LOW_WORDS = frozenset(word + ending for word in LESS_IS_BETTER for ending in ("", "s", "es"))
 # Words beside "score" in names of what is seldom the score of a model.
-NO_MODELS = (
-    *("z", "t", "credit", "fico", "risk", "review", "sentiment", "quality"),
-    *("relevance", "true", "gold", "target", "human"),
-)
-TIMES = (
-    *("time", "timestamp", "ts", "date", "datetime", "unixtime", "at"),
-    *("year", "month", "week", "weekday", "day", "hour", "minute", "second"),
+NO_MODELS = _names("z t credit fico risk review sentiment quality relevance true gold target human")
+TIMES = _names(
+    "time timestamp ts date datetime unixtime at year month week weekday day hour minute second"
 )
 # Words after "score" in names of what is said of a score, beside those above: no model's either.
-OF_SCORES = (
-    *("id", "name", "type", "kind", "source", "model", "version", "flag", "reason", "label"),
-    *("count", "n", "std", "var", "stderr", "diff", "delta", "change", "threshold", "cutoff"),
-    *("bin", "bucket", "decile", "quantile", "percentile", "pct"),
+OF_SCORES = _names(
+    "id name type kind source model version flag reason label count n std var stderr diff delta",
+    "change threshold cutoff bin bucket decile quantile percentile pct",
 )
 
+FILL_IN = ...  # stands in a call for what only the user knows
+TRUTH = pd.DataFrame()  # stands for a frame under the name of truth
 
+
+class Role(NamedTuple):
+    """What is known of a role: how its labels came to be, and these or those that could be it.
+
+    `problem` says what is wrong where "none" or "several" are found, `error` why what was given is
+    "refused".
+    """
+
+    how: Literal["given", "inferred", "none", "several", "refused"]
+    labels: list[Hashable]
+    problem: str = ""
+    error: RecframeError | None = None
+
+    @property
+    def found(self) -> list[Hashable]:
+        """The labels that are in the role."""
+        return self.labels if self.how in ("given", "inferred") else []
+
+
+Roles = dict[str, Role]
+
+
+@lru_cache(N_KEPT)
 def find_role(label: Hashable) -> str | None:
     """Return the role that a name means, if any."""
     return ROLES.get(_plain(label))
@@ -114,60 +136,27 @@ def leave_to_ids(labels: list[Hashable]) -> list[Hashable]:
     return [label for label in labels if f"{_plain(label)}id" not in names]
 
 
-def list_examples(role: str, n_names: int) -> list[str]:
-    """Return the first names that mean a role, without those that differ by id or number only."""
-    names = NAMES[role]
-    endings = ("id", "s")
-    told = {f"{name}{ending}" for name in names for ending in endings}
-    return [name for name in names if name not in told][:n_names]
-
-
-def has_hint(label: Hashable, role: str) -> bool:
-    """Return whether a piece of a name may mean a role."""
-    words = [word.rstrip("0123456789") or word for word in _words(label)]
-    words += _words(label)
-    long = [hint for hint in HINTS[role] if len(hint) > 3]
-    is_whole = not set(HINTS[role]).isdisjoint(words)
-    return is_whole or any(word.startswith(hint) for word in words for hint in long)
-
-
-def find_best_named(labels: list[Hashable], role: str) -> Hashable:
-    """Return the label to suggest of those whose names mean a role."""
-    meant = role.removeprefix("truth_")
-    names = (*FINER, *NAMES[meant]) if role == "user" else NAMES[meant]
-    return min(labels, key=lambda label: names.index(_plain(label)))
-
-
+@lru_cache(N_KEPT)
 def may_be_score(label: Hashable) -> bool:
     """Return whether a name that is not one of those of scores says that numbers are scores."""
-    if not isinstance(label, str) or "s" not in label.lower():
-        return False
     words = _words(label)
-    if words[-1] in SCORES:
-        return True
-    no_scores = (*TIMES, *OF_SCORES)
-    is_first = words[0] == "score" and len(words) > 1
-    return is_first and not less_is_better(label) and set(words[1:]).isdisjoint(no_scores)
+    is_first = words[0] == "score" and len(words) > 1 and not less_is_better(label)
+    return words[-1] in SCORES or (is_first and {*TIMES, *OF_SCORES}.isdisjoint(words[1:]))
 
 
+@lru_cache(N_KEPT)
 def is_no_model(label: Hashable) -> bool:
     """Return whether a name with the word score says that it is of something else."""
     words = _words(label)
-    beside = [*words[-2:-1]] if words[-1] in SCORES else []
-    beside += words[1:2] if words[0] == "score" else []
-    return not set(NO_MODELS).isdisjoint(beside)
+    before = words[-2:-1] if words[-1] in SCORES else ()
+    after = words[1:2] if words[0] == "score" else ()
+    return not {*before, *after}.isdisjoint(NO_MODELS)
 
 
-def may_hold_lists(label: Hashable) -> bool:
-    """Return whether a name says that there may be a list of items in each cell."""
-    return _plain(label) in LISTS
-
-
+@lru_cache(N_KEPT)
 def less_is_better(label: Hashable) -> bool:
     """Return whether a word of a name, or of a part of a tuple, says that less is better."""
-    parts = label if isinstance(label, tuple) else (label,)
-    words = [word.rstrip("0123456789") for part in parts for word in _words(as_text(part))]
-    return not LOW_WORDS.isdisjoint(words)
+    return not LOW_WORDS.isdisjoint(word.rstrip("0123456789") for word in _words(as_text(label)))
 
 
 def is_time(label: Hashable) -> bool:
@@ -175,23 +164,219 @@ def is_time(label: Hashable) -> bool:
     return not set(TIMES).isdisjoint(_words(label))
 
 
+def is_same(name: Any, label: Any) -> bool:
+    """Return whether two labels are one."""
+    try:
+        return name is label or bool(name == label)
+    except Exception:  # what cannot be compared, as pd.NA, is the same as itself only
+        return False
+
+
+def is_infer(label: object) -> bool:
+    """Return whether a label asks for inference."""
+    return isinstance(label, str) and label == INFER
+
+
+def as_labels(given: Any) -> list[Hashable]:
+    """Return one label, or a list of labels, as a list; of None none."""
+    return list(given) if isinstance(given, list) else [] if given is None else [given]
+
+
+def leave_out(labels: Iterable[Hashable], taken: Iterable[Hashable]) -> list[Hashable]:
+    """Return the labels that are not taken."""
+    taken = set(taken)
+    return [label for label in labels if label not in taken]
+
+
+def shown(labels: list[Any]) -> str:
+    """Return labels for a message, the first few of many."""
+    shown = shorten(", ".join(map(quote, labels[:SHOWN]))) or "no columns"
+    return shown + (f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else "")
+
+
+def _find_likely(role: str, free: list[tuple[Hashable, Any]]) -> list[Hashable]:
+    """Return the columns that may be meant: by words of names, by spelling, as the last left.
+
+    They are sought among free labels and their dtypes.
+    """
+    fitting_kinds, last_kinds = KINDS[role]
+    fitting = [(label, dtype) for label, dtype in free if dtype.kind in fitting_kinds]
+    low = [one for one in fitting if role == "score" and less_is_better(one[0])]
+    high = leave_out([label for label, _ in fitting], [label for label, _ in low])
+    if hinted := [label for label in high if _has_hint(label, role)]:
+        return hinted if role == "score" else hinted[:1]
+    if near := [label for label in high[:N_SPELLED] if _is_spelled_like(label, role)]:
+        return near[:1]
+    if low:  # a rank is counted from scores or distances, which tell ties apart from it
+        return [min(low, key=lambda one: one[1].kind != "f")[0]]
+    others = [other for other in HINTS if other != role]
+    left = [label for label, dtype in free if dtype.kind in last_kinds]
+    left = [label for label in left if not any(_has_hint(label, other) for other in others)]
+    return left if len(left) == 1 else []
+
+
+def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
+    """Return the label and dtype of each column, and of each index level that has a name."""
+    levels = getattr(frame.index, "levels", [frame.index])
+    named = [(level.name, level.dtype) for level in levels if level.name is not None]
+    return [*zip(frame.columns, frame.dtypes, strict=True), *named]
+
+
+def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
+    """Return the labels of all columns and of the named index levels that are not taken."""
+    return leave_out([label for label, _ in list_fields(frame)], taken)
+
+
+def check_label(frame: pd.DataFrame, role: str, *given: Hashable) -> None:
+    """Raise unless the labels given for a role name one column each, and none twice."""
+    if not given:
+        raise RecframeError(f"{role} must name at least one column, found an empty list")
+    labels = list_labels(frame)
+    n_columns, seen = Counter(labels), set()
+    for label in given:
+        if not is_key(label) or n_columns[label] == 0:
+            near = find_near(label, labels)
+            hint = f"; did you mean {quote(near[0])}?" if near else ""
+            if role == "score" and isinstance(label, tuple):
+                hint = "; several columns are passed as a list, a tuple is one label"
+            raise MissingColumnError(
+                f"{role}={quote(label)}: no such column; the frame has {shown(labels)}{hint}"
+            )
+        if n_columns[label] > 1:
+            raise RecframeError(
+                f"{role}={quote(label)}: {n_columns[label]} columns (or index levels) have that "
+                "name; rename them"
+            )
+        if label in seen:
+            raise RecframeError(f"{role} must name different columns, found {quote(label)} twice")
+        seen.add(label)
+
+
+def check_roles(
+    frame: pd.DataFrame, roles: Roles, options: Options, call: str = "", remedy: str = ""
+) -> None:
+    """Raise where a role has no label, or could have several, and where two roles have one.
+
+    The message tells of all roles, and of this remedy or that in `call`, as in "df.rec".
+    """
+    for role in roles.values():
+        if role.error is not None:
+            raise role.error
+    wrong = {name: role for name, role in roles.items() if role.problem}
+    labels = list_labels(frame)
+    if wrong:
+        said = [f"{name}: {role.problem}" for name, role in wrong.items()]
+        found = [f"{name} is {shown(role.labels)}" for name, role in roles.items() if role.found]
+        said += [", ".join(found)] if found else []
+        said.append(f"the frame has {shown(labels)}")
+        if not remedy:
+            arguments, others = find_remedy(frame, roles, options)
+            arguments = list_changed(options) | arguments if call else arguments
+            spelled = ", ".join(spell_arguments(arguments))
+            remedy = f"pass {call}({spelled}){others}" if call else f"pass {spelled}{others}"
+        said.append(remedy)
+        lists = [quote(label) for label in labels if _plain(label) in LISTS]
+        if lists and "score" in wrong and wrong["score"].how == "none":
+            said.append(f"where {lists[0]} holds lists, recframe.from_lists makes rows of them")
+        is_missing = any(role.how == "none" for role in wrong.values())
+        raise (MissingColumnError if is_missing else RecframeError)("; ".join(said))
+    role_of: dict[Hashable, str] = {}
+    for name, role in roles.items():
+        for label in role.labels:
+            if label in role_of:
+                raise RecframeError(
+                    f"{role_of[label]} and {name} are the same column, {quote(label)}; "
+                    f"pass {role_of[label]}= and {name}= as different columns"
+                )
+            role_of[label] = name
+
+
+def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[dict[str, Any], str]:
+    """Return the arguments that name the roles with a problem, and what else can be done."""
+    arguments: dict[str, Any] = {}
+    taken = {label for role in roles.values() for label in role.found}
+    for name, role in roles.items():
+        if not role.problem:
+            continue
+        meant = name.removeprefix("truth_")
+        if role.labels and name == "score":
+            likely = [label for label in role.labels if not is_no_model(label)]
+        elif role.labels:
+            names = (*FINER, *NAMES[meant]) if name == "user" else NAMES[meant]
+            likely = [min(role.labels, key=lambda label: names.index(_plain(label)))]
+        else:
+            fields = list_fields(frame)
+            free = [one for one in fields if one[0] not in taken and not is_time(one[0])]
+            likely = _find_likely(meant, free)
+            if name == "score" and frame.columns.name is not None:  # of a pivot, of models
+                likely = [label for label, dtype in free if dtype.kind == "f"] or likely
+        if name == "relevant" and not likely and "item" in roles and roles["item"].found:
+            arguments["truth"] = TRUTH
+            continue
+        taken.update(likely)
+        arguments[name] = FILL_IN if not likely else likely[0] if len(likely) == 1 else likely
+        if name == "score" and options.ascending is None and any(map(less_is_better, likely)):
+            is_low = [less_is_better(label) for label in likely]
+            arguments["ascending"] = True if len(likely) == 1 else is_low
+    none = [name for name, role in roles.items() if role.how == "none"]
+    is_open = any(value is FILL_IN for value in arguments.values())
+    others = ", with the right column in place of ..." if is_open else ""
+    if "user" in none and "score" in roles:
+        others += ", or user=None for one ranking"
+    if "truth" in arguments:
+        others += ", with the frame of relevant pairs as truth, or relevant= a column"
+    elif "relevant" in none and not options.has_truth:
+        others += ", or truth= the frame of relevant pairs"
+    return arguments, others
+
+
+def spell_arguments(arguments: dict[str, Any]) -> list[str]:
+    """Return each argument as it is written, in the order of the options."""
+    return [f"{name}={_spell(name, arguments[name])}" for name in DEFAULTS if name in arguments]
+
+
+def list_changed(options: Options) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
+    return {
+        name: value
+        for name, value in vars(options).items()
+        if _spell(name, value) != _spell(name, DEFAULTS[name])
+    }
+
+
+def _spell(name: str, value: Any) -> str:
+    """Return a value as it is written in a call; a frame under the name of its option."""
+    if value is FILL_IN:
+        return "..."
+    if isinstance(value, pd.DataFrame):
+        return name
+    return quote(os.fspath(value) if isinstance(value, os.PathLike) else value)
+
+
+def _has_hint(label: Hashable, role: str) -> bool:
+    """Return whether a word of a name may mean a role."""
+    words = {*_words(label), *(word.rstrip("0123456789") for word in _words(label))}
+    hints = (*NAMES[role], *HINTS[role])
+    begins = tuple(hint for hint in hints if len(hint) > 3)
+    return not words.isdisjoint(hints) or any(word.startswith(begins) for word in words)
+
+
+def _is_spelled_like(label: Hashable, role: str) -> bool:
+    """Return whether a name is nearly one of those that mean a role."""
+    if not isinstance(label, str) or not 3 < len(label) < 30:
+        return False
+    import difflib  # which only a refusal needs
+
+    return bool(difflib.get_close_matches(label.lower(), NAMES[role], 1, 0.8))
+
+
 def _plain(label: Hashable) -> str:
     """Return a name as inference compares it; labels that are not text match nothing."""
-    return _plain_text(label) if isinstance(label, str) else ""
-
-
-@lru_cache(N_KEPT)
-def _plain_text(name: str) -> str:
-    return re.sub(r"[\s_.-]", "", name).lower()
+    return re.sub(r"[\s_.-]", "", label).lower() if isinstance(label, str) else ""
 
 
 def _words(label: Hashable) -> tuple[str, ...]:
     """Return the words of a name, as "KNNScore" has two; of a label that is not text none."""
-    return _words_of_text(label if isinstance(label, str) else "")
-
-
-@lru_cache(N_KEPT)
-def _words_of_text(text: str) -> tuple[str, ...]:
-    name = text.strip()
+    name = label.strip() if isinstance(label, str) else ""
     name = re.sub(r"([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])", r"\1\3 \2", name)
     return tuple(word.lower() for word in re.split(r"[\W_]+", name))

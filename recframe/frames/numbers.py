@@ -1,20 +1,49 @@
-"""Numbers: read from objects without loss, and compared with a threshold of any type."""
+"""Numbers and nulls: read from objects without loss, compared with a threshold, and refused."""
 
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import infer_dtype
 
 from recframe.errors import RecframeError, quote
-from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.threads import Array
 
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")  # as pandas infers
+REMOVE_ROWS = "remove those rows or pass missing='drop'"
+
+
+def has_nulls(column: pd.Series) -> bool:
+    """Return whether any value of a column is null; a NaN inside a nullable column is one too."""
+    return bool(find_nulls(column).any())
+
+
+def find_nulls(column: pd.Series) -> Array:
+    """Return which values of a column are null; a NaN inside a nullable column is one too."""
+    try:
+        nulls = column.isna().to_numpy(bool)
+    except ArithmeticError as error:
+        raise RecframeError(
+            f"the column {quote(column.name)} must hold what can be compared with itself, found a "
+            "signaling NaN of decimal; set such cells to null"
+        ) from error
+    if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
+        nulls = nulls.copy()
+        nulls[~nulls] = np.isnan(column[~nulls].to_numpy(np.float64))
+    return nulls
+
+
+def null_error(what: str, nulls: Array, remedy: str = REMOVE_ROWS) -> RecframeError:
+    """Return the refusal of nulls in a column."""
+    return RecframeError(
+        f"{what} must not be null, found {int(nulls.sum())} null of {len(nulls)} rows "
+        f"(the first in row {int(nulls.argmax())}); {remedy}"
+    )
 
 
 def read_objects(column: pd.Series, role: str) -> pd.Series:
@@ -22,21 +51,20 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
     types = set(map(type, column))
     if len(types) == 1 and issubclass(dtype := types.pop(), np.floating):
         return column.astype(dtype)
-    if infer_dtype(column) == "mixed-integer-float":
-        rounded = [v for v in column if isinstance(v, Integral) and not _is_float(int(v))]
+    try:
+        numbers = pd.to_numeric(column)
+    except OverflowError:  # some are beyond all floats
+        numbers = pd.to_numeric(column.clip(-sys.float_info.max, sys.float_info.max))
+    if numbers.dtype.kind == "f":
+        pairs = zip(column, numbers, strict=True)
+        rounded = [v for v, number in pairs if isinstance(v, Integral) and v != number]
         if rounded:
             raise RecframeError(
                 f"{role}={quote(column.name)}: beside floats whole numbers beyond 2**53 lose "
                 f"digits, found {len(rounded)} that would (such as {quote(rounded[0])}); make all "
-                "whole with astype('int64'), or round them with astype('float64')"
+                "whole with astype('int64'), round them with astype('float64'), or divide them"
             )
-    try:
-        return pd.to_numeric(column)
-    except OverflowError as error:
-        raise RecframeError(
-            f"{role}={quote(column.name)}: must be numbers that a float holds, found whole numbers "
-            "beyond 1.8e308; divide them, or convert them with decimal to fewer digits"
-        ) from error
+    return numbers
 
 
 def check_digits(floats: Array, what: str) -> None:
@@ -44,28 +72,15 @@ def check_digits(floats: Array, what: str) -> None:
     if floats.dtype.kind != "f":
         return
     limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
-
-    def are_small(start: int, stop: int) -> bool:
-        own = floats[start:stop]
-        return bool(own.min() > -limit and own.max() < limit)
-
-    if all(in_slices(are_small, 0, len(floats))):
+    if floats.min(initial=0) > -limit and floats.max(initial=0) < limit:
         return
     large = floats[np.abs(floats) >= limit]
-    if len(large):
+    if len(large):  # a NaN is not
         raise RecframeError(
             f"{what} of {floats.dtype} must be below {limit:.0f}, from where on neighbouring whole "
             f"numbers are one float, found {len(large)} (such as {large[0]:.0f}); read them as "
             "integers in the first place, beside nulls as 'Int64'"
         )
-
-
-def _is_float(number: int) -> bool:
-    """Return whether a float stands for exactly this number."""
-    try:
-        return float(number) == number
-    except OverflowError:
-        return False
 
 
 def at_least(values: Array, threshold: Any) -> Array:
@@ -75,41 +90,14 @@ def at_least(values: Array, threshold: Any) -> Array:
     float32 has for 0.7. Whole numbers are compared exactly.
     """
     kind = values.dtype.kind
+    if threshold in (math.inf, -math.inf):
+        return np.asarray(values >= threshold, bool)
     if kind == "f":
-        return np.asarray(values >= _nearest(threshold, values.dtype))
+        # What is finite is above minus infinity, which marks items that must not be recommended.
+        most = min(float(np.finfo(values.dtype).max), sys.float_info.max)
+        return np.asarray(values >= values.dtype.type(min(max(threshold, -most), most)))
     if kind == "O":  # Arrow's decimals
-        return np.asarray(values >= _as_decimal(threshold), bool)
-    if kind == "b":
-        values = values.view(np.uint8)
-    limits, exact = np.iinfo(values.dtype), _exact(threshold)
-    if not limits.min < exact <= limits.max:
-        return np.full(len(values), exact <= limits.min)
-    return np.asarray(values >= values.dtype.type(math.ceil(exact)))
-
-
-def _nearest(threshold: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the float nearest to a threshold."""
-    with np.errstate(over="ignore"):
-        try:
-            number = threshold if isinstance(threshold, np.floating) else float(threshold)
-        except OverflowError:
-            number = math.inf if threshold > 0 else -math.inf
-        nearest = dtype.type(number)
-    # What is finite is above minus infinity, which marks items that must not be recommended.
-    return np.finfo(dtype).min if nearest == -math.inf and threshold > -math.inf else nearest
-
-
-def _exact(threshold: Any) -> Any:
-    """Return a threshold as it is, of a type that compares exactly with integers."""
-    if isinstance(threshold, Integral):
-        return int(threshold)
-    from fractions import Fraction  # which `import recframe` need not load
-
-    return Fraction(*threshold.as_integer_ratio()) if abs(threshold) < math.inf else threshold
-
-
-def _as_decimal(threshold: Any) -> Decimal:
-    """Return a threshold as the decimal number it is written as."""
-    if isinstance(threshold, Integral):
-        return Decimal(int(threshold))
-    return Decimal(repr(float(threshold)))
+        is_whole = isinstance(threshold, Integral)
+        return values >= Decimal(int(threshold) if is_whole else repr(float(threshold)))
+    whole = int(threshold // 1) + bool(threshold % 1)  # rounded up, without a float between
+    return np.asarray((values.view(np.uint8) if kind == "b" else values) >= whole)

@@ -1,20 +1,43 @@
-"""Overlap: what a frame and another have in common, noted part by part where it is in parts."""
+"""Overlap: the ids that a frame shares with truth or exclude, and how they differ elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple, NoReturn
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
-from recframe.errors import quote
-from recframe.frames.ids import Coded, PairItems, encode, match
-from recframe.frames.kinds import find_difference, refuse_disjoint
+from recframe.errors import RecframeError, quote
+from recframe.frames.ids import Ids, as_users, encode, read_text
+from recframe.frames.kinds import (
+    NUMBERS,
+    TEXT,
+    ZONED_TIMES,
+    check_comparable,
+    find_kinds,
+    show_sides,
+)
+from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 
-N_EXAMPLES = 1 << 16  # ids of the frame among which it is looked for why truth has none of them
+N_EXAMPLES = 1 << 16  # ids of either side among which it is looked for why none is common
+Difference = tuple[str, str, Callable[[Any], Any], str]
+# What ids of a kind may differ in and mean the same: what takes it away, and that in pandas.
+DIFFERENCES: list[Difference] = [
+    (TEXT, "blanks at the ends", str.strip, ".str.strip()"),
+    (TEXT, "case", str.casefold, ".str.casefold()"),
+    (TEXT, "the form of Unicode", partial(normalize, "NFKC"), ".str.normalize('NFKC')"),
+    (TEXT, "'.0' at the end", lambda id_: id_.removesuffix(".0"), ".str.removesuffix('.0')"),
+    (TEXT, "zeros at the front", lambda id_: id_.lstrip("0"), ".str.lstrip('0')"),
+    (NUMBERS, "precision", lambda id_: np.float32(id_) if id_ % 1 else id_, ".astype('float32')"),
+    (ZONED_TIMES, "time zones", lambda id_: id_.replace(tzinfo=None), ".dt.tz_localize(None)"),
+    ("tuple", "types", lambda id_: tuple(map(str, id_)), ".map(lambda id: tuple(map(str, id)))"),
+]
 
 
 class Items(NamedTuple):
@@ -27,21 +50,15 @@ class Items(NamedTuple):
     examples: pd.Index[Any] = pd.Index([])
 
 
-@dataclass
 class Overlap:
     """Which users of truth, or of exclude, are in the parts noted, and whether any item is."""
 
-    other_users: pd.Index[Any]
-    other_items: Coded | PairItems
-    other: str = "truth"
-    is_listed: Array = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Begin with nothing listed."""
-        self.is_listed = np.zeros(len(self.other_users), bool)
-        self._n_users = 0
-        self.users = self.other_users[:0]  # examples of those of the frame
+    def __init__(self, users: pd.Index[Any], items: Ids, other: str = "truth"):
+        self.other_users, self.other_items, self.other = users, items, other
+        self.is_listed = np.zeros(len(users), bool)
+        self.users = users[:0]  # examples of those of the frame
         self.items = Items(False)
+        self._n_users = 0
 
     def note_users(self, users: pd.Index[Any], is_listed: Array) -> None:
         """Take note of the users of a part, and of which of the other side these are."""
@@ -65,29 +82,31 @@ class Overlap:
 
     def check(self) -> None:
         """Raise where no user, or no item, of the other side was in any part."""
+        users, others = self.users, self.other_users
         if not self.is_listed.any():
-            self._refuse_users()
+            if len(users) == self._n_users and users.nlevels == others.nlevels > 1:
+                for at, name in enumerate(map(quote, users.names)):
+                    ids, other_ids = (of.get_level_values(at).unique() for of in (users, others))
+                    if not (match(other_ids, ids, f"user={name}", self.other) >= 0).any():
+                        self._refuse(f"user={name}", ids, other_ids)
+            self._refuse("user", users, others)
         if self.has_items:
             return
-        own, others = self.items.examples, self.other_items.distinct()
+        items, other_items = self.items.examples, self.other_items.distinct()
         # One ranking may well be without a relevant item; that all are is no accident.
-        is_one = min(self._n_users, len(self.other_users)) == 1
-        if not is_one or find_difference(own, others, self.other):
-            refuse_disjoint("item", own, others, self.other)
+        if min(self._n_users, len(others)) > 1 or _find_difference(items, other_items, self.other):
+            self._refuse("item", items, other_items)
 
-    def _refuse_users(self) -> NoReturn:
-        """Refuse a frame and another that have no user in common, or no id of one of the levels."""
-        own, others = self.users, self.other_users
-        is_all = len(own) == self._n_users
-        if is_all and isinstance(own, pd.MultiIndex) and isinstance(others, pd.MultiIndex):
-            for level, of_other in zip(own.levels, others.levels, strict=True):
-                what = quote(level.name)
-                if not (match(of_other, level, f"user={what}", self.other) >= 0).any():
-                    refuse_disjoint(f"user={what}", level, of_other, self.other, what)
-        refuse_disjoint("user", own, others, self.other)
+    def _refuse(self, role: str, ids: pd.Index[Any], other_ids: pd.Index[Any]) -> NoReturn:
+        """Refuse a frame and another that have no user, or no item, in common."""
+        sides = ids, other_ids, self.other
+        raise RecframeError(
+            f"{role}: no {role.removeprefix('user=')} is in both the frame and {self.other}; "
+            f"{show_sides(*sides)}{_find_difference(*sides)}"
+        )
 
 
-def find_items(item: pd.Series, other_items: Coded | PairItems, other: str = "truth") -> Items:
+def find_items(item: pd.Series, other_items: Ids, other: str = "truth") -> Items:
     """Return what a column of items has in common with the items of the other side."""
     ids = encode(item.dropna(), "item").distinct()
     are_common = bool((match(other_items.distinct(), ids, "item", other) >= 0).any())
@@ -97,3 +116,128 @@ def find_items(item: pd.Series, other_items: Coded | PairItems, other: str = "tr
 def are_listed(ids: pd.Index[Any], item: pd.Series) -> Array:
     """Return which of these distinct items of truth are in a column of items."""
     return np.asarray(match(ids, encode(item.dropna(), "item").distinct(), "item") >= 0)
+
+
+def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
+    """Return what makes ids of two frames differ, as a sentence part; "" if it is not seen."""
+    kinds = find_kinds(ids).keys() | find_kinds(other_ids).keys()
+    differences = [one for one in DIFFERENCES if kinds == {one[0]}]
+    of_frame = {_simplify(id_, differences): id_ for id_ in islice(ids, N_EXAMPLES)}
+    for id_ in islice(other_ids, N_EXAMPLES):
+        if (same := of_frame.get(_simplify(id_, differences))) is not None:
+            for one in list(differences):  # left out, unless the two then differ
+                fewer = [difference for difference in differences if difference is not one]
+                if _simplify(same, fewer) == _simplify(id_, fewer):
+                    differences = fewer
+            _, what, _, how = zip(*differences, strict=True)
+            pair = f"{quote(same)} in the frame is {quote(id_)} in {other}"
+            return (
+                f"; they differ in {' and '.join(what)} ({pair}): convert both with {''.join(how)}"
+            )
+    return ""
+
+
+def _simplify(id_: Any, differences: Sequence[Difference]) -> Any:
+    """Return an id without what ids may differ in and mean the same."""
+    for _, _, simplify, _ in differences:
+        id_ = simplify(id_)
+    return id_
+
+
+def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "truth") -> Array:
+    """Return the position of each id of the other side among those of the frame, -1 for none.
+
+    The ids are distinct on either side. Those of two kinds, as numbers and text, are refused.
+    """
+    if isinstance(ids, pd.MultiIndex):
+        return _match_levels(ids, among, other)
+    if _is_signed(ids) and _is_signed(among):
+        return np.asarray(among.astype(np.int64).get_indexer(ids.astype(np.int64)))
+    check_comparable(ids, among, role, other)
+    own, others = plain(ids), plain(among)
+    if _is_signed(own) and _is_signed(others):
+        own, others = own.astype(np.int64), others.astype(np.int64)
+    elif own.dtype != others.dtype:
+        # As Python objects 1 equals 1.0, and no integer is rounded to be compared.
+        own, others = own.astype(object), others.astype(object)
+    text, of_others = read_text(own), read_text(others)
+    if text is not None and of_others is not None and text.type == of_others.type:
+        return np.asarray(pc.index_in(text, value_set=of_others).fill_null(-1), np.int64)
+    return np.asarray(others.get_indexer(own))
+
+
+def _match_levels(ids: pd.MultiIndex, among: Any, other: str) -> Array:
+    """Return what `match` does, of users told apart by several columns, each matched by itself."""
+    codes: list[Array] = []
+    levels = zip(ids.levels, ids.codes, among.levels, among.codes, strict=True)
+    for own, own_codes, level, level_codes in levels:
+        place = match(own, level, f"user={quote(level.name)}", other)
+        codes.append(np.append(level_codes, place[own_codes]))
+    is_known = np.min(codes, axis=0) >= 0
+    numbers = pd.Index(combine(*(code[is_known] for code in codes)))
+    position = np.full(len(ids), -1)
+    is_own = is_known[len(among) :]
+    position[is_own] = numbers[: len(among)].get_indexer(numbers[len(among) :])
+    return position
+
+
+def _is_signed(ids: pd.Index[Any]) -> bool:
+    """Return whether ids are integers that 64 bits hold with a sign."""
+    dtype = ids.dtype
+    return isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int64)
+
+
+def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
+    """Return ids followed by others, one or more, of the dtype of the first.
+
+    Where that does not hold them all, it is that of the categories, or what pandas finds for both.
+    """
+    if isinstance(ids, pd.MultiIndex):
+        levels = [
+            append(ids.get_level_values(number), others.get_level_values(number))
+            for number in range(ids.nlevels)
+        ]
+        return as_users(levels)
+    codes, distinct = pd.factorize(others)
+    dtype: Any = ids.dtype
+    same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)
+    both: pd.Index[Any]
+    if same is not None:
+        both = ids.append(same.take(codes).rename(ids.name)).astype(dtype)
+    elif isinstance(dtype, pd.CategoricalDtype):
+        both = append(ids.astype(dtype.categories.dtype), others)
+    else:
+        values = [*ids.tolist(), *others.tolist()]
+        try:
+            both = pd.Index(values, name=ids.name, tupleize_cols=False)
+        except (OverflowError, UnicodeError):  # beside others, what a dtype does not hold
+            both = pd.Index(values, dtype=object, name=ids.name, tupleize_cols=False)
+    return both
+
+
+def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:
+    """Return distinct ids in a dtype, or None where it does not hold them."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        codes = match(ids, dtype.categories, "user")
+        if codes.min() < 0:
+            return None
+        return pd.Index(pd.Categorical.from_codes(codes, dtype=dtype))
+    try:
+        same = plain(ids).astype(dtype)
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        return None  # each is what some dtype raises for a value it does not hold
+    kept = same.is_unique and np.array_equal(match(ids, same, "user"), np.arange(len(ids)))
+    return same if kept else None
+
+
+def plain(ids: pd.Index[Any]) -> pd.Index[Any]:
+    """Return ids out of what only stores them: categories, nullable and Arrow arrays."""
+    dtype = ids.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return plain(pd.Index(ids.astype(dtype.categories.dtype)))
+    numpy_dtype = getattr(dtype, "numpy_dtype", None)
+    if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iufb":
+        ids = pd.Index(ids.to_numpy(numpy_dtype))
+    elif isinstance(dtype, pd.ArrowDtype):
+        ids = ids.astype(object)
+    return ids

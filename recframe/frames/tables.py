@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from recframe.errors import RecframeError, quote
-from recframe.frames.columns import find_columns
+from recframe.arrow_tables import read_frame, sample_of
+from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.frames.columns import Columns, find_columns
+from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.ties import find_places, order_ties, place_relevant
 from recframe.frames.truth import read_judged
-from recframe.frames.user_groups import sort_users
-from recframe.frames.user_index import order_of_ids, take_users
-from recframe.kernel.counting import Places, count
+from recframe.frames.values import Gains
+from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
-from recframe.kernel.rankings import Rankings, split_users
+from recframe.kernel.ranking import Ranker
 from recframe.kernel.threads import Array, in_threads
-from recframe.metrics.column_metrics import sum_columns
-from recframe.metrics.ideal import grade
-from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.measure import make_plan, measure_all
 from recframe.metrics.names import Metric
-from recframe.metrics.registry import Policy
+from recframe.metrics.statistics import Policy
+from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_judged, sum_columns
 from recframe.options import Options
 
 
@@ -46,59 +44,63 @@ def measure_table(
     interactions: Interactions, metrics: list[Metric], options: Options
 ) -> pd.DataFrame:
     """Return the metrics of every user of interactions, for each of their scores."""
-    plan = make_plan(metrics)
-    reads_others = plan.needs_judged or len(interactions.averaged) > 0
-    if reads_others:
-        interactions = order_ties(interactions, options)
-    groups = interactions.groups
-    averaged = [name for name, _ in interactions.columns.averaged]
-    order = sort_users(groups)
+    plan, rule = make_plan(metrics), options.tie_rule
+    users, n_unlisted = interactions.users, interactions.n_unlisted
+    order = users.sort()
     position = invert(order)
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
-    find_gains = interactions.find_gains
-    gains = find_gains() if find_gains is not None and plan.needs_gains else None
-
+    find_gains = interactions.find_gains if plan.needs_gains else None
+    ideal = None if find_gains is None else _rank_ideal(interactions, find_gains())
     judged = interactions.judged() if plan.needs_judged else None
-
-    def measure_run(
-        of_score: Array, rankings: Rankings, users: slice, places: Places | None
-    ) -> None:
-        run = rankings.part(users)
-        # Gains are matched to rows one by one, so that every row must be counted.
-        rule = options.tie_rule
-        counts = count(run, rule, plan.depth if run.gains is None else None, places)
-        grades = None if run.gains is None else grade(run, run.gains, counts, rule, places)
-        columns = dict(zip(averaged, run.values, strict=True))
-        sums = sum_columns(run, options.tie_rule, plan.sum_cut_offs, columns)
-        own = None if run.judged is None else JudgedRows(run, options.tie_rule, plan.cut_offs)
-        measured = measure_all(counts, plan, policy_of(options), grades, sums, own)
-        cells_of_users = position[users]
-        for index, values in measured:
-            of_score[index][cells_of_users] = values
-
-    runs = []
+    names = [name for name, _ in interactions.columns.averaged]
+    averaged = dict(zip(names, interactions.averaged, strict=True))
     for score, of_score in zip(interactions.scores, cells, strict=True):
-        rankings = interactions.rankings(score, gains, judged)
-        places: list[Places] = []
-        if options.tie_rule.by_item and not reads_others:
-            places = find_places(interactions, score, rankings)
-            if not places:
-                rankings = place_relevant(interactions, score, rankings)
+        rankings = interactions.rankings(score, options, None if ideal is None else ideal.grades)
         if options.short == "raise":
-            check_lengths(rankings, groups.users, score, plan.deepest, options)
-        each = zip_longest(split_users(rankings), places)
-        runs += [(of_score, rankings, *run) for run in each]
-    in_threads(measure_run, runs)
-    columns = make_columns(list(interactions.scores), [metric.label for metric in metrics])
-    table = cells.reshape(len(columns), len(order)).T
-    return pd.DataFrame(table, index=take_users(groups.users, order), columns=columns, copy=False)
+            deepest = max(plan.cut_offs, default=0)
+            check_lengths(rankings.n_ranked, users.ids, score, deepest, options)
+        ranker = Ranker(rankings, rule)
+        sums = {}
+        if averaged:
+            sums = sum_columns(rankings, rule, plan.sum_cut_offs, averaged)
+        of_judged = None
+        if judged is not None:
+            of_judged = rank_judged(rankings, rule, judged.rows, n_unlisted, judged.n_others)
+
+        def measure_run(run: slice) -> None:
+            counts = count(ranker, run, rule, n_unlisted, plan.depth)  # noqa: B023 - before the next
+            grades = None if ideal is None else ideal.of_users(run, counts)
+            rows = None
+            if of_judged is not None:  # noqa: B023
+                rows = JudgedRows(of_judged, rule, run, plan.cut_offs)  # noqa: B023
+            own = {name: (total[run], n[run]) for name, (total, n) in sums.items()}  # noqa: B023
+            measured = measure_all(counts, plan, policy_of(options), grades, own, rows)
+            for index, values in measured:
+                of_score[index][position[run]] = values  # noqa: B023
+
+        in_threads(measure_run, [(run,) for run in ranker.runs()])
+    labels = make_columns(list(interactions.scores), [metric.label for metric in metrics])
+    table = cells.reshape(len(labels), len(order)).T
+    return pd.DataFrame(table, index=users.ids.take(order), columns=labels, copy=False)
+
+
+def _rank_ideal(interactions: Interactions, gains: Gains) -> Ideal:
+    """Return the grades of rows and the ideal rankings of users, given the gains of items."""
+    groups = interactions.users.groups
+    return rank_ideal(
+        interactions.relevant,
+        gains.gain,
+        groups.codes,
+        gains.user,
+        gains.unlisted,
+        groups.n_groups,
+    )
 
 
 def check_lengths(
-    rankings: Rankings, users: pd.Index[Any], score: Hashable, k: int, options: Options
+    n_ranked: Array, users: pd.Index[Any], score: Hashable, k: int, options: Options
 ) -> None:
     """Raise where a user has fewer ranked rows than the deepest cut-off."""
-    n_ranked = np.diff(rankings.offsets)
     fewest = 1 if options.has_truth else 0  # a user of truth may have none
     short = np.flatnonzero((n_ranked < k) & (n_ranked >= fewest))
     if len(short):
@@ -236,4 +238,34 @@ def join_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:
 
 def sort_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return a per-user table with users sorted."""
-    return table.iloc[order_of_ids(table.index)]
+    return table.iloc[sort_ids(table.index)]
+
+
+Read = Callable[[list[Any] | None], pa.Table]
+
+
+def evaluate_table(table: pa.Table, metrics: list[Metric], options: Options) -> pd.DataFrame:
+    """Return the metrics of every user; the arguments have been checked."""
+    columns = find_columns(sample_of(table), options, metrics=metrics)
+
+    def make(interactions: Interactions, options: Options) -> pd.DataFrame:
+        return measure_table(interactions, metrics, options)
+
+    return make_of_table(lambda _: table, make, columns, options)
+
+
+def make_of_table(
+    read: Read,
+    make: Callable[[Interactions, Options], pd.DataFrame],
+    columns: Columns,
+    options: Options,
+) -> pd.DataFrame:
+    """Return `make(interactions, options)` of the rows of a table.
+
+    `read` takes the labels of the columns that are needed, None for all.
+    """
+    try:
+        frame = read_frame(read(columns.labels), columns.labels)
+        return make(read_judged(frame, columns, options), options)
+    except RepeatedPairError:  # of which another column may say why
+        return make(read_judged(read_frame(read(None)), columns, options), options)

@@ -4,50 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recframe.frames.beside import naming
-from recframe.frames.candidates import Candidates, read_excluded
 from recframe.frames.columns import Columns
-from recframe.frames.ids import append, match
-from recframe.frames.interactions import Interactions
-from recframe.frames.judgments import Judgments, get_items, read_items, read_judgments
-from recframe.frames.overlap import Items, Overlap, are_listed, find_items
-from recframe.frames.pair_rows import find_rows, find_text_rows
-from recframe.frames.reading import Given, read_interactions
-from recframe.frames.user_groups import UserGroups
-from recframe.kernel.rankings import Gains, Judged, group_gains
-from recframe.kernel.threads import Array, in_threads
+from recframe.frames.interactions import Interactions, Judged, read_interactions
+from recframe.frames.judgments import (
+    Candidates,
+    Judgments,
+    Matches,
+    naming,
+    read_excluded,
+    read_judgments,
+)
+from recframe.frames.overlap import Items, Overlap, append, are_listed, find_items
+from recframe.frames.values import Gains
+from recframe.kernel.threads import Array
 from recframe.options import Options
-
-ROWS_AT_ONCE = 1 << 18  # from so many on truth is read at the same time
-
-
-class Matches(NamedTuple):
-    """Where the pairs of truth are in a frame, -1 where they are not.
-
-    `user` is the user of each pair among the groups of the frame, `row` its row in grouped order,
-    the first where there are several.
-    """
-
-    user: Array
-    row: Array
 
 
 @dataclass
 class Judge:
-    """What judges a frame by truth, or one block of whole users after the other."""
+    """Judges a frame by truth, or one block of whole users after another."""
 
     judgments: Judgments
     options: Options
 
     def __post_init__(self) -> None:
         """Begin with nothing of truth listed."""
-        self._overlap = Overlap(self.judgments.users, self.judgments.item)
+        pairs = self.judgments.pairs
+        self._overlap = Overlap(pairs.users.ids, pairs.item)
         self.n_found = 0  # pairs of truth that were in a frame
 
     @property
@@ -66,10 +54,9 @@ class Judge:
         return judge_rows(interactions, self.judgments, matches)
 
     def judge_apart(self, interactions: Interactions) -> tuple[Interactions, Overlap]:
-        """Return the arrays of a part judged by a truth that is of its users only.
+        """Return the arrays of a part judged by the truth of its users alone, and its overlap.
 
-        Users of truth who have no row in it are added. What the part has in common with truth is
-        for all parts together to be checked by.
+        Users of truth without a row are added. The caller checks the overlaps of all parts.
         """
         return self._add_absent(interactions, self.find(interactions)), self._overlap
 
@@ -78,28 +65,28 @@ class Judge:
 
         Raise, where it `is_all` there is, if it has no user or no item of truth.
         """
-        matches, overlap = find_matches(self.judgments, interactions), self._overlap
-        self.n_found += int(np.count_nonzero(matches.row >= 0))
-        is_listed = np.zeros(len(self.judgments.users), bool)
-        is_listed[self.judgments.user[matches.user >= 0]] = True
-        overlap.note_users(interactions.groups.users, is_listed)
+        pairs, overlap, users = self.judgments.pairs, self._overlap, interactions.users
+        matches = pairs.match(users, interactions.read_items(), "truth")
+        self.n_found += int(np.count_nonzero(matches.are_listed()))
+        is_listed = np.zeros(len(pairs.users.ids), bool)
+        is_listed[pairs.user[matches.user >= 0]] = True
+        overlap.note_users(users.ids, is_listed)
         if not overlap.has_items:
             # As a rule some pair is found, and items need not be looked at by themselves.
-            items = Items(True)
-            if not (matches.row >= 0).any():
-                items = find_items(get_items(interactions), overlap.other_items)
-            overlap.note_items([items])
+            item = interactions.get_column(interactions.columns.item)
+            found = len(matches.row) > 0
+            overlap.note_items([Items(True) if found else find_items(item, pairs.item)])
         if is_all:
             self._check()
         return matches
 
     def find_relevant(self, interactions: Interactions | None) -> Array:
         """Return which of the distinct items that truth calls relevant are in a frame, if any."""
-        item, relevant = self.judgments.item.coded, self.judgments.relevant
-        ids = item._replace(codes=item.codes[relevant]).distinct()
+        item = self.judgments.pairs.item
+        ids = item._replace(codes=item.codes[self.judgments.relevant]).distinct()
         if interactions is None:
             return np.zeros(len(ids), bool)
-        return are_listed(ids, get_items(interactions))
+        return are_listed(ids, interactions.get_column(interactions.columns.item))
 
     def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
         """Take note of users that have been judged elsewhere, and of the items of these parts."""
@@ -108,8 +95,9 @@ class Judge:
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
         self._check()
-        nowhere = np.full(len(self.judgments.user), -1)
-        return self._add_absent(empty, Matches(nowhere, nowhere))
+        none = np.empty(0, np.int64)
+        nowhere = np.full(len(self.judgments.relevant), -1)
+        return self._add_absent(empty, Matches(nowhere, none, none))
 
     def _check(self) -> None:
         """Raise where no user, or no item, of truth was in any frame.
@@ -121,16 +109,18 @@ class Judge:
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions with the users added that no frame had, if these count."""
-        users, row_order, offsets, _ = interactions.groups
+        index, groups, _ = interactions.users
         is_absent = ~self._overlap.is_listed
         if self.options.absent != "drop" and is_absent.any():
-            added, user = self.judgments.users[is_absent], self.judgments.user
-            offsets = np.append(offsets, np.full(len(added), offsets[-1]))
-            groups = UserGroups(append(users, added), row_order, offsets)
-            interactions = interactions._replace(groups=groups)
+            pairs = self.judgments.pairs
+            added = pairs.users.ids[is_absent]
+            users = interactions.users._replace(
+                ids=append(index, added), groups=groups.extend(len(added)), sorted_by=None
+            )
+            interactions = interactions._replace(users=users)
             # Those added are behind the others, in the order of truth.
-            position = len(users) + np.cumsum(is_absent) - 1
-            matches = matches._replace(user=np.where(is_absent[user], position[user], matches.user))
+            position = (len(index) + np.cumsum(is_absent) - 1)[pairs.user]
+            matches = matches._replace(user=np.where(is_absent[pairs.user], position, matches.user))
         return judge_rows(interactions, self.judgments, matches)
 
 
@@ -140,76 +130,48 @@ def open_judge(columns: Columns, options: Options) -> Judge | None:
 
 
 def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> Candidates:
-    """Return what leaves rows out of a frame before it is judged, where it is."""
+    """Return the `Candidates` that leave rows out of a frame before it is judged."""
     judged = judge.judgments.pairs if judge is not None and options.is_condensed else None
     return Candidates(columns, read_excluded(columns, options), judged)
 
 
-def read_judged(
-    frame: pd.DataFrame, columns: Columns, options: Options, given: Given | None = None
-) -> Interactions:
+def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
-    judge: Judge | None
-    if len(frame) < ROWS_AT_ONCE or options.exclude is not None or options.is_condensed:
-        judge = open_judge(columns, options)
-        frame = open_candidates(columns, options, judge).among(frame, is_all=True)
-        interactions = read_interactions(frame, columns, options, given=given)
-    else:  # neither needs the other
-        read = partial(read_interactions, given=given)
-        tasks: Any = [(open_judge, columns, options), (read, frame, columns, options)]
-        judge, interactions = in_threads(lambda call, *arguments: call(*arguments), tasks)
+    if not options.has_truth and options.exclude is None:
+        return read_interactions(frame, columns, options)
+    judge = open_judge(columns, options)
+    frame = open_candidates(columns, options, judge).among(frame, is_all=True)
+    interactions = read_interactions(frame, columns, options)
     return interactions if judge is None else judge.judge(interactions, is_all=True)
-
-
-def find_matches(judgments: Judgments, interactions: Interactions) -> Matches:
-    """Return where the pairs are; raise for ids that never match, and for pairs there twice."""
-    groups = interactions.groups
-    user = match(judgments.users, groups.users, "user")[judgments.user]
-    keys = interactions.text_keys
-    by_text = find_text_rows(get_items(interactions), groups, user, judgments.item, keys)
-    if by_text is not None:
-        row = by_text.rows
-    else:
-        row = find_rows(read_items(interactions), groups.offsets, user, judgments.item.coded)
-    repeats = interactions.repeats
-    return Matches(user, row if repeats is None else repeats.first_of(row))
 
 
 def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matches) -> Interactions:
     """Return interactions with the relevance of their rows, and of items not among them."""
-    n_rows, n_users = len(interactions.relevant), len(interactions.groups.users)
-    listed = judgments.relevant & (matches.row >= 0)
-    unlisted = judgments.relevant & (matches.row < 0) & (matches.user >= 0)
-    row, user = matches.row[listed], matches.user[unlisted]
+    n_rows, n_users = len(interactions.relevant), len(interactions.users.ids)
+    is_unlisted = (matches.user >= 0) & ~matches.are_listed()
+    unlisted = np.flatnonzero(judgments.relevant & is_unlisted)
     relevant = np.zeros(n_rows, bool)
-    relevant[row] = True
-    n_unlisted = np.bincount(user, minlength=n_users)
-    judged = interactions._replace(relevant=relevant, n_unlisted=n_unlisted, is_judged=True)
-    if (repeats := interactions.repeats) is not None:
-        relevant[repeats.rows] = relevant[repeats.first]
+    relevant[matches.row] = judgments.relevant[matches.pair]
 
-    judged = judged._replace(find_judged=lambda: _match_judged(judged, judgments, matches))
+    def find_judged() -> Judged:
+        rows = np.zeros(n_rows, bool)
+        rows[matches.row] = True
+        others = matches.user[is_unlisted & ~judgments.relevant]
+        return Judged(rows, np.bincount(others, minlength=n_users))
+
     find_gains = judgments.find_gains
-    if find_gains is None:
-        return judged
 
     def match_gains() -> Gains:
         with naming("truth"):
-            of_pairs = find_gains().gain
-        of_rows = np.zeros(n_rows)
-        of_rows[row] = of_pairs[listed]
-        if repeats is not None:
-            of_rows[repeats.rows] = of_rows[repeats.first]
-        return group_gains(user, of_pairs[unlisted], n_users)._replace(gain=of_rows)
+            of_pairs = find_gains().gain  # type: ignore[misc]  # only where there are some
+        gain = np.zeros(n_rows)
+        gain[matches.row] = of_pairs[matches.pair]
+        return Gains(gain, matches.user[unlisted], of_pairs[unlisted])
 
-    return judged._replace(find_gains=match_gains)
-
-
-def _match_judged(interactions: Interactions, judgments: Judgments, matches: Matches) -> Judged:
-    """Return which rows truth holds, and how many items that are neither rows nor relevant."""
-    held = np.zeros(len(interactions.relevant), bool)
-    held[matches.row[matches.row >= 0]] = True
-    if (repeats := interactions.repeats) is not None:
-        held[repeats.rows] = held[repeats.first]
-    others = matches.user[~judgments.relevant & (matches.row < 0) & (matches.user >= 0)]
-    return Judged(held, np.bincount(others, minlength=len(interactions.groups.users)))
+    return interactions._replace(
+        relevant=relevant,
+        n_unlisted=np.bincount(matches.user[unlisted], minlength=n_users),
+        is_judged=True,
+        find_judged=find_judged,
+        find_gains=None if find_gains is None else match_gains,
+    )

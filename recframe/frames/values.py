@@ -2,17 +2,21 @@
 
 import math
 from collections.abc import Hashable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.nulls import find_nulls, has_nulls, null_error
-from recframe.frames.numbers import NUMBER_OBJECTS, at_least, read_objects
-from recframe.kernel.pieces import Pieces
-from recframe.kernel.rankings import Gains
+from recframe.frames.numbers import (
+    NUMBER_OBJECTS,
+    at_least,
+    find_nulls,
+    has_nulls,
+    null_error,
+    read_objects,
+)
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -20,7 +24,25 @@ MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overf
 OF_MEAN = "mean column"
 
 # Of each score column its values, the highest the best, and which rows are ranked; None: all.
-Scores: TypeAlias = dict[Hashable, tuple[Array | Pieces, Array | None]]
+Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
+
+
+class Gains(NamedTuple):
+    """The gains of rows, and of relevant items that have none.
+
+    Parameters
+    ----------
+    gain : ndarray of shape (n_rows,), real
+        The gain of each relevant row; of others it is never looked at.
+    user : ndarray of shape (n_unlisted,), int
+        The users of relevant items that have no row.
+    unlisted : ndarray of shape (n_unlisted,), float
+        The gains of these.
+    """
+
+    gain: Array
+    user: Array
+    unlisted: Array
 
 
 def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array | None]:
@@ -53,10 +75,10 @@ def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
     return values.view(bool) if values.itemsize == 1 else values.astype(bool)
 
 
-def read_gains(grades: Array, relevant: Array, offsets: Array, label: Hashable, gain: str) -> Gains:
+def read_gains(grades: Array, relevant: Array, label: Hashable, gain: str) -> Gains:
     """Return the gains of rows, or raise where a relevant one has a grade that cannot be counted.
 
-    The rows are in grouped order. The grades of those that are not relevant mean nothing.
+    The grades of rows that are not relevant mean nothing.
     """
     if grades.dtype == np.float16:  # in which gains do not add up, nor hold the limit
         grades = grades.astype(np.float64)
@@ -67,7 +89,7 @@ def read_gains(grades: Array, relevant: Array, offsets: Array, label: Hashable, 
         gains = np.zeros(len(grades))
         gains[relevant] = np.exp2(grades[relevant].astype(np.float64)) - 1
         grades = gains
-    return Gains(grades, np.empty(0), np.zeros_like(offsets))
+    return Gains(grades, np.empty(0, np.int64), np.empty(0))
 
 
 def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> None:

@@ -1,40 +1,33 @@
-"""Counting: for every relevant row, the rows of its user ranked above it and tied with it.
+"""Counting: what metrics are computed from, read off rows in ranked order. NumPy only."""
 
-NumPy only. The rows come sorted, see `sorting`: counting is to see where the relevant ones stand.
-"""
+from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import (
-    find_flags,
-    run_starts,
-    sum_by_row,
-    sum_by_user,
-)
-from recframe.kernel.pieces import whole
-from recframe.kernel.rankings import TIE_RULES, Rankings, TieRule
-from recframe.kernel.sort_keys import rankable, to_keys
-from recframe.kernel.sorting import Block, mark, sorted_blocks
-from recframe.kernel.threads import Array
+from recframe.kernel.grouping import sum_by_user
+from recframe.kernel.ranking import RankedSlice, Ranker, Rankings, TieRule
+from recframe.kernel.threads import Array, in_threads
 
 
 class Counts(NamedTuple):
-    """What every metric is computed from: integers, per user and per ranked relevant row.
+    """The integers that every metric is computed from, per user and per ranked relevant row.
 
     Parameters
     ----------
     n_ranked, n_relevant : ndarray of shape (n_users,), int
         Rows in the user's ranking, and its relevant items, ranked or not (R in formulas).
     user : ndarray of shape (n_rows,), int
-        The user of each ranked relevant row, as an index into the arrays above.
+        The user of each ranked relevant row, as an index into the arrays above; rows are in order
+        of users, and those of a user in ranked order.
     above, tied : ndarray of shape (n_rows,), int
         Rows of that user that are ranked above it, and those that share its score, itself
         included; 1 where a rule orders them.
     n_ranked_relevant : ndarray of shape (n_users,), int
-        Relevant rows in the user's ranking, those left out below included.
+        Relevant rows in the user's ranking, including those below the depth.
+    grade : ndarray of shape (n_rows,), int
+        The grade of each row.
     """
 
     n_ranked: Array
@@ -43,158 +36,91 @@ class Counts(NamedTuple):
     above: Array
     tied: Array
     n_ranked_relevant: Array
-
-
-class Places(NamedTuple):
-    """The user of each relevant row, how many rows are ranked above it, and the row.
-
-    Those of a user stand together, in ranked order.
-    """
-
-    user: Array
-    above: Array
-    row: Array
-
-
-def find_inside(above: Array, k: int | None) -> Array | slice:
-    """Return which rows have fewer than k above them, None: all; what picks them from arrays."""
-    if k is None or above.max(initial=0) < k:
-        return slice(None)  # copies nothing
-    return np.flatnonzero(above < k)
+    grade: Array
 
 
 class Depth(NamedTuple):
-    """How far down each ranking is looked at: k rows, or R where that is more and asked for."""
+    """How many rows of each ranking are counted: k, or R where `at_n_relevant` and R is more."""
 
     k: int
     at_n_relevant: bool
 
 
 def count(
-    rankings: Rankings, rule: TieRule, depth: Depth | None = None, places: Places | None = None
+    ranker: Ranker, users: slice, rule: TieRule, n_unlisted: Array, depth: Depth | None = None
 ) -> Counts:
-    """Return the counts of ranked relevant rows.
+    """Return the counts of ranked relevant rows of a run of users.
 
-    In expectation `tied` is the size of the row's tie group; every other rule gives each row a
-    position of its own, so that `above` is all that stands before it and `tied` is 1. Rows that
-    have as many rows above them as the depth says, or more, are left out; None: no row is. Where
-    the places of relevant rows are known, none are looked for.
-    """
-    sizes = np.diff(rankings.offsets)
-    n_ranked_relevant = sum_by_user(rankings.relevant, rankings.offsets)
-    n_relevant = n_ranked_relevant + rankings.n_unranked
-    depths = sizes
-    if depth is not None:
-        depths = np.minimum(sizes, np.maximum(n_relevant * depth.at_n_relevant, depth.k))
-    depths = np.where(n_ranked_relevant == 0, 0, depths)  # nothing to find, nothing to rank
-    if not depths.any():
-        none = np.empty(0, np.int64)
-        return Counts(sizes, n_relevant, none, none, none, n_ranked_relevant)
-    if places is not None:
-        user, above, _ = places
-        tied = np.ones_like(above)
-    elif n_ranked_relevant.max(initial=0) <= 1:
-        user, above, tied = _count_single(rankings, sizes, rule)
-    else:
-        blocks = count_blocks(sorted_blocks(rankings, rule, depths), rule)
-        user, above, tied = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    if depth is not None:
-        inside = np.flatnonzero(above < depths[user])
-        user, above, tied = user[inside], above[inside], tied[inside]
-    return Counts(sizes, n_relevant, user, above, tied, n_ranked_relevant)
-
-
-def _count_single(rankings: Rankings, sizes: Array, rule: TieRule) -> list[Array]:
-    """Return (user, above, tied) of the relevant rows where no user has more than one relevant row.
-
-    Then a user's rows are compared with that one row's score, and nothing is sorted.
-    """
-    scores, relevant, offsets = whole(rankings.scores), rankings.relevant, rankings.offsets
-    found = np.flatnonzero(relevant)
-    user = np.searchsorted(offsets, found, side="right") - 1
-    own = np.zeros(len(sizes), scores.dtype)
-    own[user] = scores[found]
-    own = np.repeat(own, sizes)
-    above = sum_by_user(scores > own, offsets)[user]
-    is_tied = scores == own
-    tied = sum_by_user(is_tied, offsets)[user]
-    if rule.row_order:
-        before = sum_by_user(is_tied, np.stack([offsets[user], found]).T.ravel())[::2]
-        above += before if rule.row_order > 0 else tied - 1 - before
-    elif rule.relevant_first is False:
-        above += tied - 1
-    if not rule.is_expectation:
-        tied[:] = 1
-    return [user, above, tied]
-
-
-def count_blocks(blocks: Iterable[Block], rule: TieRule) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield (user, above, tied) of the relevant rows of each block."""
-    for users, keys, is_tied_with_next in blocks:
-        width = keys.shape[1]
-        marks = keys.astype(np.uint8).ravel()  # only the lowest bit counts, and bytes are fast
-        marks &= 1
-        if not mark(rule):
-            marks ^= 1
-        found = find_flags(marks.view(bool))
-        row = found // width
-        above = found - row * width
-        tied = np.ones(len(found), np.int64)
-        if is_tied_with_next is not None and rule.is_expectation:
-            _find_ties(is_tied_with_next.ravel(), found, above, tied)
-        yield users[row], above, tied
-
-
-def _find_ties(is_tied_with_next: Array, found: Array, above: Array, tied: Array) -> None:
-    """Move the found cells to the start of their tie groups and set the sizes of the groups."""
-    in_tie = np.flatnonzero(is_tied_with_next[found] | is_tied_with_next[found - 1])
-    if len(in_tie) == 0:
-        return
-    is_tied_with_last = np.append(False, is_tied_with_next[:-1])
-    starts = find_flags(is_tied_with_next > is_tied_with_last)
-    sizes = find_flags(is_tied_with_next < is_tied_with_last) + 1 - starts
-    group = np.searchsorted(starts, found[in_tie], side="right") - 1
-    above[in_tie] -= found[in_tie] - starts[group]
-    tied[in_tie] = sizes[group]
-
-
-def rank_rows(rankings: Rankings, rule: TieRule) -> Array:
-    """Return the positions of each row in its user's ranking, an array of shape (2, n_rows).
-
-    Rows that a rule does not tell apart (all of a tie in expectation, those of the same relevance
-    where relevance decides) share positions: the first array holds the first of them, the second
-    their mean. Positions start at 1.
-    """
-    user = np.repeat(np.arange(len(rankings.offsets) - 1), np.diff(rankings.offsets))
-    row = np.arange(len(user))
-    keys = [user, to_keys(rankable(whole(rankings.scores)).copy())]
-    if rule.row_order:
-        keys.append(row * rule.row_order)
-    elif rule.relevant_first is not None:
-        keys.append(rankings.relevant != rule.relevant_first)
-    order = np.lexsort(keys[::-1])
-    bounds = np.append(run_starts(*(key[order] for key in keys)), len(row))
-    of_group = np.stack([bounds[:-1] + 1, (bounds[:-1] + bounds[1:] + 1) / 2])
-    positions = np.empty((2, len(row)))
-    # A user's rows stay together, so the i-th row in order belongs to the same user as row i.
-    positions[:, order] = np.repeat(of_group, np.diff(bounds), axis=1) - rankings.offsets[user]
-    return positions
-
-
-class TieCounts(NamedTuple):
-    """What ties there are, per user.
+    In expectation `tied` is the number of rows in the tie. Every other rule orders tied rows:
+    `above` counts all rows before this one, and `tied` is 1. With a depth, rows below it are left
+    out.
 
     Parameters
     ----------
-    n_relevant, n_tied : ndarray of shape (n_users,), int
-        Rows in the user's ranking that are relevant, and that share their score with another row.
+    ranker : Ranker
+        The ranker of the rows.
+    users : slice
+        The users.
+    rule : TieRule
+        The order of tied rows.
+    n_unlisted : ndarray of shape (n_users,), int
+        Relevant items of each user of all that have no row.
+    depth : Depth, default None
+        How far down rankings are looked at.
+    """
+    counts = [
+        _count(ranked, rule, n_unlisted[ranked.users], depth) for ranked in ranker.slices(users)
+    ]
+    if len(counts) == 1:
+        return counts[0]
+    firsts = np.cumsum([0, *(len(each.n_ranked) for each in counts[:-1])])
+    joined = Counts(*map(np.concatenate, zip(*counts, strict=True)))
+    joined.user[:] += np.repeat(firsts, [len(each.user) for each in counts])
+    return joined
+
+
+def _count(ranked: RankedSlice, rule: TieRule, n_unlisted: Array, depth: Depth | None) -> Counts:
+    """Return the counts of a slice."""
+    _, offsets, marks, is_tied, is_unranked = ranked
+    n_users = len(offsets) - 1
+    places = np.flatnonzero(marks != 0)
+    user, n_found = ranked.find_users(places)
+    n_ranked, n_relevant = np.diff(offsets), n_found + n_unlisted
+    if is_unranked is not None:
+        n_ranked = n_ranked - sum_by_user(is_unranked, offsets)
+        kept = ~is_unranked[places]
+        places, user = places[kept], user[kept]
+        n_found = np.bincount(user, minlength=n_users)
+    above, tied = places - offsets[user], np.ones(len(places), np.int64)
+    if rule.is_expectation and is_tied.any():
+        starts = tie_starts(is_tied)
+        tie = np.searchsorted(starts, places, side="right") - 1
+        above, tied = starts[tie] - offsets[user], starts[tie + 1] - starts[tie]
+    if depth is not None:
+        depths = np.maximum(n_relevant * depth.at_n_relevant, depth.k)
+        inside = np.flatnonzero(above < depths[user])
+        places, user, above, tied = places[inside], user[inside], above[inside], tied[inside]
+    return Counts(n_ranked, n_relevant, user, above, tied, n_found, marks[places])
+
+
+def tie_starts(is_tied: Array) -> Array:
+    """Return where each tie starts and, last, the end; rows that are not tied are one each."""
+    return np.append(np.flatnonzero(~is_tied), len(is_tied))
+
+
+class TieCounts(NamedTuple):
+    """The ties of every user's ranking.
+
+    Parameters
+    ----------
+    n_tied : ndarray of shape (n_users,), int
+        Rows in the user's ranking that share their score with another row.
     is_cut : ndarray of shape (n_users,), bool
         Whether the k-th and the next row share a score.
     most_hits, fewest_hits : ndarray of shape (n_users,), int
-        Relevant rows among the first k, those of a tie first, and last.
+        Relevant rows among the first k if relevant rows come first in a tie, and if they come last.
     """
 
-    n_relevant: Array
     n_tied: Array
     is_cut: Array
     most_hits: Array
@@ -202,31 +128,87 @@ class TieCounts(NamedTuple):
 
 
 def count_ties(rankings: Rankings, k: int) -> TieCounts:
-    """Return what ties there are in every user's ranking, in one sort."""
-    n_users = len(rankings.offsets) - 1
-    n_relevant = sum_by_user(rankings.relevant, rankings.offsets)
-    n_tied, most_hits, fewest_hits = np.zeros((3, n_users), np.int64)
+    """Return what ties there are in every user's ranking."""
+    ranker = Ranker(rankings._replace(tie_order=None), TieRule())
+
+    def find(users: slice) -> list[TieCounts]:
+        return [_count_ties(ranked, k) for ranked in ranker.slices(users)]
+
+    runs = in_threads(find, [(users,) for users in ranker.runs()])
+    slices = [ties for run in runs for ties in run]
+    return TieCounts(*map(np.concatenate, zip(*slices, strict=True)))
+
+
+def _count_ties(ranked: RankedSlice, k: int) -> TieCounts:
+    """Return what ties there are in a slice."""
+    starts, offsets, n_users = tie_starts(ranked.is_tied), ranked.offsets, len(ranked.offsets) - 1
+    (user, _), size = ranked.find_users(starts[:-1]), np.diff(starts)
+    is_in = np.ones(len(user), bool)
+    if ranked.is_unranked is not None:
+        is_in = ~ranked.is_unranked[starts[:-1]]
+    n_relevant = sum_by_user(ranked.marks > 0, starts) * is_in
+    n_tied = np.bincount(user, size * (size > 1) * is_in, n_users).astype(np.int64)
+    room = np.clip(k - (starts[:-1] - offsets[user]), 0, size)
     is_cut = np.zeros(n_users, bool)
-    for users, keys, is_tied_with_next in sorted_blocks(rankings, TIE_RULES["best"]):
-        is_relevant = (keys & 1) == 0
-        most_hits[users] = fewest_hits[users] = is_relevant[:, :k].sum(axis=1)
-        if is_tied_with_next is None:
-            continue
-        is_tied = is_tied_with_next.copy()
-        is_tied[:, 1:] |= is_tied_with_next[:, :-1]
-        n_tied[users] = sum_by_row(is_tied)
-        if k < keys.shape[1]:
-            cut = np.flatnonzero(is_tied_with_next[:, k - 1])
-            is_cut[users[cut]] = True
-            fewest_hits[users[cut]] -= _at_stake(keys[cut] >> 1, is_relevant[cut], k)
-    return TieCounts(n_relevant, n_tied, is_cut, most_hits, fewest_hits)
+    is_cut[user[(room > 0) & (room < size) & is_in]] = True
+    most = np.bincount(user, np.minimum(n_relevant, room), n_users)
+    fewest = np.bincount(user, np.maximum(n_relevant - (size - room), 0), n_users)
+    return TieCounts(n_tied, is_cut, most.astype(np.int64), fewest.astype(np.int64))
 
 
-def _at_stake(keys: Array, is_relevant: Array, k: int) -> Array:
-    """Return the hits that the order of the group across the cut decides, for each user."""
-    in_group = keys == keys[:, k - 1 : k]
-    n_relevant = sum_by_row(in_group & is_relevant)
-    n_others = sum_by_row(in_group) - n_relevant
-    room = k - in_group.argmax(axis=1)
-    stake: Array = np.minimum(n_relevant, room) - np.maximum(room - n_others, 0)
-    return stake
+class Positions(NamedTuple):
+    """Where ranked rows stand, those of a user in order.
+
+    Parameters
+    ----------
+    row : ndarray of shape (n_found,), int
+        The rows.
+    first, size : ndarray of shape (n_found,), int
+        The first of the positions, from 1 on, that a row shares with those that it is not told
+        apart from, and how many these are.
+    user : ndarray of shape (n_found,), int
+        The user of each.
+    """
+
+    row: Array
+    first: Array
+    size: Array
+    user: Array
+
+
+def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> Positions:
+    """Return the positions of ranked rows, of those that may be among the first k.
+
+    Rows that a rule does not tell apart (all of a tie in expectation, those of the same relevance
+    where relevance decides) share positions.
+    """
+    ranker = Ranker(rankings, rule, by_row=True)
+
+    def find(users: slice) -> list[Positions]:
+        slices = ranker.slices(users)
+        return [_find_positions(ranker, ranked, rankings, rule, k) for ranked in slices]
+
+    runs = in_threads(find, [(users,) for users in ranker.runs()])
+    slices = [found for run in runs for found in run]
+    return Positions(*map(np.concatenate, zip(*slices, strict=True)))
+
+
+def _find_positions(
+    ranker: Ranker, ranked: RankedSlice, rankings: Rankings, rule: TieRule, k: int | None
+) -> Positions:
+    """Return the positions of the rows of a slice."""
+    rows, is_alike = ranker.rows_of(ranked), ranked.is_tied
+    if rule.reads_relevance:
+        is_relevant = rankings.grades[rows] > 0
+        is_alike[1:] &= is_relevant[1:] == is_relevant[:-1]
+    elif not rule.is_expectation:
+        is_alike = np.zeros_like(is_alike)
+    starts = tie_starts(is_alike)
+    size, (user, _) = np.diff(starts), ranked.find_users(starts[:-1])
+    first = starts[:-1] - ranked.offsets[user] + 1
+    kept = np.ones(len(user), bool) if k is None else first <= k
+    if ranked.is_unranked is not None:
+        kept &= ~ranked.is_unranked[starts[:-1]]
+    groups = (each[kept] for each in (first, size, user + ranked.users.start))
+    of_rows = (np.repeat(each, size[kept]) for each in groups)
+    return Positions(rows[np.repeat(kept, size)], *of_rows)

@@ -1,59 +1,33 @@
-"""Threads: rows cut into slices, and users into runs, that threads work on. NumPy only."""
+"""Threads: how many work at a time, and rows cut into slices that they work on. NumPy only."""
 
 import math
+import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recframe.kernel.processors import n_processors
+from recframe.errors import RecframeError, quote
 
 Array = NDArray[Any]
 Result = TypeVar("Result")
 
-ROWS_PER_CHUNK = 1 << 20  # what one thread takes at a time
-FAR_ROWS = 1 << 17  # what it takes of rows that are far from each other
-MOST_CHUNKS = 8  # of these make the longest run of users that one thread takes
-MOST_USERS = 1 << 16  # in such a run: arrays of more are handed out page by page each time
+VARIABLE = "RECFRAME_MAX_THREADS"
+ROWS_PER_THREAD = 1 << 17  # fewer are done sooner than another thread has started
 
 
-def in_slices(
-    function: Callable[[int, int], Result], start: int, stop: int, least: int | None = None
-) -> list[Result]:
-    """Call a function with the bounds of equal slices, one for each thread, where that pays.
-
-    A thread takes as many as are the least that pays: None for what goes from row to row.
-    """
-    if stop <= start:
-        return []
-    n_slices = (stop - start) // (least or ROWS_PER_CHUNK)
-    if n_slices < 2:  # as of each of thousands of columns of few rows
-        return [function(start, stop)]
-    n_slices = min(n_processors(), n_slices)
-    bounds = np.linspace(start, stop, n_slices + 1).astype(int).tolist()
+def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Result]:
+    """Call a function with the bounds of equal slices of rows, one for each thread."""
+    n_slices = min(n_processors(), n_rows // ROWS_PER_THREAD) if n_rows > ROWS_PER_THREAD else 1
+    bounds = np.linspace(0, n_rows, n_slices + 1).astype(int).tolist()
     return in_threads(function, pairwise(bounds))
-
-
-def user_bounds(offsets: Array) -> Array:
-    """Return the bounds of runs of whole users of about equal size, as many for each thread."""
-    # The longer a run, the less threads wait for each other.
-    n_rows, n_users = int(offsets[-1]), len(offsets) - 1
-    most = 4 * n_rows // ROWS_PER_CHUNK
-    if most < 2:
-        return np.arange(0, n_users + 1, max(1, n_users))
-    n_threads = n_processors()
-    n_rounds = max(n_rows / (MOST_CHUNKS * ROWS_PER_CHUNK), n_users / MOST_USERS) / n_threads
-    n_runs = n_threads * max(1, math.ceil(n_rounds))
-    n_runs = min(n_runs, most)
-    # A run begins with the first user at or after its mark.
-    marks = np.linspace(0, n_rows, n_runs + 1)[:-1]
-    firsts = np.searchsorted(offsets[:-1], np.ceil(marks).astype(offsets.dtype))
-    return np.unique(np.append(firsts, n_users))
 
 
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:
@@ -89,3 +63,81 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
     if errors:  # of several the first task's is raised: those before a task have begun before it
         raise errors[min(errors)]
     return [results[number] for number in range(len(tasks))]
+
+
+def n_processors() -> int:
+    """Return how many threads work at a time: as many as are asked for, else as there is room for.
+
+    Results never depend on it.
+    """
+    given = os.environ.get(VARIABLE, "").strip()
+    if not given:
+        return _count()
+    if not (given.isascii() and given.isdigit() and 0 < len(given) < 10 and int(given)):
+        raise RecframeError(
+            f"the environment variable {VARIABLE} must be a whole number of 1 or more, found "
+            f"{quote(given)}; unset it to use the processors there are"
+        )
+    return int(given)
+
+
+def _count() -> int:
+    """Return how many processors this process may use, its container's share included."""
+    if hasattr(os, "sched_getaffinity"):
+        n_own = len(os.sched_getaffinity(0))
+    else:
+        n_own = os.cpu_count() or 1
+    quota = _own_quota()
+    return n_own if quota is None else max(1, min(n_own, math.ceil(quota)))
+
+
+@cache
+def _own_quota() -> float | None:
+    """Return the processors that this process has, which is looked up once."""
+    return find_quota(Path("/"))
+
+
+def find_quota(root: Path) -> float | None:
+    """Return the processors that the control groups of this process have; None for no limit."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except (OSError, ValueError):  # there are no such groups on this system
+        return None
+    quotas = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            of_group = _read_max
+            mounts = ["sys/fs/cgroup", "sys/fs/cgroup/unified"]
+        elif "cpu" in controllers.split(","):
+            of_group = _read_cfs
+            mounts = [f"sys/fs/cgroup/{controllers}", "sys/fs/cgroup/cpu"]
+        else:
+            continue
+        for mount in mounts:
+            for folder in _list_groups(root / mount, path):
+                with suppress(OSError, ValueError, ZeroDivisionError):  # none is set there
+                    quotas.append(of_group(folder))
+    return min((quota for quota in quotas if quota > 0), default=None)
+
+
+def _list_groups(mount: Path, path: str) -> Iterator[Path]:
+    """Yield the folder of a group and of those it is in; a container may see the last alone."""
+    folder = mount / path.lstrip("/")
+    while folder.is_relative_to(mount):
+        yield folder
+        folder = folder.parent
+
+
+def _read_max(folder: Path) -> float:
+    """Return what a group of version 2 may use."""
+    quota, period = (folder / "cpu.max").read_text().split()
+    return int(quota) / int(period)
+
+
+def _read_cfs(folder: Path) -> float:
+    """Return what a group of version 1 may use, below 0 where that is not limited."""
+    quota, period = (
+        int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period")
+    )
+    return quota / period

@@ -1,10 +1,10 @@
-"""Metrics that count hits, the relevant rows among the first ones. NumPy only."""
+"""Metrics that count rows: hits, which are relevant rows among the first, and judged rows."""
 
 import numpy as np
 
 from recframe.kernel.threads import Array
-from recframe.metrics.registry import Definition, Policy, ratio
-from recframe.metrics.statistics import RankStatistics
+from recframe.metrics.statistics import Policy, RankStatistics, ratio
+from recframe.metrics.ties import find_ties, sum_by
 
 
 def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
@@ -95,7 +95,7 @@ def r_precision(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     1              0.0
     2              1.0
     """
-    numerator, denominator = statistics.hits_at_n_relevant
+    numerator, denominator = statistics.hits_at_n_relevant()
     return ratio(numerator, denominator * statistics.counts.n_relevant, policy)
 
 
@@ -196,16 +196,120 @@ def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     return ratio(np.minimum(n_ranked, k) * denominator - hits, denominator * n_others, policy)
 
 
+def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
+    """
+    Return bpref = the sum of 1 - min(above, R) / min(N, R) over relevant rows / R of every user.
+
+    Above a relevant row are counted the rows that truth holds and that are not relevant; N is the
+    number of such items of the user, ranked or not. Rows that truth does not hold are passed over,
+    and relevant items that are not ranked add 0. In [0, 1]; NaN (or `zero_division`) where R = 0.
+    Where N = 0 a relevant row adds 1. Without `truth` every row is judged (C. Buckley and
+    E. M. Voorhees, "Retrieval evaluation with incomplete information", SIGIR 2004).
+
+    See Also
+    --------
+    judged : How much of the first k rows truth holds.
+    average_precision : What takes rows that truth does not hold as not relevant.
+
+    Notes
+    -----
+    As in trec_eval and ir_measures (``bpref``, ``Bpref``), which have 0 where R = 0 and take a
+    grade below 0 in truth as not judged, and ranx, which has no number where N = 0. Truth that
+    holds relevant items only makes it the recall of the whole ranking. Tied with d others a
+    relevant row has 0 to d of them above it, each as probably.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1, 1], "score": [0.9, 0.8, 0.7], "relevant": [1, 0, 1]})
+    >>> df.rec.bpref()
+    bpref  score
+    user
+    1        0.5
+    """
+    counts, n_others = statistics.among_judged()
+    n_relevant, ties = counts.n_relevant, find_ties(counts)
+    # All of a tie are below as many others as its first one is, and stand among the same.
+    n_above, n_tied = ties.above - ties.n_relevant_above, ties.size - ties.n_relevant
+    most = n_relevant[ties.user]
+    lost = ties.n_relevant * np.minimum(n_above, most)
+    of_tied = ties.n_relevant * _mean_among(n_above, n_tied, most)
+    # Whole numbers first; then each tie divides by its own.
+    lost_by_user = sum_by(ties.user, lost, len(n_relevant))
+    lost_by_user += sum_by(ties.user, of_tied, len(n_relevant))
+    of_all = np.maximum(np.minimum(n_relevant, n_others), 1)
+    kept = np.maximum(counts.n_ranked_relevant * of_all - lost_by_user, 0)
+    return ratio(kept / of_all, n_relevant, policy)
+
+
+def _mean_among(fewest: Array, n_tied: Array, most: Array) -> Array:
+    """Return what others tied with rows add to the mean of how many are above them, `most` at most.
+
+    There are from none to all of them above, each number as probably.
+    """
+    n_below = np.clip(most - fewest, 0, n_tied + 1)  # so many of these numbers are less than most
+    total = n_below * fewest + n_below * (n_below - 1) // 2 + (n_tied + 1 - n_below) * most
+    added: Array = (total - (n_tied + 1) * np.minimum(fewest, most)) / (n_tied + 1)
+    return added
+
+
+def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
+    """
+    Return judged@k = rows among the first k that truth holds / k of every user.
+
+    They are held as relevant or not: what is left is unjudged, and counts as not relevant. In
+    [0, 1]; without `truth` every row is judged. Under ``short="shrink"`` a user with n < k ranked
+    rows is divided by n, as in precision.
+
+    See Also
+    --------
+    bpref : What passes over rows that are not judged.
+    precision : What counts them as not relevant.
+
+    Notes
+    -----
+    As ``Judged@k`` of ir_measures under ``short="shrink"``; there ties go by document name, first
+    name first. Under ``ties="best"`` tied rows that truth holds come before others. T. Sakai,
+    "Alternatives to bpref", SIGIR 2007, tells what follows where it is low.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe
+    >>> df = pd.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [0.9, 0.8]})
+    >>> truth = pd.DataFrame({"user": [1, 1], "item": ["b", "c"], "relevant": [0, 1]})
+    >>> df.rec(truth=truth).judged(k=2)
+    judged@2  score
+    user
+    1           0.5
+    """
+    hits, denominator = statistics.judged_hits(k)
+    return ratio(hits, denominator * rows_at(statistics, k, policy), policy)
+
+
+def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> Array:
+    """
+    Return mean(COLUMN)@k = the sum of a column over the first k rows / k, of every user.
+
+    The column is numeric or boolean, True being 1; it is named as in ``mean(price)@10``, or in
+    quotes, with those inside doubled, where its name has brackets, commas, quotes, @ or =. Which
+    rows are relevant does not count. Of the rows tied across the cut each adds its chance to be
+    above it times its value. Rows that are not there add 0; under ``short="shrink"`` a user with
+    n < k ranked rows is divided by n, and with n = 0 the value is NaN (or `zero_division`).
+
+    See Also
+    --------
+    precision : The mean of relevance.
+
+    Notes
+    -----
+    Popularity, novelty, the share of the long tail, of unseen or of unexpected items and revenue
+    are means of a column: see `recframe.RecAccessor.evaluate`.
+    """
+    numerator, denominator = statistics.sums[column, k]
+    depth = np.minimum(k, statistics.counts.n_ranked) if policy.short == "shrink" else k
+    return ratio(numerator, denominator * depth, policy)
+
+
 def rows_at(statistics: RankStatistics, k: int, policy: Policy) -> Array | int:
     """Return how many rows precision@k looks at."""
     return np.minimum(k, statistics.counts.n_ranked) if policy.short == "shrink" else k
-
-
-HIT_METRICS = {
-    "precision": Definition(precision, "needed", zero_without_relevant=True),
-    "recall": Definition(recall, "needed"),
-    "r_precision": Definition(r_precision, "none", at_n_relevant=True),
-    "f1": Definition(f1, "needed"),
-    "capped_recall": Definition(capped_recall, "needed"),
-    "fall_out": Definition(fall_out, "needed", better="low"),
-}

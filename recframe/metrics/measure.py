@@ -9,11 +9,9 @@ import numpy as np
 from recframe.kernel.counting import Counts, Depth
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.ideal import Grades
-from recframe.metrics.judged_rows import JudgedRows
 from recframe.metrics.names import Metric
-from recframe.metrics.registry import Policy
-from recframe.metrics.statistics import RankStatistics, Sum
+from recframe.metrics.statistics import Policy, RankStatistics
+from recframe.metrics.supplements import Grades, JudgedRows, Sum
 
 
 class Plan(NamedTuple):
@@ -40,30 +38,25 @@ class Plan(NamedTuple):
     needs_judged: bool
     sum_cut_offs: tuple[int, ...] = ()
 
-    @property
-    def deepest(self) -> int:
-        """The last cut-off, 0 where there is none."""
-        return self.cut_offs[-1] if self.cut_offs else 0
-
 
 def make_plan(metrics: Sequence[Metric]) -> Plan:
     """Return what measuring these metrics takes."""
-    cut_offs = _cut_offs(metrics)
-    counted = [metric for metric in metrics if not DEFINITIONS[metric.name].of_column]
-    summed = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
-    open_ended = [DEFINITIONS[metric.name] for metric in metrics if metric.k is None]
-    needs_gains = any(DEFINITIONS[metric.name].needs_gains for metric in metrics)
-    needs_judged = any(DEFINITIONS[metric.name].needs_judged for metric in metrics)
-    plan = Plan(tuple(metrics), cut_offs, None, needs_gains, needs_judged, _cut_offs(summed))
-    if not all(definition.at_n_relevant for definition in open_ended):
-        return plan
-    deepest = max(_cut_offs(counted), default=0)
-    return plan._replace(depth=Depth(deepest, at_n_relevant=bool(open_ended)))
-
-
-def _cut_offs(metrics: Sequence[Metric]) -> tuple[int, ...]:
-    """Return the cut-offs of metrics, each once, in increasing order."""
-    return tuple(sorted({metric.k for metric in metrics if metric.k is not None}))
+    asked = [(metric.k, DEFINITIONS[metric.name]) for metric in metrics]
+    cut_offs = {k for k, _ in asked if k is not None}
+    counted = {k for k, definition in asked if k is not None and not definition.of_column}
+    summed = {k for k, definition in asked if k is not None and definition.of_column}
+    open_ended = [definition for k, definition in asked if k is None]
+    depth = None
+    if all(definition.at_n_relevant for definition in open_ended):
+        depth = Depth(max(counted, default=0), at_n_relevant=bool(open_ended))
+    return Plan(
+        tuple(metrics),
+        tuple(sorted(cut_offs)),
+        depth,
+        any(definition.needs_gains for _, definition in asked),
+        any(definition.needs_judged for _, definition in asked),
+        tuple(sorted(summed)),
+    )
 
 
 def measure_all(
@@ -75,8 +68,8 @@ def measure_all(
     judged: JudgedRows | None = None,
 ) -> Iterator[tuple[int, Array]]:
     """Yield the metrics, each as its index in the plan and a float array of shape (n_users,)."""
-    statistics = RankStatistics(counts, plan.cut_offs, grades, sums, judged)
-    # What is known of a whole ranking, or of its first rows, is cut off for fewer.
+    statistics = RankStatistics(counts, grades, sums, judged)
+    # Deepest first: where one stops is found once, down to the last position that is asked for.
     far = [-np.inf if metric.k is None else -metric.k for metric in plan.metrics]
     for index in np.argsort(far, kind="stable").tolist():
         yield index, measure_one(plan.metrics[index], statistics, policy)

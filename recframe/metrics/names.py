@@ -1,9 +1,10 @@
 """Names: the one string that names a metric and its cut-off, the same everywhere. NumPy only."""
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -11,15 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recframe.errors import RecframeError, find_near, quote, shorten
-from recframe.metrics.column_names import QUOTED, parse_column, spell_column
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.listing import list_names, required_parameters, show_name
-from recframe.metrics.synonyms import find_figure, find_meant
 
+# Of a column in brackets: plain, or in quotes, which are doubled inside.
+PLAIN = re.compile(r"""[^\s()@,='"](?:[^()@,='"]*[^\s()@,='"])?""")
+QUOTED = r"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*')"""
 # Name, parameters, @, k.
 LABEL = re.compile(rf"""^([^(@]*)(\((?:{QUOTED}|[^()"'])*\))?(@?)(.*)""", re.DOTALL)
 NO_LISTS = (str, bytes, bytearray, Mapping)  # whose members are not what was meant
 N_NAMED = 5  # unknown metrics in a message
+LINE, OF_EACH = 79, " of every user."  # of definitions, which all end so
 MAX_METRICS = 100_000  # at a time, for names without end to be refused
 MAX_K = 1 << 53  # up to which floats, by which hits are divided, hold every integer
 
@@ -59,7 +61,7 @@ def make_metric(name: str, k: object = None, **parameters: object) -> Metric:
     # The shortest texts that are read as the same numbers.
     given = ", ".join(f"{key}={value!r}".removesuffix(".0") for key, value in checked)
     if DEFINITIONS[name].of_column:
-        given = spell_column(checked[0][1])
+        given = _spell_column(checked[0][1])
     label = f"{name}({given})" if given else name
     cut_off = DEFINITIONS[name].cut_off
     if cut_off == "none" or (cut_off == "optional" and k is None):
@@ -172,7 +174,7 @@ def _parts_of_text(label: str) -> tuple[str, str | None, str, str]:
 def _parse_parameters(label: str, name: str, given: str | None) -> dict[str, object]:
     """Return what is written in brackets: a column, or parameters, as numbers where they are."""
     if DEFINITIONS[name].of_column:
-        return {"column": parse_column(label, name, given or "")}
+        return {"column": _parse_column(label, name, given or "")}
     parameters: dict[str, object] = {}
     for part in [] if given is None else given.split(","):
         key, _, text = map(str.strip, part.partition("="))
@@ -237,3 +239,129 @@ def _suggestion(label: object) -> str:
     is_given = k.isdigit() and cut_off != "none"
     ending = f"@{k}" if is_given else "@k" if cut_off == "needed" else ""
     return f", did you mean '{shorten(near[0] + brackets + ending)}'?"
+
+
+def _parse_column(label: object, name: str, given: str) -> str:
+    """Return the name of a column written in the brackets of a label, in quotes or not."""
+    if PLAIN.fullmatch(given):
+        return given
+    if len(given) > 2 and re.fullmatch(QUOTED, given):
+        return given[1:-1].replace(2 * given[0], given[0])
+    example = _spell_column(given or "price")
+    raise RecframeError(
+        f"{quote(label)}: {name} takes the name of a column, in quotes where that has brackets, "
+        f"commas, quotes, @ or =, as in {name}({example})@10, found {quote(given or 'none')}"
+    )
+
+
+def _spell_column(name: str) -> str:
+    """Return the name of a column as it is written in brackets."""
+    if PLAIN.fullmatch(name):
+        return name
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def describe_metrics() -> str:
+    """Return a line on each metric, or two: its name and its definition."""
+    lines = [
+        (
+            show_name(name),
+            definition.formula.__doc__ or "Return (python -OO leaves definitions out)",
+        )
+        for name, definition in DEFINITIONS.items()
+    ]
+    width = max(len(name) for name, _ in lines) + 4
+    lay_out = partial(textwrap.fill, width=LINE, subsequent_indent=" " * width)
+    head = "metrics of every user, with hits@c the relevant rows among the first c:"
+    texts = []
+    for name, text in lines:
+        first = text.strip().splitlines()[0].removeprefix("Return ")
+        first = first.removesuffix(OF_EACH).rstrip(",")
+        texts.append(lay_out(f"  {name}".ljust(width) + first))
+    return "\n".join([head, *texts])
+
+
+def list_names() -> str:
+    """Return the names of all metrics as a sentence part."""
+    return ", ".join(map(show_name, DEFINITIONS))
+
+
+def show_name(name: str) -> str:
+    """Return a metric's name with what must be given, and its cut-off, in brackets if it may be."""
+    at = {"needed": "@k", "optional": "[@k]", "none": ""}[DEFINITIONS[name].cut_off]
+    return f"{name}{required_parameters(name)}{at}"
+
+
+def required_parameters(name: str) -> str:
+    """Return what a metric must be given in brackets, with these, or nothing."""
+    if DEFINITIONS[name].of_column:
+        return "(COLUMN)"
+    keys = [f"{one.name}=…" for one in DEFINITIONS[name].parameters if one.default is None]
+    return f"({', '.join(keys)})" if keys else ""
+
+
+# Other names of metrics, read as `_find` says. Where a library means another metric by one of them
+# than most of the field, the field's meaning counts.
+SYNONYMS = {
+    "precision": ("prec", "p"),
+    "recall": ("rec", "r", "sensitivity", "tpr"),
+    "r_precision": ("rp", "rprec"),
+    "f1": ("f", "fmeasure", "fbeta", "f1beta"),
+    "hit_rate": ("hit", "hits", "hr", "hitratio", "success", "accuracy", "acc"),
+    "all_relevant": ("allrecall", "allhits", "completerecall"),
+    "reciprocal_rank": ("rr", "mrr", "reciprank"),
+    "average_precision": ("ap", "apk", "map", "mapk", "avgprec"),
+    "ndcg": ("ndcgburges", "normalizeddcg", "normalizeddiscountedcumulativegain"),
+    "dcg": ("dcgburges", "discountedcumulativegain"),
+    "rbp": ("rankbiasedprecision",),
+    "err": ("expectedreciprocalrank",),
+    "bpref": ("binarypreference",),
+    "judged": ("judgedat", "judgedrate"),
+    "fall_out": ("fpr", "falsepositiverate"),
+    "capped_recall": ("recallcap", "rcap", "cappedr"),
+    "auc": ("aucroc", "rocauc", "auroc", "gauc"),
+}
+# Of the figures of `catalogue`, which are of all lists together and no metric of a user.
+FIGURES = {
+    "coverage": ("cataloguecoverage", "catalogcoverage", "itemcoverage"),
+    "gini": ("giniindex", "ginicoefficient", "exposuregini"),
+    "entropy": ("shannonentropy", "distributionalcoverage"),
+    "personalization": ("personalisation",),
+}
+# Words of a name that do not tell which metric it is.
+NO_NAMES = ("at", "k", "cut", "mean", "retrieval", "score", "top", "cosine", "dot")
+
+
+class Meant(NamedTuple):
+    """A metric, or a figure, that a label seems to mean, and its cut-off, 0 where it has none."""
+
+    name: str
+    k: int
+
+
+def find_meant(label: str) -> Meant | None:
+    """Return the metric that a label means by a name of the field, None where none is known."""
+    return _find(label, SYNONYMS)
+
+
+def find_figure(label: str) -> Meant | None:
+    """Return the figure of `catalogue` that a label means, None where it means none."""
+    return _find(label, FIGURES)
+
+
+def _find(label: str, synonyms: Mapping[str, tuple[str, ...]]) -> Meant | None:
+    """Return what a label means, and its cut-off, None where it means nothing.
+
+    The label is read as words, whatever parts them, as capitals within do; without its case, the
+    words that do not tell, and a number at its end that is in no known name, which is the cut-off.
+    """
+    meant = {name.replace("_", ""): name for name in synonyms}
+    meant |= {plain: name for name, plains in synonyms.items() for plain in plains}
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label[:100])
+    *words, last = re.findall(r"[a-z0-9]+", parted.lower()) or [""]
+    k = int(last) if words and last.isdigit() else 0
+    plain = "".join(word for word in [*words, *([] if k else [last])] if word not in NO_NAMES)
+    if not k and plain not in meant and (found := re.fullmatch(r"(.*\D)([0-9]+)", plain)):
+        plain, k = found[1], int(found[2])
+    return Meant(meant[plain], k) if plain in meant else None

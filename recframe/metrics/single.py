@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 from recframe.calls import public
 from recframe.errors import RecframeError, WrongTypeError, quote
 from recframe.kernel.counting import count
-from recframe.kernel.rankings import TIE_RULES, Rankings
+from recframe.kernel.grouping import Groups
+from recframe.kernel.ranking import TIE_RULES, Ranker, Rankings
 from recframe.kernel.threads import Array
 from recframe.metrics.measure import make_plan, measure_all
 from recframe.metrics.names import Metric, make_metric
-from recframe.metrics.registry import Policy
+from recframe.metrics.statistics import Policy
 
 
 @public
@@ -201,8 +202,9 @@ def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> f
         raise RecframeError(f"relevant must be boolean or 0/1, found {quote(relevant)}")
     if metric.k is not None and metric.k > len(score):
         raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")
-    rankings = Rankings(score, relevant == 1, np.array([0, len(score)]), np.zeros(1, np.int64))
-    counts = count(rankings, TIE_RULES["expected"])
+    groups, rule = Groups(1, offsets=np.array([0, len(score)])), TIE_RULES["expected"]
+    ranker = Ranker(Rankings(groups, score, (relevant == 1).view(np.uint8)), rule)
+    counts = count(ranker, slice(0, 1), rule, np.zeros(1, np.int64))
     ((_, values),) = measure_all(counts, make_plan([metric]), Policy("raise", np.nan))
     return float(values[0])
 

@@ -17,8 +17,7 @@ from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.arguments import TruthLike
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.other_tables import make_of_table
-from recframe.frames.tables import plain_table
+from recframe.frames.tables import make_of_table, plain_table
 from recframe.frames.truth import read_judged
 from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric

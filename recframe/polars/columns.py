@@ -28,11 +28,11 @@ def _make_sample(*columns: tuple[str, pl.DataType, str]) -> pd.DataFrame:
     Some types are equal and not the same; these are told apart as they show themselves.
     """
     schema = {name: kind for name, kind, _ in columns}
-    stand_ins: dict[str, pl.DataType] = {
+    replaced: dict[str, pl.DataType] = {
         name: pl.List(pl.Int8) for name in schema if schema[name].is_nested()
     }
-    stand_ins |= {name: pl.String() for name in schema if is_foreign(schema[name])}
-    return sample_of(open_table(pl.DataFrame(schema={**schema, **stand_ins})))
+    replaced |= {name: pl.String() for name in schema if is_foreign(schema[name])}
+    return sample_of(open_table(pl.DataFrame(schema={**schema, **replaced})))
 
 
 def as_polars(table: Any, schema: pl.Schema) -> pl.DataFrame:

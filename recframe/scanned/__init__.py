@@ -32,7 +32,7 @@ ROW_SIZED = ("rank", "top", "judge")
 NO_COLUMNS = Columns(None, [], None)
 
 
-class Source(NamedTuple):
+class ScannedFiles(NamedTuple):
     """The files that are read, what reading them may use, and how messages spell the call."""
 
     found: list[Found]
@@ -65,7 +65,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     Parameters
     ----------
-    frame : Source
+    frame : ScannedFiles
         What `recframe.scan` makes of paths.
 
     See Also
@@ -83,7 +83,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     KNN scores     0.226328
     """
 
-    def __init__(self, frame: Source) -> None:
+    def __init__(self, frame: ScannedFiles) -> None:
         super().__init__(frame)
         self._call = frame.call
 
@@ -153,8 +153,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return super()._bind(placed)
 
     @property
-    def _source(self) -> Source:
-        source: Source = self._frame
+    def _source(self) -> ScannedFiles:
+        source: ScannedFiles = self._frame
         return source
 
     @property
@@ -242,4 +242,4 @@ def scan_files(
     access: Access = ENVIRONMENT,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options."""
-    return ScannedRecAccessor(Source(found, limits, call, access))._bind(options)
+    return ScannedRecAccessor(ScannedFiles(found, limits, call, access))._bind(options)

@@ -14,7 +14,7 @@ from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
-from recframe.frames.reading import read_interactions
+from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import mean_table, plain_table
 from recframe.methods import Join, Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
@@ -24,13 +24,13 @@ from recframe.spark.beside import BESIDE
 from recframe.spark.columns import check_frame, check_kinds, check_order, make_sample
 from recframe.spark.given import open_beside
 from recframe.spark.lazy import (
-    Parts,
+    UserRows,
     bring_together,
     find_beside,
     find_user,
     make_checked,
     make_empty,
-    make_of_parts,
+    make_of_partitions,
     make_of_users,
     pick,
 )
@@ -197,14 +197,14 @@ class SparkRecAccessor(RankingMethods[Any]):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        parts, options = self._together(columns, options, reads_all=reads_all)
+        source, options = self._together(columns, options, reads_all=reads_all)
         made = self._make_sample(make, columns, options)
-        result = parts.make_result(made, self._frame.columns, columns, reads_all=reads_all)
-        is_checked = columns.user is not None and bool(parts.layout.beside or self._partitioned)
+        result = source.make_result(made, self._frame.columns, columns, reads_all=reads_all)
+        is_checked = columns.user is not None and bool(source.layout.beside or self._partitioned)
         names = result.schema.names
-        task = tasks.Task(parts.layout, make, columns, options, names, parts.users, is_checked)
+        task = tasks.Task(source.layout, make, columns, options, names, source.users, is_checked)
         run = partial(tasks.make_rows if reads_all else tasks.make_users, task=task)
-        return make_checked(parts.rows, run, result, task)
+        return make_checked(source.rows, run, result, task)
 
     def _make_sample(self, make: Make, columns: Columns, options: Options) -> pd.DataFrame:
         """Return what is made of no row."""
@@ -215,7 +215,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _together(
         self, columns: Columns, options: Options, *, reads_all: bool = False
-    ) -> tuple[Parts, Options]:
+    ) -> tuple[UserRows, Options]:
         """Return the rows of the frame and those beside it, and the options that go with them."""
         check_kinds(self._frame, columns)
         beside, options = open_beside(self._given, self._frame, columns, options)
@@ -230,12 +230,12 @@ class SparkRecAccessor(RankingMethods[Any]):
         make_table: MakeTable,
         join: Join | None = None,
     ) -> Any:
-        parts, options = self._together(columns, options)
+        (rows, layout, users), options = self._together(columns, options)
         empty = self._make_sample(make, columns, options)
-        task = tasks.Task(parts.layout, make, columns, options, [], parts.users, is_checked=True)
-        read = partial(cells.make_part, task=task, lists_users=self._partitioned)
+        task = tasks.Task(layout, make, columns, options, [], users, is_checked=True)
+        read = partial(cells.make_partition, task=task, lists_users=self._partitioned)
         of_all = partial(cells.make_of_made, make_table=make_table, empty=empty)
-        return make_of_parts(parts.rows, read, of_all, list(plain_table(make_table(empty)).columns))
+        return make_of_partitions(rows, read, of_all, list(plain_table(make_table(empty)).columns))
 
     def _by_segment(self, grouping: Grouping, *_: Any) -> Any:
         asked = " and ".join(dict.fromkeys(one.argument for one in grouping.all))
@@ -263,8 +263,8 @@ class SparkRecAccessor(RankingMethods[Any]):
         check_kinds(self._frame, columns)
         beside, options = open_beside(self._given, self._frame, columns, self._options)
         truth = beside.pop("truth", None)
-        parts = bring_together(self._frame, beside, columns, options, keeps=self._partitioned)
-        return described.describe(parts, truth, self._sample, columns, k, options)
+        source = bring_together(self._frame, beside, columns, options, keeps=self._partitioned)
+        return described.describe(source, truth, self._sample, columns, k, options)
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         beside, options = open_beside(self._given, self._frame, columns, self._options)

@@ -7,16 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.frames.beside import check_rows, naming
-from recframe.frames.candidates import Candidates, read_excluded
 from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns
-from recframe.frames.ids import encode
-from recframe.frames.interactions import Interactions
-from recframe.frames.judgments import Judgments, read_judgments
+from recframe.frames.ids import as_users, encode
+from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.judgments import (
+    Candidates,
+    Judgments,
+    check_rows,
+    naming,
+    read_excluded,
+    read_judgments,
+)
 from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, find_items
-from recframe.frames.reading import read_interactions
 from recframe.frames.truth import Judge
-from recframe.frames.user_index import as_users
 from recframe.options import Options
 
 BESIDE = ("truth", "exclude")  # the options that are frames
@@ -51,7 +54,7 @@ def find_roles(other: str, columns: Columns, options: Options) -> Columns:
         return find_pair_columns(frame, columns)
 
 
-def read_part(
+def read_partition(
     frame: pd.DataFrame, columns: Columns, options: Options
 ) -> tuple[Interactions, list[Common]]:
     """Return the arrays of a part, by the truth and the excluded pairs of its users in the options.

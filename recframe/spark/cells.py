@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.calls import public
+from recframe.frames.ids import as_users
 from recframe.frames.tables import mean_of_sums, plain_table, sort_table, sum_and_count
-from recframe.frames.user_index import as_users
 from recframe.methods import MakeTable
 from recframe.spark.beside import Common, check_common
-from recframe.spark.tasks import CELL, CELLS, PART, Batches, Task, gather, join_users, number
+from recframe.spark.tasks import CELL, PARTITION, Batches, Task, gather, in_cell, join_users
 from recframe.spark.tidy import as_arrays, as_per_user, as_series, type_of
 
 
-class Part(NamedTuple):
+class Computed(NamedTuple):
     """What is made of a partition, and its users and what it has in common, to be checked."""
 
     made: pd.DataFrame
@@ -26,16 +26,16 @@ class Part(NamedTuple):
     common: list[Common]
 
 
-def make_part(table: pa.Table, task: Task, *, lists_users: bool) -> Part:
+def make_partition(table: pa.Table, task: Task, *, lists_users: bool) -> Computed:
     """Return what is made of the rows of a partition, and its users where they are listed."""
     rows, made, common = task.run(table)
     if not lists_users or not task.users:
-        return Part(made, pd.Index([]), common)
+        return Computed(made, pd.Index([]), common)
     users = rows.group_by([of_frame for of_frame, *_ in task.users]).aggregate([]).drop_null()
-    return Part(made, as_users([pd.Index(as_series(ids)) for ids in users.columns]), common)
+    return Computed(made, as_users([pd.Index(as_series(ids)) for ids in users.columns]), common)
 
 
-def make_of_made(parts: list[Part], make_table: MakeTable, empty: pd.DataFrame) -> pd.DataFrame:
+def make_of_made(parts: list[Computed], make_table: MakeTable, empty: pd.DataFrame) -> pd.DataFrame:
     """Return what is made of what is made of all partitions."""
     join_users([part.users for part in parts])
     check_common([one for part in parts for one in part.common])
@@ -45,8 +45,7 @@ def make_of_made(parts: list[Part], make_table: MakeTable, empty: pd.DataFrame) 
 def make_cell(batches: Batches, make: Callable[[pa.Table], Any]) -> Iterator[pa.RecordBatch]:
     """Yield what is made of the rows of a partition, in a cell."""
     if (table := gather(batches)) is not None:
-        cell = pa.array([pickle.dumps(public(make)(table))], CELLS[CELL])
-        yield pa.record_batch([pa.repeat(number(), 1), cell], names=list(CELLS))
+        yield from in_cell(public(make)(table)).to_batches()
 
 
 def make_of_cells(
@@ -90,5 +89,5 @@ def make_of_sums(
 
 def read_cells(table: pa.Table) -> list[Any]:
     """Return what is in cells, in the order of the partitions that they come from."""
-    cells = table.filter(pc.is_valid(table[CELL])).sort_by(PART)[CELL]
+    cells = table.filter(pc.is_valid(table[CELL])).sort_by(PARTITION)[CELL]
     return [pickle.loads(cell) for cell in cells.to_pylist()]

@@ -10,8 +10,7 @@ from pyspark.sql import types as kinds
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.labels import is_infer
-from recframe.frames.names import has_role_name, is_time
+from recframe.frames.names import has_role_name, is_infer, is_time
 from recframe.frames.values import OF_MEAN
 from recframe.options import Options
 from recframe.spark.tidy import as_series
@@ -33,7 +32,7 @@ SIMPLE = {
     kinds.TimestampType: pa.timestamp("us", "UTC"),
     kinds.TimestampNTZType: pa.timestamp("us"),
 }
-VERDICTS = (kinds.NumericType, kinds.BooleanType, kinds.StringType)  # types that relevance has
+RELEVANCE_TYPES = (kinds.NumericType, kinds.BooleanType, kinds.StringType)
 
 
 def make_sample(frame: Any) -> pd.DataFrame:
@@ -112,7 +111,7 @@ def check_said(truth: Any, roles: Columns, options: Options) -> None:
     if roles.relevant is not None or not is_infer(options.relevant):
         return
     for field in truth.schema:
-        label, is_verdict = field.name, isinstance(field.dataType, VERDICTS)
+        label, is_verdict = field.name, isinstance(field.dataType, RELEVANCE_TYPES)
         is_id = has_role_name(label, "user") or has_role_name(label, "item") or is_time(label)
         if is_verdict and not is_id and label not in roles.labels:
             raise RecframeError(
@@ -124,7 +123,7 @@ def check_said(truth: Any, roles: Columns, options: Options) -> None:
 
 def check_order(options: Options) -> None:
     """Raise for options that Spark cannot follow, which keeps no order of rows."""
-    if options.tie_rule.reads_rows:
+    if options.tie_rule.row_order:
         raise RecframeError(
             f"ties={options.ties!r} reads the order of rows, which Spark does not keep; "
             "pass ties='expected', 'best', 'worst' or 'item'"

@@ -16,15 +16,15 @@ from recframe.analysis.describe import (
 )
 from recframe.analysis.description import DUPLICATES, Description
 from recframe.frames.columns import Columns, get_column
+from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import Judgments, read_judgments
 from recframe.frames.overlap import Items, find_items
-from recframe.frames.reading import read_interactions
 from recframe.frames.truth import Judge
 from recframe.options import Options
 from recframe.spark.beside import Common, check_common, leave_candidates
 from recframe.spark.cells import read_cells
-from recframe.spark.lazy import Parts, make_cells
-from recframe.spark.tasks import Layout, join_users
+from recframe.spark.lazy import UserRows, make_cells
+from recframe.spark.tasks import PartitionLayout, join_users
 from recframe.spark.tidy import as_frame
 
 
@@ -38,7 +38,7 @@ class Counted(NamedTuple):
 
 
 def describe(
-    parts: Parts,
+    source: UserRows,
     truth: Any,
     sample: pd.DataFrame,
     columns: Columns,
@@ -51,10 +51,11 @@ def describe(
         rows = as_frame(truth.toArrow(), truth.columns)
         judgments = read_judgments(columns, replace(options, truth=rows))
         options = replace(options, truth=rows.iloc[:0])  # which workers do not need
+    partitions, layout, _ = source
     count = partial(
-        count_part, layout=parts.layout, judgments=judgments, columns=columns, k=k, options=options
+        count_partition, layout=layout, judgments=judgments, columns=columns, k=k, options=options
     )
-    counted = read_cells(make_cells(parts.rows, count).toArrow())
+    counted = read_cells(make_cells(partitions, count).toArrow())
     users = join_users([part.users for part in counted])
     check_common([one for part in counted for one in part.common])
     figures = [part.figures for part in counted]
@@ -70,9 +71,9 @@ def describe(
     return describe_figures(figures, columns.scores, k)
 
 
-def count_part(
+def count_partition(
     table: pa.Table,
-    layout: Layout,
+    layout: PartitionLayout,
     judgments: Judgments | None,
     columns: Columns,
     k: int,
@@ -84,8 +85,8 @@ def count_part(
     is_all = columns.user is None
     judge = None if judgments is None else Judge(judgments, options)
     figures = count_figures(frame, columns, k, options, judge, is_all=is_all)
-    users = read_interactions(frame, columns, options, lenient=True).groups.users
+    users = read_interactions(frame, columns, options, lenient=True).users.ids
     items = Items(False)
     if judgments is not None:
-        items = find_items(get_column(frame, columns.item), judgments.item)
+        items = find_items(get_column(frame, columns.item), judgments.pairs.item)
     return Counted(figures, users, items, common)

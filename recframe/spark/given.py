@@ -8,10 +8,8 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import RecframeError, shorten
-from recframe.frames.beside import load_frame
-from recframe.frames.candidates import read_excluded
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.judgments import read_judgments
+from recframe.frames.judgments import load_frame, read_excluded, read_judgments
 from recframe.options import Options
 from recframe.spark.beside import BESIDE, find_roles, put
 from recframe.spark.columns import check_alike, check_kinds, check_said, check_whole, make_sample

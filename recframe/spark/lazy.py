@@ -9,9 +9,9 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 
+from recframe.analysis.inspect import N_IDS_NAMED
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns, find_columns
-from recframe.frames.labels import other_labels
+from recframe.frames.columns import Columns, find_columns, other_labels
 from recframe.options import Options
 from recframe.spark import cells, tasks
 from recframe.spark.beside import find_roles, put
@@ -19,8 +19,10 @@ from recframe.spark.columns import make_sample
 from recframe.spark.tidy import as_frame, type_of
 
 INTEGERS = (kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType)
-CELLS = {tasks.PART: kinds.IntegerType(), tasks.CELL: kinds.BinaryType()}
-N_EXAMPLES = 3  # rows that a refusal names ids of
+CELL_FIELDS = [
+    kinds.StructField(tasks.PARTITION, kinds.IntegerType()),
+    kinds.StructField(tasks.CELL, kinds.BinaryType()),
+]
 OF_RESULTS = {
     pa.string(): kinds.StringType(),
     pa.int64(): kinds.LongType(),
@@ -28,7 +30,7 @@ OF_RESULTS = {
 }
 
 
-class Result(NamedTuple):
+class ResultColumns(NamedTuple):
     """The columns of a result: Spark's schema by names of their own, and the labels they get."""
 
     schema: Any
@@ -36,19 +38,19 @@ class Result(NamedTuple):
     users: list[str]
 
 
-class Parts(NamedTuple):
+class UserRows(NamedTuple):
     """Rows of which those of a user are in one partition, what their columns are, and the users'.
 
     Each column of users is one, or one of the frame and one of truth.
     """
 
     rows: Any
-    layout: tasks.Layout
+    layout: tasks.PartitionLayout
     users: list[list[str]]
 
     def make_result(
         self, made: pd.DataFrame, own: list[str], columns: Columns, *, reads_all: bool
-    ) -> Result:
+    ) -> ResultColumns:
         """Return the columns of what is made, given it for no row and the columns of the frame."""
         types, string, double = self.rows.schema, kinds.StringType(), kinds.DoubleType()
         if reads_all:
@@ -66,7 +68,7 @@ class Parts(NamedTuple):
         labels = [*own, *added]
         names = [f"r{at}" for at in range(len(labels))]
         fields = map(kinds.StructField, names, given)
-        return Result(kinds.StructType(list(fields)), labels, [names[at] for at in places])
+        return ResultColumns(kinds.StructType(list(fields)), labels, [names[at] for at in places])
 
 
 def _type_of(ids: list[Any]) -> Any:
@@ -97,7 +99,7 @@ def bring_together(
     *,
     reads_all: bool = False,
     keeps: bool = False,
-) -> Parts:
+) -> UserRows:
     """Return the rows of a frame and of those beside it, those of every user in one partition.
 
     Where it `keeps` its rows, they are so already, unless others are to join them.
@@ -131,12 +133,12 @@ def bring_together(
             side.select(*picked).withColumn(tasks.SIDE, F.lit(number + 1).cast("byte")),
             allowMissingColumns=True,
         )
-    layout = tasks.Layout(own, sides, others)
+    layout = tasks.PartitionLayout(own, sides, others)
     if columns.user is None:
-        return Parts(rows.repartition(1), layout, [])
+        return UserRows(rows.repartition(1), layout, [])
     if beside or not keeps:
         rows = rows.repartition(*(_key(rows, names) for names in _join(list(users.values()))))
-    return Parts(rows, layout, _join([users[side] for side in ("", "truth") if side in users]))
+    return UserRows(rows, layout, _join([users[side] for side in ("", "truth") if side in users]))
 
 
 def _join(sides: list[list[str]]) -> list[list[str]]:
@@ -154,13 +156,12 @@ def _key(rows: Any, users: list[str]) -> Any:
     return F.coalesce(*ids)
 
 
-def make_checked(rows: Any, run: Any, result: Result, task: tasks.Task) -> Any:
+def make_checked(rows: Any, run: Any, result: ResultColumns, task: tasks.Task) -> Any:
     """Return what is made of every partition, checked when it is computed where that is needed."""
     schema = result.schema
     if not task.is_checked:
         return rows.mapInArrow(run, schema).toDF(*result.labels)
-    beside = [kinds.StructField(name, kind) for name, kind in CELLS.items()]
-    wider = kinds.StructType([*schema.fields, *beside])
+    wider = kinds.StructType([*schema.fields, *CELL_FIELDS])
     # A user's results meet, and so do all cells. Both branches below share what is here.
     made = rows.mapInArrow(run, wider).repartition(*map(F.col, result.users))
     finish = partial(tasks.finish, names=schema.names, users=result.users)
@@ -173,18 +174,17 @@ def make_checked(rows: Any, run: Any, result: Result, task: tasks.Task) -> Any:
 
 def make_cells(frame: Any, read: Callable[[pa.Table], Any]) -> Any:
     """Return what is read of every partition, in a cell for each."""
-    fields = [kinds.StructField(name, kind) for name, kind in CELLS.items()]
-    return frame.mapInArrow(partial(cells.make_cell, make=read), kinds.StructType(fields))
+    return frame.mapInArrow(partial(cells.make_cell, make=read), kinds.StructType(CELL_FIELDS))
 
 
-def make_of_parts(
+def make_of_partitions(
     rows: Any,
     read: Callable[[pa.Table], Any],
     make: Callable[[list[Any]], pd.DataFrame],
     labels: list[str],
 ) -> Any:
     """Return what is made, in one place, of what is read of every partition."""
-    always = [F.lit(None).cast(kind).alias(name) for name, kind in CELLS.items()]
+    always = [F.lit(None).cast(field.dataType).alias(field.name) for field in CELL_FIELDS]
     made = make_cells(rows, read).union(rows.sparkSession.range(1).select(*always))
     fields = [kinds.StructField(label, OF_RESULTS[type_of(label)]) for label in labels]
     make_one = partial(cells.make_of_cells, make=make, labels=labels)
@@ -201,7 +201,7 @@ def make_of_users(
     """Return what is made, in one place, of what is read of every part of a per-user table."""
     scores, metrics = (list(empty.columns.unique(level)) for level in ("score", "metric"))
     plain = per_user.toDF(*(f"r{at}" for at in range(len(per_user.columns))))
-    return make_of_parts(plain, partial(read, scores=scores, metrics=metrics), make, labels)
+    return make_of_partitions(plain, partial(read, scores=scores, metrics=metrics), make, labels)
 
 
 def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.DataFrame:
@@ -224,7 +224,7 @@ def find_user(frame: Any, user: Hashable, users: list[Hashable]) -> pd.DataFrame
     plain = frame.toDF(*(f"c{at}" for at in range(len(labels))))
     find = partial(tasks.find_rows, user=user, users=users, labels=labels)
     found = plain.mapInArrow(find, plain.schema).toArrow()
-    return as_frame(found if len(found) else plain.limit(N_EXAMPLES).toArrow(), labels)
+    return as_frame(found if len(found) else plain.limit(N_IDS_NAMED).toArrow(), labels)
 
 
 def find_beside(

@@ -17,7 +17,7 @@ from recframe.frames.columns import Columns
 from recframe.frames.duplicates import advise_blindly
 from recframe.methods import Make
 from recframe.options import Options
-from recframe.spark.beside import Common, check_common, join_ids, put, read_part
+from recframe.spark.beside import Common, check_common, join_ids, put, read_partition
 from recframe.spark.tidy import (
     as_arrays,
     as_frame,
@@ -26,14 +26,14 @@ from recframe.spark.tidy import (
 
 Batches = Iterable[pa.RecordBatch]
 
-MOST_ROWS = 1 << 16  # of a batch that is handed back
-SIDE, PART, CELL = "side", "part", "cell"  # columns beside those of rows and results
-CELLS = {PART: pa.int32(), CELL: pa.binary()}
+RETURNED_ROWS = 1 << 16  # of a batch
+SIDE, PARTITION, CELL = "side", "partition", "cell"  # columns beside those of rows and results
+CELL_TYPES = {PARTITION: pa.int32(), CELL: pa.binary()}
 
 Said = list[Common] | RecframeError  # what a partition has in common with others, or is refused for
 
 
-class Layout(NamedTuple):
+class PartitionLayout(NamedTuple):
     """What the columns of a partition are: names there, and the labels that they stand for.
 
     Where there are rows of others `beside` those of the frame, by option, the column `SIDE` tells
@@ -61,10 +61,10 @@ class Layout(NamedTuple):
 class Task(NamedTuple):
     """What is made of the rows of every partition, and how it is handed back.
 
-    That is by columns of these `names`; where the result `is_checked`, with those of `CELLS`.
+    That is by columns of these `names`; where the result `is_checked`, with those of `CELL_TYPES`.
     """
 
-    layout: Layout
+    layout: PartitionLayout
     make: Make
     columns: Columns
     options: Options
@@ -77,7 +77,7 @@ class Task(NamedTuple):
         """Return rows of the frame, what is made of them, what they have in common with others."""
         rows, frame, options = self.layout.split(table, self.options)
         try:
-            interactions, common = read_part(frame, self.columns, options)
+            interactions, common = read_partition(frame, self.columns, options)
             return rows, self.make(interactions, options), common
         except RecframeError as error:
             said = str(error)
@@ -103,14 +103,12 @@ class Task(NamedTuple):
         """Yield a result in batches."""
         table = pa.table(columns, self.names)
         if self.is_checked:
-            beside = [pa.repeat(number(), len(table)), pa.nulls(len(table), CELLS[CELL])]
-            for name, column in zip(CELLS, beside, strict=True):
+            beside = [pa.repeat(number(), len(table)), pa.nulls(len(table), CELL_TYPES[CELL])]
+            for name, column in zip(CELL_TYPES, beside, strict=True):
                 table = table.append_column(name, column)
             if said:  # in a row without a user, all of which meet in one partition
-                row = {PART: [number()], CELL: [pickle.dumps(said)]}
-                cells = pa.table({name: pa.array(row[name], CELLS[name]) for name in row})
-                table = pa.concat_tables([table, cells], promote_options="default")
-        yield from table.to_batches(max_chunksize=MOST_ROWS)
+                table = pa.concat_tables([table, in_cell(said)], promote_options="default")
+        yield from table.to_batches(max_chunksize=RETURNED_ROWS)
 
 
 def make_users(batches: Batches, task: Task) -> Iterator[pa.RecordBatch]:
@@ -146,7 +144,13 @@ def gather(batches: Batches) -> pa.Table | None:
 
 def number() -> pa.Scalar:
     """Return the number of the partition."""
-    return pa.scalar(TaskContext.get().partitionId(), CELLS[PART])
+    return pa.scalar(TaskContext.get().partitionId(), CELL_TYPES[PARTITION])
+
+
+def in_cell(value: object) -> pa.Table:
+    """Return a row that has the number of the partition, and a value in its cell."""
+    row = {PARTITION: [number()], CELL: [pickle.dumps(value)]}
+    return pa.table({name: pa.array(row[name], CELL_TYPES[name]) for name in row})
 
 
 # What is checked when all results of a user, and all cells, have been brought together.
@@ -157,7 +161,7 @@ def finish(batches: Batches, names: list[str], users: list[str]) -> Iterator[pa.
     if (table := gather(batches)) is not None:
         table = table.filter(pc.is_null(table[CELL]))
         _check_whole(table, users)
-        yield from table.select(names).to_batches(max_chunksize=MOST_ROWS)
+        yield from table.select(names).to_batches(max_chunksize=RETURNED_ROWS)
 
 
 def check_beside(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -182,14 +186,15 @@ def _check_said(parts: list[Said]) -> None:
 @public
 def _check_whole(table: pa.Table, users: list[str]) -> None:
     """Raise where results of a user come from several partitions."""
-    parts = table.group_by([*users, PART]).aggregate([]).drop_null()
-    counts = parts.group_by(users).aggregate([(PART, "count")])
-    if parts.num_rows > counts.num_rows:
-        most = pc.index(counts["part_count"], pc.max(counts["part_count"])).as_py()
-        found, n_parts = [counts[user][most].as_py() for user in users], counts["part_count"][most]
+    of_users = table.group_by([*users, PARTITION]).aggregate([]).drop_null()
+    counts = of_users.group_by(users).aggregate([(PARTITION, "count")])
+    if of_users.num_rows > counts.num_rows:
+        n_partitions = counts[f"{PARTITION}_count"]
+        most = pc.index(n_partitions, pc.max(n_partitions)).as_py()
+        found = [counts[user][most].as_py() for user in users]
         raise RecframeError(
             f"partitioned=True: user {quote(tuple(found) if len(found) > 1 else found[0])} has "
-            f"rows in {n_parts} partitions; leave "
+            f"rows in {n_partitions[most]} partitions; leave "
             "partitioned=True out to have them brought together"
         )
 

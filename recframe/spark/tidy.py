@@ -8,10 +8,10 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.arrow_tables import NULLABLE
-from recframe.frames.user_index import as_users
+from recframe.frames.ids import as_users
 
 COUNTS = ("k", "n_users", "n_won", "n_tied", "n_lost")
-TEXTS = ("score", "metric", "baseline", "interval", "test")
+TEXT_LABELS = ("score", "metric", "baseline", "interval", "test")
 
 
 def as_frame(table: pa.Table, labels: Sequence[Hashable]) -> pd.DataFrame:
@@ -63,7 +63,7 @@ def as_per_user(table: pa.Table, scores: list[str], metrics: list[str]) -> pd.Da
 
 def type_of(label: str) -> pa.DataType:
     """Return the type of a column of such a table."""
-    if label in TEXTS:
+    if label in TEXT_LABELS:
         return pa.string()
     is_count = label in COUNTS or label.startswith("n_undefined")
     return pa.int64() if is_count else pa.float64()

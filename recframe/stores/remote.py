@@ -17,18 +17,17 @@ from recframe.stores.store import Store
 TAIL = 8 << 10, 64 << 10  # bytes that are read first of a file; most footers are in it
 TAIL_SHARE = 64  # of the file, as large ones have large footers
 END = 8  # bytes behind the footer: how many it has, and what kind of file it is
-BLOCK = 64 << 10  # bytes; what is read of a part that is not held, at least
-MOST = 4 << 20  # the same at most, of what is read from its beginning to its end
+MIN_FETCH = 64 << 10  # bytes; what is read of a part that is not held, at least
+MAX_FETCH = 4 << 20  # the same at most, of what is read from its beginning to its end
 HOLE = 64 << 10  # bytes; parts with less between them are fetched as one
 REQUESTS = 16  # at a time
-KEPT = 256  # files; of so few the footers are kept, as every call reads the footers
 
 Read = TypeVar("Read")
 Given = TypeVar("Given")
 Range = tuple[int, int]  # the first byte, and the first behind it
 
 
-class Held(NamedTuple):
+class HeldPart(NamedTuple):
     """A part of a file that is fetched, or being so."""
 
     start: int
@@ -42,7 +41,7 @@ class Remote:
 
     def __init__(self, store: Store, key: str, size: int | None = None) -> None:
         self._store, self._key, self._size = store, key, size
-        self._held: dict[int, Held] = {}  # by where they begin
+        self._held: dict[int, HeldPart] = {}  # by where they begin
         self._starts: list[int] = []  # of the same, in order
         self._opened: Any = None
         self._lock = Lock()
@@ -109,7 +108,7 @@ class Remote:
         with self._lock:
             if start not in self._held:
                 insort(self._starts, start)
-            self._held[start] = Held(start, stop, fetched, done)
+            self._held[start] = HeldPart(start, stop, fetched, done)
 
     def release(self, start: int) -> None:
         """Let a part go."""
@@ -142,7 +141,7 @@ class Remote:
             self._held.clear()
             self._starts.clear()
 
-    def find(self, at: int) -> Held | None:
+    def find(self, at: int) -> HeldPart | None:
         """Return the part held that has a byte."""
         with self._lock:
             index = bisect_right(self._starts, at) - 1
@@ -163,7 +162,7 @@ class Reader(io.RawIOBase):
         super().__init__()
         self._remote, self._at = remote, 0
         self._block_at, self._block = 0, b""  # what small parts are read from, byte by byte
-        self._fetched_to, self._step = -1, BLOCK
+        self._fetched_to, self._step = -1, MIN_FETCH
 
     def readable(self) -> bool:
         """Return that it is read."""
@@ -209,12 +208,12 @@ class Reader(io.RawIOBase):
                 part, skipped = found.fetched.result(), at - found.start
                 if found.done is not None and skipped + size >= len(part):
                     found.done()
-                if len(part) > BLOCK or size > BLOCK:
+                if len(part) > MIN_FETCH or size > MIN_FETCH:
                     return memoryview(part)[skipped : skipped + size]
                 self._block_at, self._block = found.start, part
             else:
                 # What is read on and on, as text is, is fetched in larger and larger parts.
-                self._step = min(2 * self._step, MOST) if at == self._fetched_to else BLOCK
+                self._step = min(2 * self._step, MAX_FETCH) if at == self._fetched_to else MIN_FETCH
                 self._fetched_to = min(self._remote.size, at + max(size, self._step))
                 self._block_at, self._block = at, self._remote.fetch(at, self._fetched_to)
         skipped = at - self._block_at

@@ -114,8 +114,8 @@ def test_every_door_gives_the_same_bits(ids, items, tmp_path, monkeypatch, capsy
         pd.DataFrame(scores).T[expected.columns].loc[expected.index],
     ):
         pd.testing.assert_frame_equal(expected, table, check_exact=True, check_names=False)
-    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_CHUNK", 100)
-    monkeypatch.setattr("recframe.kernel.runs.MOST_CELLS", 64)
+    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_THREAD", 100)
+    monkeypatch.setattr("recframe.kernel.ranking.SLICE", 64)
     again = frame.rec(short="shrink").catalogue(k=7, items=known)
     pd.testing.assert_frame_equal(expected, again, check_exact=True)
 
@@ -185,7 +185,10 @@ def test_repeated_pairs():
     [
         (1, "items must be the number of all items, found 1, of which 2 are recommended"),
         (["a"], r"must have every item that is recommended, found 1 of 2 missing \(such as 'b'\)"),
-        ([1, 2], "items must be of the kind that the frame's ids have, found 1 for such as 'a'"),
+        (
+            [1, 2],
+            r"item: ids of different kinds .* 'a'\), items has int64 \(such as 1\); convert both",
+        ),
         ([], "items must hold at least one item, found none"),
         (["a", None], "items must not be null, found 1 null of 2"),
         (0, "items must be a list or Series of ids, .*, 1 or more, found 0"),

@@ -454,7 +454,7 @@ def test_functions_travel_by_name():
     """What is sent to workers is small and needs no more than recframe there."""
     lazy = parts(interactions()).rec(short="pad").evaluate(METRICS)
 
-    assert len(pickle.dumps(tasks.make_part)) < 100
+    assert len(pickle.dumps(tasks.make_partition)) < 100
     assert METRICS == list(lazy.columns.unique("metric"))
 
 

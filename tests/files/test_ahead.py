@@ -7,7 +7,7 @@ import pyarrow.fs
 import pytest
 
 import recframe
-from recframe.files.ahead import AT_ONCE, LEAST, _Ahead, _parts, read_ahead
+from recframe.files.ahead import LEAST_AHEAD, N_PARTS_AHEAD, _Ahead, _parts, read_ahead
 from recframe.files.found import Found
 from recframe.files.row_groups import RowGroup
 from recframe.stores.remote import HOLE, Remote, merge, read_each
@@ -96,7 +96,7 @@ def test_what_is_read_to_its_end_makes_room(remote):
             for reader, begin in zip(readers, (0, 16), strict=True):
                 assert bytes([begin + step]) * (1 << 20) == reader.read(1 << 20)
     assert not remote._held
-    assert LEAST // AT_ONCE == 1 << 20
+    assert LEAST_AHEAD // N_PARTS_AHEAD == 1 << 20
 
 
 def test_what_is_not_foreseen_is_fetched(remote):

@@ -59,7 +59,7 @@ def test_threads_and_parts_in_memory_change_no_bit(large, tmp_path, monkeypatch,
     """With ample memory row groups are read in threads, and texts of many users parted there."""
     layout(large, tmp_path)
     monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
-    monkeypatch.setattr(batches, "ROWS_PER_CHUNK", 0)
+    monkeypatch.setattr(batches, "FEW_ROWS", 0)
     monkeypatch.setattr(footers, "MOST_JOINED", 100)
     monkeypatch.setattr(plans, "MOST_ROWS", 0)
     monkeypatch.setattr(batches, "CACHED_ROWS", 70)
@@ -83,7 +83,7 @@ def test_threads_and_parts_in_memory_change_no_bit(large, tmp_path, monkeypatch,
 def test_nulls_dropped_in_threads_are_told(large, tmp_path, monkeypatch):
     """What each thread drops is counted, and what one refuses is raised."""
     shuffled_file(large.assign(user=large["user"].where(large.index % 3 > 0)), tmp_path)
-    monkeypatch.setattr(batches, "ROWS_PER_CHUNK", 0)
+    monkeypatch.setattr(batches, "FEW_ROWS", 0)
     monkeypatch.setattr(footers, "MOST_JOINED", 100)
     done = []
     expected = in_memory(tmp_path, short="pad", missing="drop")

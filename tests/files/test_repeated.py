@@ -71,7 +71,7 @@ def test_a_pair_in_any_two_row_groups(rows, tmp_path, position, size):
 @pytest.mark.parametrize("position", [0, 4, 11])
 def test_a_pair_in_two_batches(rows, tmp_path, monkeypatch, at_once, position):
     """A row group is read in batches; the rows of each are those that it has."""
-    monkeypatch.setattr(repeated, "AT_ONCE", at_once)
+    monkeypatch.setattr(repeated, "LOOKUP_ROWS", at_once)
     repeat(rows, position, model="again").to_parquet(tmp_path / "0.parquet")
 
     refuse(tmp_path, MODEL.format(f"m{position}", "again"))
@@ -80,7 +80,7 @@ def test_a_pair_in_two_batches(rows, tmp_path, monkeypatch, at_once, position):
 @pytest.mark.parametrize("at_once", [1, 3, 4, 100])
 def test_only_rows_of_the_pair_are_looked_at(rows, tmp_path, monkeypatch, at_once):
     """Neither the user's other items nor the item's other users are of the pair."""
-    monkeypatch.setattr(repeated, "AT_ONCE", at_once)
+    monkeypatch.setattr(repeated, "LOOKUP_ROWS", at_once)
     again = repeat(rows.assign(model="one"), 4, model="two")
     again.to_parquet(tmp_path / "0.parquet")
 

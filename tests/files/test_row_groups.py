@@ -10,7 +10,7 @@ from opened import open_files
 from recframe.files import row_groups as module
 from recframe.files.found import Found
 from recframe.files.row_groups import RowGroup, _bounds, is_text, join, plain_type
-from recframe.files.sizes import LONG, TEXT_COPIES, Texts
+from recframe.files.sizes import LONG_TEXT, TEXT_COPIES, Texts
 from recframe.options import Options
 
 
@@ -130,7 +130,7 @@ def test_bytes_of_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("coded", [True, False])
-@pytest.mark.parametrize("length", [1.5, LONG, LONG + 0.5])
+@pytest.mark.parametrize("length", [1.5, LONG_TEXT, LONG_TEXT + 0.5])
 @pytest.mark.parametrize("n_rows", [9, 400])
 def test_bytes_of_texts(tmp_path, monkeypatch, length, coded, n_rows):
     """Short texts are in every row; long ones are held as codes, which are read so."""
@@ -139,7 +139,7 @@ def test_bytes_of_texts(tmp_path, monkeypatch, length, coded, n_rows):
     size = used_bytes(tmp_path / "0.parquet")
     numbers = size["score"] + size["relevant"]
     in_rows = max(size["user"], int(length * n_rows))
-    is_long = length > LONG
+    is_long = length > LONG_TEXT
 
     assert numbers + (TEXT_COPIES * size["user"] if is_long else in_rows) == found.n_bytes
     assert numbers + (size["user"] if coded else in_rows) == found.n_read

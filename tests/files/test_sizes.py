@@ -12,7 +12,7 @@ from recframe.files import sizes
 from recframe.files.found import Found
 from recframe.files.sizes import (
     FREE,
-    LEAST,
+    LEAST_TEXT_BYTES,
     PAGE_HEADERS,
     TEXT_COPIES,
     batch_bytes,
@@ -101,9 +101,9 @@ def chunk(path, pages, *, n_bytes=None, encodings=("PLAIN",), is_coded=True):
 
 def test_few_texts_are_not_looked_at(tmp_path):
     """Where all texts of all rows would be small, the file is not opened."""
-    column = SimpleNamespace(total_uncompressed_size=LEAST // 16, encodings=("PLAIN",))
+    column = SimpleNamespace(total_uncompressed_size=LEAST_TEXT_BYTES // 16, encodings=("PLAIN",))
 
-    assert (LEAST / 256, False) == measure_texts(
+    assert (LEAST_TEXT_BYTES / 256, False) == measure_texts(
         Found(str(tmp_path / "none"), {}), "user", column, 16, 1
     )
     with pytest.raises(FileNotFoundError):

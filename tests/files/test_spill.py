@@ -98,3 +98,26 @@ def test_long_texts_are_held_once(tmp_path):
 
     assert 4000 == spill.n_rows.sum()
     assert 100_000 * 2 * TEXT_COPIES < spill.n_bytes.sum() < 112_500 * 2 * TEXT_COPIES
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_users_that_are_text_in_rows_written_one_after_the_other(in_memory):
+    """A user has all rows in one bucket, in order, whatever texts its rows were written with."""
+    rng = np.random.default_rng(0)
+    batches, texts = [], []
+    for beginning in ("", "user", "", "shop/of/someone/", "é" * 9, "user"):
+        names = [f"{beginning}{number}" for number in range(95, 105)] + ["user99", "100"]
+        users = rng.choice(names, 200)
+        rows = np.arange(len(texts), len(texts) + 200)
+        batches.append(pa.record_batch({"user": pa.array(users), "row": rows}))
+        texts += users.tolist()
+    spill = Spill(None, ["user"], 4, in_memory=in_memory)
+    for batch in batches:
+        spill.write(batch)
+    buckets = [pa.Table.from_batches(spill.read(bucket)).to_pandas() for bucket in range(4)]
+    spill.close()
+
+    assert spill.n_rows.tolist() == [len(bucket) for bucket in buckets]
+    assert all(bucket["row"].is_monotonic_increasing for bucket in buckets)
+    assert all(texts[row] == user for bucket in buckets for user, row in bucket.to_numpy())
+    assert len(set(texts)) == sum(bucket["user"].nunique() for bucket in buckets)

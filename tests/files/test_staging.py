@@ -63,7 +63,7 @@ def test_each_format_gives_what_its_frame_gives(rows, tmp_path, ending, is_sorte
 def test_truth_and_exclude_of_each_format(recs, test, tmp_path, monkeypatch, ending, is_large):
     """Tables beside the rows come in the same formats; what is staged may be on disk."""
     if is_large:
-        monkeypatch.setattr(staging, "KEPT", 1 << 30)
+        monkeypatch.setattr(staging, "STAGED_SHARE", 1 << 30)
     seen = recs.iloc[:1][["user", "item"]]
     beside = {"truth": test, "exclude": seen}
     paths = {name: save(table, tmp_path, ending, name) for name, table in beside.items()}
@@ -172,7 +172,7 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
     monkeypatch.setattr(tempfile, "SpooledTemporaryFile", make)
     path = save(frame, tmp_path, "csv")
     if is_damaged:
-        monkeypatch.setattr("recframe.formats.rows.BLOCK", 100)
+        monkeypatch.setattr("recframe.formats.rows.FIRST_BLOCK", 100)
         path.write_text(path.read_text() + "a,b\n")
         with pytest.raises(recframe.RecframeError, match="Row #10"):
             recframe.evaluate(path, ["recall@1"], tmp=tmp_path)

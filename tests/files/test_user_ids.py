@@ -16,9 +16,9 @@ from layouts import (
     sorted_backwards,
 )
 from opened import open_files
-from recframe.files.user_ids import HASHED_WORDS, _mix, hash_users, read_dtypes, restore_users
+from recframe.files.user_ids import _mix, hash_users, read_dtypes, restore_users
 from recframe.frames.columns import find_columns
-from recframe.frames.reading import read_interactions
+from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import measure_table
 from recframe.metrics.names import parse_metrics
 from recframe.options import Options
@@ -60,13 +60,6 @@ def test_equal_ids_have_equal_hashes():
 def test_no_ids_have_no_hashes(kind):
     """Without ids there is nothing to hash."""
     assert [] == hash_users(pa.array([], kind)).tolist()
-
-
-def test_the_two_zeros_have_one_hash():
-    """0.0 and -0.0 are equal."""
-    first, second = hash_users(pa.array([0.0, -0.0]))
-
-    assert first == second
 
 
 IDS = {
@@ -136,46 +129,6 @@ def test_mixing_is_one_to_one():
 
     assert 65 == len(set(mixed.tolist()))
     assert 16 < len(set((_mix(_mix(bits)) % np.uint64(64)).tolist()))
-
-
-@pytest.mark.parametrize("length", [*range(18), 8 * HASHED_WORDS - 1, 8 * HASHED_WORDS + 9])
-def test_every_bit_of_a_text_counts(length):
-    """Texts that differ in one bit, or only in their length, have other hashes."""
-    text = np.full(length, 0b01011010, np.uint8)
-    texts = [text.tobytes(), text.tobytes() + b"\0", text.tobytes() + b"\0\0"]
-    for byte in {*range(min(length, 17)), *range(max(0, length - 9), length)}:
-        for bit in range(8):
-            other = text.copy()
-            other[byte] ^= 1 << bit
-            texts.append(other.tobytes())
-
-    assert len(texts) == len(set(hash_users(pa.array(texts)).tolist()))
-
-
-@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 15, 16, 17, 255, 256, 257, 264])
-def test_the_hash_is_of_the_text_alone(length):
-    """What lies before and behind a text is no matter, whatever its length."""
-    text = b"\xa5" * length
-    hashes = {
-        hash_users(pa.array([before, text, behind]))[1]
-        for before in (b"", b"\0" * 7, b"\xff" * 9)
-        for behind in (b"", b"\0" * 9, b"\xff" * 300)
-    }
-
-    assert {hash_users(pa.array([text]))[0]} == hashes
-
-
-@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
-def test_long_texts_of_a_slice(kind):
-    """Texts beyond so many words are hashed by themselves, wherever a slice begins."""
-    texts = [letter * 8 * HASHED_WORDS + letter * extra for letter in "abc" for extra in (0, 1, 8)]
-    ids = pa.array(texts).cast(kind)
-    hashes = hash_users(ids).tolist()
-
-    assert len(texts) == len(set(hashes))
-    for start in range(len(texts)):
-        assert hashes[start:] == hash_users(ids.slice(start)).tolist()
-        assert hashes[start : start + 2] == hash_users(ids.slice(start, 2)).tolist()
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])

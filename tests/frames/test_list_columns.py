@@ -1,6 +1,6 @@
 """from_lists of a frame: a row for each user, with a list of items or of structs in a column."""
 
-from collections import namedtuple
+from collections import deque, namedtuple
 
 import numpy as np
 import pandas as pd
@@ -93,12 +93,24 @@ def test_lists_of_structs(kind):
         make([[7, 3], [], [5], None], pd.ArrowDtype(pa.list_(pa.int64()))),
         make([[7, 3], [], [5], None], pd.ArrowDtype(pa.large_list(pa.int64()))),
         make([(7, 3), (), (5,), None]),
+        make([deque([7, 3]), range(0), pd.Series([5]), None]),
         make([[7, 3], [], [5], None]).set_index("userId"),
         make([[7, 3], [], [5], None]).set_index("userId")["recommendations"],
         make([[7, 3], [], [5], None]).assign(country="NL", text="[1]", tags=2),
         make([[{"movieId": 7}, {"movieId": 3}], [], [{"movieId": 5}], None]),
     ],
-    ids=["list", "array", "Arrow", "large", "tuple", "index", "Series", "others", "no score"],
+    ids=[
+        "list",
+        "array",
+        "Arrow",
+        "large",
+        "tuple",
+        "other sequences",
+        "index",
+        "Series",
+        "others",
+        "no score",
+    ],
 )
 def test_lists_of_items(frame):
     """Without a score the position is one; the only column of lists is that of items."""
@@ -152,20 +164,27 @@ def test_as_lists_in_a_dict():
         ),
         (
             make([[7]]).assign(scores=[[0.5]]),
-            r"lists: items: 2 columns hold lists, 'recommendations', 'scores'; pass items= the one "
-            r"of items, or make rows of them with frame.explode\(\['recommendations', 'scores'\]\)",
+            r"lists: items: one column must hold lists, found 2; .*; pass items= the one of items, "
+            r"or make rows of them with frame.explode\(\['recommendations', 'scores'\]\)",
         ),
         (
             make([7]),
-            "items: no column of lists found; the frame has 'userId', 'recommendations'; a frame "
-            "with a row for each item is evaluated as it is",
+            "items: one column must hold lists, found 0; the frame has 'userId', "
+            "'recommendations'; a frame with a row for each item is evaluated as it is",
         ),
         (
             make(["[7, 3]"]),
             r"'recommendations' is text; pass frame\['recommendations'\].map\(ast.literal_eval\)",
         ),
-        (make([{7}]), "items='recommendations': must hold a list in each cell, best first, found"),
-        (make([[7], 5]), "must hold a list in each cell, best first, found <class 'int'>"),
+        (make([{7}]), "items='recommendations': the items of a user must be a sequence, best firs"),
+        (
+            make([[7], 5]),
+            r"sequence, best first, found <class 'int'> \(user 'bob'\); pass \[item\]",
+        ),
+        (
+            make([[7], np.ma.masked_array([5], [1])]),
+            "items='recommendations': items of user 'bob' must not be masked, found 1 masked",
+        ),
         (
             pd.DataFrame({"user": [1, 1], "items": [[7], [5]]}),
             r"lists: user='user' must differ, found 1 repeated \(such as 1\)",
@@ -184,7 +203,9 @@ def test_as_lists_in_a_dict():
             make([[{"sku_code": 7, "s": 0.9, "x": 1}]]),
             "found fields 'sku_code', 's', 'x'; make pairs of them, with frame.'recommendations'",
         ),
-        (make([[{"doc": 7, "s": 0.9, "price": 1}]]), "at most one number beside it.*'price'"),
+        (make([[{"doc": 7, "s": 0.9, "price": 1}]]), "say which is which, found .*'price'"),
+        (make([[{"doc": 7, "s": 0.9}]]), "say which is which, found fields 'doc', 's'; make"),
+        (make([[{"doc": 7, "score": "x"}]]), r"score must be numbers, found .* \(such as 'x'\)"),
         (make([[{"doc": 7, "document": 7, "score": 1}]]), "found fields 'doc', 'document', 'sco"),
         (
             make([[{"doc": 7}, {"item": 7}]]),
@@ -193,7 +214,11 @@ def test_as_lists_in_a_dict():
         (make([[{"doc": 7}, None]]), "structs of the same fields.* found {'doc': 7} and None"),
         (make([[Row(doc=7, s=1), Row(s=1, doc=7)]]), "structs of the same fields.*found"),
         (make([[(7, 0.5), (3,)]]), r"pairs of an item and its score, found \(7, 0.5\) and \(3,\)"),
-        (make([[(7, 0.5, 1)]]), r"pairs of an item and its score, found \(7, 0.5, 1\)"),
+        (
+            make([[(7, 0.5, 1)]]),
+            "pairs of an item and its score, .*found fields 0, 1, 2; make pair",
+        ),
+        (make([[[7], [5]]]), "pairs of an item and its score, .*found fields 0; make pairs"),
         (make([[7, {"doc": 7}]]), "items='recommendations' must be ids, such as can be keys"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +53,8 @@ def test_text_items():
         assert pd.Series(["x"]).dtype == frame["item"].dtype
     assert [(0, "x", -1), (0, 1, -2)] == rows(recframe.from_topk([["x", 1]]))
     assert [(0, "x", -1), (0, "y", -2)] == rows(recframe.from_topk(np.array([["x", "y"]])))
+    padded = recframe.from_topk(np.array([["x", -1]], dtype=object))
+    assert pd.Series(["x"]).dtype == padded["item"].dtype
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,7 @@ def test_anything_numpy_can_view():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"items": [7, 3]}, r"matrix with a row for each user, found shape \(2,\)"),
+        ({"items": [7, 3]}, r"with a row for each user \(from_lists .*\), found shape \(2,\)"),
         ({"items": [[[7]]]}, r"found shape \(1, 1, 1\)"),
         ({"items": [[7, 3], [5]]}, "from_lists takes lists of different lengths"),
         ({"items": [[7.5, 3]]}, "items must be whole numbers .* 7.5; pass recframe.from_matrix"),
@@ -125,13 +128,16 @@ def test_anything_numpy_can_view():
         ({"items": np.array([[True, False]])}, "items must be ids, found booleans"),
         (
             {"items": [[7, 5]], "scores": np.ma.masked_array([[2.0, 1.0]], [[0, 1]])},
-            "scores of items must not be masked, found 1",
+            "scores must not be masked, found 1",
         ),
         (
             {"items": [[7], [5]], "users": np.ma.masked_array([1, 2], [0, 1])},
             "users must not be masked, found 1",
         ),
-        ({"items": [[7, 7, 7], [7, 8, -1]]}, r"2 repeated \(such as user 0, item 7\)"),
+        (
+            {"items": [[7, 7, 7], [7, 8, -1]]},
+            r"2 repeated \(such as user 0, item 7\); pass list\(dict.fromkeys\(items\)\)",
+        ),
         ({"items": [[7], [5]], "users": [1]}, "found 1 for 2 rows"),
         ({"items": [[7], [5]], "users": [1, 1]}, r"users must differ, found 1 .*such as 1\)"),
         ({"items": [[7, 5]], "scores": [2, 1]}, r"found \(2,\) for \(1, 2\)"),
@@ -169,6 +175,7 @@ def test_lists():
     assert ROWS == rows(recframe.from_lists(lists))
     assert ROWS == rows(recframe.from_lists({user: np.array(x) for user, x in lists.items()}))
     assert ROWS == rows(recframe.from_lists({user: iter(x) for user, x in lists.items()}))
+    assert ROWS == rows(recframe.from_lists({user: pa.array(x) for user, x in lists.items()}))
 
 
 def test_ids_of_lists():
@@ -195,13 +202,16 @@ def test_no_item_at_all(empty):
             r"lists must be a dict of items by user, or a frame .*found \[\[1, 2\]\]; pa",
         ),
         ({"ann": "abc"}, r"must be a sequence, best first, found <class 'str'> \(user 'ann'\)"),
-        ({"ann": {1, 2}}, r"found <class 'set'> .*pass recframe.truth_from\(lists\) where"),
+        ({"ann": {1, 2}}, r"found <class 'set'> .*relevant items, recframe.truth_from takes"),
         ({"ann": {1: 2}}, r"found <class 'dict'> .*sorted\(items, key=items.get, reverse=True\)"),
         ({"ann": 3}, "found <class 'int'>"),
-        ({"bob": [1], "ann": ["x", None]}, r"filled up, found 1 .*\(such as None of user 'ann'\)"),
+        (
+            {"bob": [1], "ann": ["x", None]},
+            r"filled up, found 1 .*\(such as user 'ann', item None\)",
+        ),
         (
             {"ann": [1, -1], "bob": [2, -1]},
-            r"found 2 null or -1 \(such as -1 of user 'ann'\); leave",
+            r"found 2 null or -1 \(such as user 'ann', item -1\); leave",
         ),
         ({"ann": np.ma.masked_array([1, 2], [0, 1])}, "items of user 'ann' must not be masked"),
         ({"ann": [1, 2, 1], "bob": [1]}, r"1 repeated \(such as user 'ann', item 1\)"),

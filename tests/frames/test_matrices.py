@@ -140,6 +140,10 @@ def test_no_cell_at_all(shape):
     [
         ({"scores": [0.5]}, r"scores must be a matrix with a row for each user .* shape \(1,\)"),
         ({"scores": [["x"]]}, r"scores must be numbers, found <U1 \(such as 'x'\)"),
+        (
+            {"scores": np.ma.masked_array([[np.nan, np.nan]], [[0, 1]])},
+            "scores must not be NaN, found 1",
+        ),
         ({"scores": [[True]]}, r"scores must be numbers, found bool \(such as True\)"),
         (
             {"scores": [[0.5, np.nan]]},
@@ -147,12 +151,12 @@ def test_no_cell_at_all(shape):
         ),
         (
             {"scores": pd.DataFrame([[0.5, None]])},
-            r"scores must not be NaN, found 1; pass scores.fillna\(-np.inf\) where that is no cand",
+            r"scores must not be NaN, found 1; .*scores.fillna\(-np.inf\) of a frame, where that",
         ),
         ({"scores": pd.DataFrame([[5, None]], dtype="Int64")}, "scores must not be NaN, found 1"),
         (
             {"scores": pd.DataFrame({"user_id": [1], "x": [0.5]})},
-            r"found 'user_id'; pass scores.set_index\('user_id'\) where the others are of item",
+            r"found a column 'user_id'; pass users= that column, and scores.drop\(columns='user_i",
         ),
         (
             {"scores": csr_array([[0, 1]])},

@@ -131,8 +131,8 @@ def test_odd_columns_end_in_a_table_or_a_refusal(name, role):
         ("longdouble", "user", "user='user': ids must not be .*, of which pandas has no index"),
         ("arrow half", "item", "item='item': ids must not be float16"),
         ("signaling NaN", "a_score", "'a_score' must hold what .*, found a signaling NaN"),
-        ("ints beyond floats", "a_score", "score='a_score': must be numbers that a float holds"),
-        ("ints beyond floats", "relevant", "relevant='relevant': must be numbers that a float"),
+        ("ints beyond floats", "a_score", "score='a_score': .* lose digits, found"),
+        ("ints beyond floats", "relevant", "relevant='relevant': .* lose digits, found"),
     ],
 )
 def test_odd_columns_are_refused(name, role, message):

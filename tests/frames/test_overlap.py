@@ -24,13 +24,18 @@ DIFFERENT = {
     "'.0'": (objects("1.0", "2.0"), objects("1", "2"), r"'.0' at the end .*removesuffix\('.0'\)"),
     "zeros": (objects("007"), objects("7"), r"zeros at the front .*.str.lstrip\('0'\)"),
     "Unicode": (objects("caf\u00e9"), objects("cafe\u0301"), r"the form of Unicode .*'NFKC'"),
-    "two": (objects(" A"), objects("a"), r"more than one way \(' A' in the frame is 'a' in truth"),
+    "two": (
+        objects(" A"),
+        objects("a"),
+        r"blanks at the ends and case \(' A' .*strip\(\).str.casefold",
+    ),
     "zones": (
         TIMES.dt.tz_localize("Europe/Rome"),
         TIMES.dt.tz_localize("UTC"),
         r"time zones .*both with .dt.tz_localize\(None\)",
     ),
-    "tuples": (objects((1, 2)), objects(("1", "2")), r"the types inside .*map\(str, id\)"),
+    "tuples": (objects((1, 2)), objects(("1", "2")), r"types .*map\(str, id\)"),
+    "two ways of one": (objects("\ufb01x"), objects("fix"), "the form of Unicode .*normalize"),
     "precision": (objects(0.1), pd.Series([np.float32(0.1)], dtype="float64"), "precision .*flo"),
 }
 
@@ -49,6 +54,15 @@ def test_what_ids_differ_in(role, case):
         frame.rec.judge(truth)
     with pytest.raises(RecframeError, match=difference):
         frame.rec(truth=truth).describe()
+
+
+def test_periods_of_two_frequencies():
+    """A day is no month: both dtypes are shown."""
+    days, months = TIMES.dt.to_period("D"), TIMES.dt.to_period("M")
+    frame = pd.DataFrame({"user": days, "item": 1, "score": 1.0})
+    truth = pd.DataFrame({"user": months[:1], "item": 1})
+    with pytest.raises(RecframeError, match=r"has period\[D\] .*, truth has period\[M\] \(such"):
+        frame.rec(truth=truth).recall(k=1)
 
 
 def make_frames(n_users=60, n_items=7):

@@ -196,12 +196,8 @@ def test_labels_of_truth(recs, test, case):
     pd.testing.assert_frame_equal(expected, table.evaluate(LABELS), check_names=False)
 
 
-def test_truth_is_read_at_the_same_time(monkeypatch, recs, test):
-    """Of many rows truth is read beside them; values and refusals stay what they are."""
-    expected = recs.rec(truth=test, short="pad").evaluate(LABELS)
-    monkeypatch.setattr("recframe.frames.truth.ROWS_AT_ONCE", 0)
-
-    pd.testing.assert_frame_equal(expected, recs.rec(truth=test, short="pad").evaluate(LABELS))
+def test_what_is_wrong_with_both_frames(recs, test):
+    """Truth is read first, and refused before what is listed is."""
     twice = pd.concat([recs, recs])
     with pytest.raises(RecframeError, match=r"^truth: there are no rows"):
         twice.rec(truth=test[:0]).recall(k=1)
@@ -514,13 +510,10 @@ def test_neither_frame_is_changed(recs, test):
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
-@pytest.mark.parametrize("most", [0, 1000])
 @pytest.mark.parametrize("listed", ["xyz", "xz", "yz", "z"])
 @pytest.mark.parametrize("asked", ["xy", "x", "y"])
-def test_texts_that_end_alike(asked, listed, most, order, monkeypatch):
+def test_texts_that_end_alike(asked, listed, order):
     """A user's texts that differ only before their last eight bytes are each found by itself."""
-    monkeypatch.setattr("recframe.frames.pair_rows.MOST_UNCLEAR", most)
-    monkeypatch.setattr("recframe.frames.pair_rows.MANY", most)
     ids = {"x": "x12345678", "y": "y12345678", "z": "z"}
     recs = pd.DataFrame({"user": 1, "item": list(map(ids.get, listed))})
     recs["score"] = np.arange(len(recs), 0, -1.0)

@@ -1,79 +1,103 @@
-"""Grouping: what is found out about groups."""
+"""Grouping: the rows of groups, sorting in threads, and what is found out about groups."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernel_cases import cut, cuts, groups
 from recframe.kernel import grouping
-from recframe.kernel.threads import ROWS_PER_CHUNK
+
+INTEGERS = ["int8", "uint8", "int32", "uint32", "int64", "uint64"]
 
 
-@given(st.lists(st.integers(1, 5), max_size=9), st.randoms())
-def test_rows_of_runs(lengths, random):
-    """The rows of a run stay together and in order, the runs come as they are told to."""
-    starts = np.cumsum([0, *lengths])[:-1].astype(np.int64)
-    order = list(range(len(lengths)))
-    random.shuffle(order)
-    expected = [starts[run] + nth for run in order for nth in range(lengths[run])]
+@given(groups(), cuts(), st.integers(0, 99))
+def test_rows_of_groups(drawn, cuts, seed):
+    """In grouped order are the rows of one group after the other, each as they stand."""
+    grouped, codes = drawn
+    rows = [[] for _ in range(grouped.n_groups)]
+    for row, code in enumerate(codes):
+        rows[code].append(row)
+    order = [row for own in rows for row in own]
+    flags = np.random.default_rng(seed).random(len(codes)) < 0.5
+    values = np.arange(len(codes)) * 0.5
+    with cut(*cuts):
+        found = grouped.rows(slice(0, len(codes))).tolist()
+        in_order = grouped.in_order(values)
 
-    found = grouping.rows_of_runs(np.array(order, np.int64), starts, sum(lengths))
-    assert expected == found.tolist()
-
-
-@pytest.mark.parametrize("n_rows", [0, 1, 6, 7, 100, 3 * ROWS_PER_CHUNK + 1])
-def test_passes_in_slices(n_rows):
-    """Passes over rows give the same, in slices and threads or in one piece."""
-    rng = np.random.default_rng(5)
-    values = rng.integers(0, 3, n_rows, dtype=np.int8)
-    changes = np.flatnonzero(values[1:] != values[:-1]) + 1
-    order = rng.permutation(n_rows)
-
-    bounds = [0, *changes, n_rows] if n_rows else [0]
-    np.testing.assert_array_equal(bounds, grouping.run_bounds(values))
-    np.testing.assert_array_equal(values[order], grouping.take(values, order))
-    np.testing.assert_array_equal(np.argsort(order), grouping.invert(order))
-    assert values.min(initial=3 if n_rows else 0) == grouping.lowest(values)
-    if n_rows:
-        last = np.arange(n_rows) == n_rows - 1
-        assert np.isnan(grouping.lowest(np.where(last, np.nan, values)))
+    assert codes == grouped.codes.tolist()
+    assert len(codes) == grouped.n_rows
+    assert [len(own) for own in rows] == grouped.sizes.tolist()
+    assert [0, *np.cumsum(grouped.sizes)] == grouped.offsets.tolist()
+    assert order == found
+    assert order[1::2] == grouped.rows(np.arange(len(codes))[1::2]).tolist()
+    assert [row / 2 for row in order] == in_order.tolist()
+    assert [sum(flags[own]) for own in rows] == grouped.count(flags).tolist()
 
 
-@pytest.mark.parametrize("share", [0, 0.02, 0.05, 0.09, 0.1, 0.11, 1])
-def test_find_flags(share):
-    """The positions of set flags are found, few or many."""
-    for n_flags in (0, 1, 9, 1_000):
-        flags = np.random.default_rng(n_flags).random(n_flags) < share
+@given(groups(), st.integers(0, 99), st.sampled_from([0, 3]))
+def test_some_rows_of_groups(drawn, seed, n_more):
+    """Some of the rows are of the same groups, and more groups are without rows."""
+    grouped, codes = drawn
+    rows = np.flatnonzero(np.random.default_rng(seed).random(len(codes)) < 0.5)
+    found = grouped.take(rows).extend(n_more)
+    codes = [codes[row] for row in rows]
 
-        assert np.flatnonzero(flags).tolist() == grouping.find_flags(flags).tolist()
-
-
-@given(st.lists(st.lists(st.booleans(), max_size=150), max_size=6))
-def test_sum_by_user(flags):
-    """The flags of each group are counted, empty groups included."""
-    offsets = grouping.group_offsets(np.array([len(group) for group in flags], np.int64))
-    joined = np.array([flag for group in flags for flag in group], bool)
-
-    assert [sum(group) for group in flags] == grouping.sum_by_user(joined, offsets).tolist()
+    assert grouped.n_groups + n_more == found.n_groups
+    assert codes == found.codes.tolist()
+    assert [codes.count(code) for code in range(found.n_groups)] == found.sizes.tolist()
+    ordered = sorted(range(len(codes)), key=codes.__getitem__)
+    assert ordered == found.rows(slice(0, len(codes))).tolist()
 
 
-@pytest.mark.parametrize("high", [4, 1 << 40])
-def test_distinct_rows(high):
-    """Rows are numbered such that equal ones share a number, which is that of the first of them."""
-    columns = np.random.default_rng(0).choice([0, 1, high], (3, 50))
-    first, number = grouping.number_distinct(*columns)
-    rows = list(zip(*columns.tolist(), strict=True))
+@given(st.sampled_from(INTEGERS), st.sampled_from([0, 1, 2, 30, 400]), st.integers(0, 99), cuts())
+def test_sorted_integers(dtype, n_keys, seed, cuts):
+    """Integers are sorted, in one piece or in buckets that several threads fill."""
+    rng, info = np.random.default_rng(seed), np.iinfo(dtype)
+    keys = rng.integers(info.min, info.max, n_keys, dtype, endpoint=True)
+    keys[rng.random(n_keys) < rng.random()] = info.max
+    expected = sorted(keys.tolist())
+    with cut(*cuts):
+        assert expected == grouping.sort(keys).tolist()
 
-    assert len(set(rows)) == len(first)
-    assert [rows.index(row) for row in rows] == first[number].tolist()
+
+@pytest.mark.parametrize("n_keys", [(1 << 19) + 3, 2_000_001])
+def test_many_sorted_integers(n_keys, monkeypatch):
+    """Many integers are sorted as a few are, those too of which most are equal."""
+    monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
+    rng = np.random.default_rng(2)
+    for highest in (9, 1 << 60):
+        keys = rng.integers(0, highest, n_keys, np.uint64)
+        keys[: n_keys // 2] = 5
+        expected = np.sort(keys)
+        np.testing.assert_array_equal(expected, grouping.sort(keys))
 
 
-@given(st.lists(st.integers(1, 5)))
-def test_sizes_of_runs(sizes):
-    """Each run goes from its start to the next, the last one to the end; there may be none."""
-    starts = np.cumsum([0, *sizes])[:-1]
+@given(
+    st.sampled_from(INTEGERS[:-1]),
+    st.lists(st.integers(0, 127) | st.sampled_from([2**31 - 1, 2**62, 2**63 - 1]), max_size=40),
+    cuts(),
+)
+def test_orders_that_sort(dtype, codes, cuts):
+    """Equal integers stay as they stand, and integers of all bits are sorted too."""
+    codes = np.minimum(np.array(codes, np.int64), np.iinfo(dtype).max).astype(dtype)
+    with cut(*cuts):
+        order = grouping.argsort(codes).tolist()
 
-    assert sizes == grouping.run_sizes(starts, sum(sizes)).tolist()
+    assert sorted(range(len(codes)), key=codes.__getitem__) == order
+
+
+@given(st.permutations(range(20)), cuts())
+def test_values_of_rows_in_an_order(order, cuts):
+    """Each row has its position in the order that `invert` returns, and its value by `take`."""
+    position = grouping.invert(np.array(order)).tolist()
+    with cut(*cuts):
+        taken = grouping.take(np.arange(20) * 7, np.array(order)).tolist()
+
+    assert list(range(20)) == [order[place] for place in position]
+    assert [7 * row for row in order] == taken
 
 
 def test_combined_integers_are_in_the_order_of_rows():
@@ -87,14 +111,42 @@ def test_combined_integers_are_in_the_order_of_rows():
     assert [0, 3, 2, 5] == grouping.combine(np.array([0, 1, 0, 1]), np.array([0, 0, 2, 2])).tolist()
 
 
-@pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "uint64"])
-def test_integers_that_are_near_each_other(kind):
-    """They are counted from the lowest one; what is spread wider than rows are many is left."""
-    for low in (np.iinfo(kind).min, np.iinfo(kind).max - 8):
-        numbers = np.array([low + 8, low, low + 5], kind)
-        assert [8, 0, 5] == grouping.narrow(numbers).tolist()
-        assert grouping.narrow(numbers[:2]).dtype == np.int64
-        assert grouping.narrow(numbers[:1]).tolist() == [0]
-    assert grouping.narrow(np.array([0, 9, 0], kind)).tolist() == [0, 9, 0]
-    assert grouping.narrow(np.array([0, 13, 0], kind)) is None
-    assert [] == grouping.narrow(np.array([], kind)).tolist()
+@pytest.mark.parametrize("high", [4, 1 << 40])
+def test_distinct_rows(high):
+    """Rows are numbered such that equal ones share a number, which is that of the first of them."""
+    columns = np.random.default_rng(0).choice([0, 1, high], (3, 50))
+    first, number = grouping.number_distinct(*columns)
+    rows = list(zip(*columns.tolist(), strict=True))
+
+    assert len(set(rows)) == len(first)
+    assert [rows.index(row) for row in rows] == first[number].tolist()
+
+
+@given(st.lists(st.lists(st.booleans(), max_size=150), max_size=6))
+def test_sum_by_user(flags):
+    """The flags of each group are counted, empty groups included."""
+    offsets = grouping.group_offsets(np.array([len(group) for group in flags], np.int64))
+    joined = np.array([flag for group in flags for flag in group], bool)
+
+    assert [sum(group) for group in flags] == grouping.sum_by_user(joined, offsets).tolist()
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_members_of_groups(sizes):
+    """Each member of a group has its group's number and its own, from 0."""
+    group, number = grouping.number_members(np.array(sizes, int))
+    expected = [(own, nth) for own, size in enumerate(sizes) for nth in range(size)]
+
+    assert expected == list(zip(group.tolist(), number.tolist(), strict=True))
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1))
+def test_runs(rows):
+    """A run starts where any key differs, and goes on to the next, the last one to the end."""
+    starts = grouping.run_starts(*np.array(rows).T)
+    sizes = grouping.run_sizes(starts, len(rows)).tolist()
+    runs = [rows[start : start + size] for start, size in zip(starts, sizes, strict=True)]
+
+    assert rows == [row for run in runs for row in run]
+    assert all({run[0]} == set(run) for run in runs)
+    assert all(run[-1] != later[0] for run, later in pairwise(runs))

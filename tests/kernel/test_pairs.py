@@ -1,60 +1,88 @@
-"""Pairs: rows found by user and code, and pairs that repeat."""
+"""Pairs: rows that repeat a pair, and rows of given pairs, are those that a dictionary finds."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.kernel import pairs
-from recframe.kernel.pairs import find_members, find_pairs
+from kernel_cases import cut, cuts, groups
+from recframe.kernel.grouping import Groups
+from recframe.kernel.pairs import find_repeats, match_pairs
 
 
-@pytest.mark.parametrize("at_once", [2, 8, 1 << 17])
-@given(data=st.data())
-def test_find_pairs(at_once, data):
-    """Searching finds what a dictionary finds, and whether in several rows, however it is cut."""
-    pairs_of_rows = st.tuples(st.integers(0, 4), st.integers(0, 9))
-    rows = sorted(data.draw(st.lists(pairs_of_rows, max_size=30)), key=lambda pair: pair[0])
-    unknown = st.sampled_from([(-1, 0), (-1, 9), (0, -1), (4, -1), (-1, -1)])
-    asked = data.draw(st.lists(pairs_of_rows | unknown, max_size=30, unique=True))
-    user, code = np.array(rows, np.int64).reshape(-1, 2).T
-    offsets = np.searchsorted(user, np.arange(6))
-    wanted = np.array(asked, np.int64).reshape(-1, 2).T
-    found = find_pairs(code, offsets, 10, *wanted, at_once=at_once)
-
-    assert found.has_repeats == any(rows.count(pair) > 1 for pair in asked)
-    twice = find_pairs(code, offsets, 10, *np.hstack([wanted, wanted]), at_once=at_once)
-    assert [0, sum(min(pair) >= 0 for pair in asked)] == [len(found.repeated), len(twice.repeated)]
-    expected = [pair if pair in rows else None for pair in asked]
-    assert expected == [None if row < 0 else rows[row] for row in found.rows.tolist()]
+@st.composite
+def some_items(draw):
+    """Return groups, the group of each row, and items, of which few or many repeat."""
+    grouped, users = draw(groups())
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    highest = draw(st.sampled_from([100, 300, 2**31, 2**40]))
+    pool = np.append(rng.integers(0, highest, draw(st.sampled_from([1, 9, 99]))), highest)
+    items = rng.choice(pool, len(users))
+    kinds = [np.min_scalar_type(-highest - 1), np.int64]
+    return grouped, users, items.astype(draw(st.sampled_from(kinds)))
 
 
-@pytest.mark.parametrize("at_once", [2, 8, 1 << 17])
-@given(data=st.data())
-def test_find_members(at_once, data):
-    """Every row has the pair that it holds, if asked for, however often either is there."""
-    pairs_of_rows = st.tuples(st.integers(0, 4), st.integers(0, 9))
-    rows = sorted(data.draw(st.lists(pairs_of_rows, max_size=30)), key=lambda pair: pair[0])
-    unknown = st.sampled_from([(-1, 0), (-1, 9), (0, -1), (4, -1), (-1, -1)])
-    asked = data.draw(st.lists(pairs_of_rows | unknown, max_size=30))
-    user, code = np.array(rows, np.int64).reshape(-1, 2).T
-    offsets = np.searchsorted(user, np.arange(6))
-    wanted = np.array(asked, np.int64).reshape(-1, 2).T
-    found = find_members(code, offsets, 10, *wanted, at_once=at_once)
+@given(some_items(), cuts())
+def test_repeats_are_those_of_a_dictionary(drawn, cuts):
+    """Every row that repeats a pair is found, with the first row of the pair."""
+    grouped, users, items = drawn
+    with cut(*cuts):
+        found = find_repeats(grouped, items)
 
-    expected = [pair if pair in asked else None for pair in rows]
-    assert expected == [None if at < 0 else asked[at] for at in found.tolist()]
-    assert len(set(found.tolist()) - {-1}) == len({*rows} & {*asked})
+    firsts, expected = {}, []
+    for row, pair in enumerate(zip(users, items.tolist(), strict=True)):
+        first = firsts.setdefault(pair, row)
+        if first != row:
+            expected.append((row, first))
+    assert expected == list(zip(found.rows.tolist(), found.first.tolist(), strict=True))
 
 
-def test_pairs_for_one_place():
-    """Pairs are told apart that are for one place of the table, and so are their rows."""
-    n_bits = (pairs.PLACES * 3).bit_length()
-    codes = np.arange(1 << 16)
-    places = pairs._places(codes, np.array(pairs.ODD), n_bits)
-    same = codes[places == places[5]][:4]
-    found = find_pairs(same, np.array([0, 4]), 1 << 16, np.zeros(3, int), same[[2, 0, 3]])
+@given(some_items(), cuts(), st.integers(0, 999), st.sampled_from([0, 1, 60]))
+def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked):
+    """Every row with a pair is found for it, however often either is there, or unknown."""
+    grouped, users, items = drawn
+    rng = np.random.default_rng(seed)
+    user = rng.integers(-1, grouped.n_groups, n_asked)
+    item = rng.choice(np.append(items, [-1, 2, 2**20]).astype(np.int64), n_asked)
+    with cut(*cuts):
+        found = match_pairs(grouped, items, user, item)
 
-    assert [2, 0, 3] == found.rows.tolist()
-    assert not found.has_repeats
-    assert [] == found.repeated.tolist()
+    rows = {}
+    for row, pair in enumerate(zip(users, items.tolist(), strict=True)):
+        rows.setdefault(pair, []).append(row)
+    asked = enumerate(zip(user.tolist(), item.tolist(), strict=True))
+    expected = [(number, row) for number, pair in asked for row in rows.get(pair, [])]
+    assert expected == sorted(zip(*(each.tolist() for each in found), strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+def test_items_apart_in_memory_are_left_as_they_are(dtype):
+    """Items may be a column of a matrix, in every type that codes have, and are not changed."""
+    matrix = (np.arange(18_000).reshape(6_000, 3) % 251 // 2).astype(dtype)
+    matrix[4_000, 1] = matrix[4_003, 1] = 126
+    before = matrix.copy()
+    found = find_repeats(Groups(60, offsets=np.arange(0, 6_001, 100)), matrix[:, 1])
+
+    np.testing.assert_array_equal(before, matrix)
+    assert (4_003, 4_000) in zip(found.rows.tolist(), found.first.tolist(), strict=True)
+
+
+@pytest.mark.parametrize("n_users", [1, 70_000])
+def test_many_rows(n_users, monkeypatch):
+    """One user of more rows than a slice has, and many users, in threads."""
+    monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
+    rng = np.random.default_rng(1)
+    users = rng.integers(0, n_users, 400_000)
+    items = rng.integers(0, 2**31 // n_users, 400_000)
+    items[rng.integers(0, 400_000, 500)] = 7
+    found = find_repeats(Groups(n_users, codes=users), items)
+
+    pairs = users * 2**32 + items
+    _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
+    first = first[number]
+    assert np.flatnonzero(first != np.arange(400_000)).tolist() == found.rows.tolist()
+    assert first[found.rows].tolist() == found.first.tolist()
+    pair, row = match_pairs(Groups(n_users, codes=users), items, users[:1_000], items[:1_000])
+    expected = sum(np.isin(pairs, pairs[n]).sum() for n in range(20))
+    assert expected == (pair < 20).sum()
+    assert (pairs[pair] == pairs[row]).all()

@@ -1,32 +1,81 @@
-"""Threads: slices of rows and runs of users."""
+"""Threads: slices of rows, tasks, and how many threads there are, on which no result depends."""
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from threading import get_ident
 from time import sleep
 
-import numpy as np
 import pytest
 
+import recframe
 from recframe.kernel import threads
-from recframe.kernel.threads import ROWS_PER_CHUNK, in_slices, in_threads, user_bounds
+from recframe.kernel.threads import (
+    ROWS_PER_THREAD,
+    VARIABLE,
+    find_quota,
+    in_slices,
+    in_threads,
+    n_processors,
+)
+
+V2, V1 = "0::/a/b\n", "5:memory:/m\n4:cpu,cpuacct:/a/b\n0::/\n"
+CFS = "sys/fs/cgroup/cpu,cpuacct"
+CASES = {
+    "no groups": ({}, None),
+    "unlimited": ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "max 100000\n"}, None),
+    "own": ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "150000 100000\n"}, 1.5),
+    "above": (
+        {
+            "proc/self/cgroup": V2,
+            "sys/fs/cgroup/a/b/cpu.max": "800000 100000\n",
+            "sys/fs/cgroup/a/cpu.max": "200000 100000\n",
+        },
+        2.0,
+    ),
+    "in a container": (
+        {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "50000 100000"},
+        0.5,
+    ),
+    "version 1": (
+        {
+            "proc/self/cgroup": V1,
+            f"{CFS}/a/b/cpu.cfs_quota_us": "-1\n",
+            f"{CFS}/a/b/cpu.cfs_period_us": "100000\n",
+            f"{CFS}/cpu.cfs_quota_us": "300000\n",
+            f"{CFS}/cpu.cfs_period_us": "100000\n",
+        },
+        3.0,
+    ),
+    "version 1, unlimited": (
+        {
+            "proc/self/cgroup": V1,
+            f"{CFS}/a/b/cpu.cfs_quota_us": "-1\n",
+            f"{CFS}/a/b/cpu.cfs_period_us": "100000\n",
+        },
+        None,
+    ),
+    "not understood": ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "what\n"}, None),
+}
 
 
 @pytest.fixture(params=[1, 3])
 def n_threads(request, monkeypatch):
     """As many processors as said."""
-    monkeypatch.setattr(threads, "n_processors", lambda: request.param)
+    monkeypatch.setenv(VARIABLE, str(request.param))
     return request.param
 
 
-@pytest.mark.parametrize("n_rows", [0, 1, ROWS_PER_CHUNK, 5 * ROWS_PER_CHUNK + 3])
+@pytest.mark.parametrize("n_rows", [0, 1, ROWS_PER_THREAD, 5 * ROWS_PER_THREAD + 3])
 def test_slices_are_the_whole(n_rows, n_threads):
     """The slices follow one another from the first row to the last, at most one a thread."""
-    slices = in_slices(lambda start, stop: (start, stop), 2, 2 + n_rows)
+    slices = in_slices(lambda start, stop: (start, stop), n_rows)
 
-    assert bool(n_rows) <= len(slices) <= n_threads
-    assert [row for bounds in slices for row in bounds][:1] == [2] * bool(n_rows)
+    assert 1 <= len(slices) <= n_threads
+    assert (0, n_rows) == (slices[0][0], slices[-1][1])
     assert all(before[1] == after[0] for before, after in pairwise(slices))
-    assert n_rows == sum(stop - start for start, stop in slices)
+    assert n_rows <= ROWS_PER_THREAD or n_threads == len(slices)
 
 
 def test_results_come_in_the_order_of_the_tasks(n_threads):
@@ -59,13 +108,61 @@ def test_the_first_error_is_raised(n_threads):
         in_threads(fail, [(number,) for number in range(9)])
 
 
-@pytest.mark.parametrize("n_users", [1, 2, 1_000])
-def test_runs_are_of_whole_users(n_users, n_threads):
-    """Bounds go from the first user to the last, and no run is empty."""
-    for n_rows in (n_users, 9 * ROWS_PER_CHUNK):
-        offsets = np.linspace(0, n_rows, n_users + 1).astype(np.int64)
-        bounds = user_bounds(offsets).tolist()
+@pytest.mark.parametrize("case", CASES)
+def test_the_share_of_a_container(case, tmp_path):
+    """The least that its control groups say, of either version."""
+    files, expected = CASES[case]
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
-        assert [0, n_users] == [bounds[0], bounds[-1]]
-        assert sorted(set(bounds)) == bounds
-        assert len(bounds) - 1 <= max(n_threads, 4 * n_rows // ROWS_PER_CHUNK)
+    assert expected == find_quota(tmp_path)
+
+
+@pytest.mark.parametrize(("quota", "expected"), [(None, 4), (0.5, 1), (1.5, 2), (2.0, 2), (9.0, 4)])
+def test_as_many_as_there_are(quota, expected, monkeypatch):
+    """The processors of this process, or what a container has of them, rounded up."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
+    monkeypatch.setattr(threads, "_own_quota", lambda: quota)
+
+    assert expected == n_processors()
+
+
+@pytest.mark.parametrize(("given", "expected"), [("1", 1), (" 64 ", 64), ("007", 7)])
+def test_as_many_as_asked_for(given, expected, monkeypatch):
+    """The variable says how many, more than there are too."""
+    monkeypatch.setenv(VARIABLE, given)
+
+    assert expected == n_processors()
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "two", "1.5", "\uff19", "1" * 99])
+def test_what_is_no_number_of_threads(given, monkeypatch):
+    """It is refused, and not taken for something else."""
+    monkeypatch.setenv(VARIABLE, given)
+    with pytest.raises(recframe.RecframeError, match=f"variable {VARIABLE} must be a whole number"):
+        n_processors()
+
+
+def test_results_do_not_depend_on_threads():
+    """Three million rows in one thread and in seven give the same bits."""
+    code = (
+        "import hashlib, numpy as np, pandas as pd, recframe\n"
+        "rng = np.random.default_rng(1)\n"
+        "rows = {'user': rng.integers(0, 9_000, 3_000_000), 'score': rng.random(3_000_000),\n"
+        "        'relevant': rng.random(3_000_000) < 0.1}\n"
+        "table = pd.DataFrame(rows).rec(short='pad').evaluate(['ndcg@9', 'auc'])\n"
+        "print(hashlib.sha256(table.to_numpy().tobytes()).hexdigest())\n"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, VARIABLE: n_threads},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for n_threads in ("1", "7")
+    }
+    assert 1 == len(found)

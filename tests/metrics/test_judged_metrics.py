@@ -195,7 +195,7 @@ def test_every_door_gives_the_same(ties, unjudged, tmp_path, monkeypatch):
     lazy = dd.from_pandas(recs, npartitions=3, sort=False).rec(**options).evaluate(LABELS)
     actual = lazy.compute(scheduler="sync").sort_index()
     pd.testing.assert_frame_equal(expected, actual, check_exact=True, check_index_type=False)
-    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_CHUNK", 40)
+    monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_THREAD", 40)
     actual = recframe.evaluate(recs, LABELS, **options)
     pd.testing.assert_frame_equal(expected, actual, check_exact=True)
 

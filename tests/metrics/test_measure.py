@@ -9,8 +9,7 @@ import strategies
 from recframe.kernel.counting import Counts, Depth
 from recframe.metrics.measure import make_plan, measure_all, measure_one
 from recframe.metrics.names import parse_metric, parse_metrics
-from recframe.metrics.registry import Policy
-from recframe.metrics.statistics import RankStatistics
+from recframe.metrics.statistics import Policy, RankStatistics
 
 NONE = np.empty(0, np.int64)
 OF_WHOLE = [strategies.label(name) for name, k in strategies.every_metric(3) if k is None]
@@ -34,17 +33,17 @@ def test_plan():
     """Cut-offs are sorted and each is there once; gains are needed where a metric counts them."""
     plan = make_plan(parse_metrics(["recall@9", "precision@4", "f1@9", "auc"]))
 
-    assert ((4, 9), 9) == (plan.cut_offs, plan.deepest)
+    assert (4, 9) == plan.cut_offs
     assert not plan.needs_gains
     assert make_plan(parse_metrics("ndcg@2")).needs_gains
-    assert 0 == make_plan(parse_metrics("r_precision")).deepest
+    assert () == make_plan(parse_metrics("r_precision")).cut_offs
 
 
 @pytest.mark.parametrize(("name", "k"), strategies.every_metric(3))
 def test_users_without_a_ranked_row(name, k):
     """Where R = 0 nothing can be found; where R = 2 nothing is, or there is nothing to compare."""
     none = np.zeros(2, np.int64)
-    counts = Counts(none, np.array([0, 2]), NONE, NONE, NONE, none)
+    counts = Counts(none, np.array([0, 2]), NONE, NONE, NONE, none, NONE)
     plan = make_plan(parse_metrics(strategies.label(name, k)))
     of_none = 0.0 if name == "judged" else strategies.of_no_relevant(name, 0.5, fall_out=0.5)
     for absent, expected in {
@@ -66,25 +65,6 @@ def test_statistics_of_hits_alone():
     for name, values in expected.items():
         found = measure_one(parse_metric(f"{name}@2"), statistics, Policy("pad", 7))
         assert values == found.tolist()
-
-
-def test_what_metrics_share_is_made_once():
-    """Positions are cut off from those that go further down, if there are any."""
-    counts = Counts(
-        np.array([9]),
-        np.array([2]),
-        np.array([0, 0]),
-        np.array([1, 5]),
-        np.array([1, 1]),
-        np.array([2]),
-    )
-    statistics = RankStatistics(counts, (2, 3))
-
-    whole = statistics.positions(None)
-    assert [2, 6] == whole.position.tolist()
-    assert whole is statistics.positions(None)
-    assert [2] == statistics.positions(2).position.tolist()
-    assert [2, 6] == statistics.positions(6).position.tolist()
 
 
 @pytest.mark.parametrize("relevance", ["binary", "graded"])

@@ -9,20 +9,14 @@ import pytest
 
 import recframe
 import strategies
-from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.falling import Terms
-from recframe.metrics.listing import describe_metrics
-from recframe.metrics.names import make_metric, parse_metric, parse_metrics
-from recframe.metrics.registry import Definition, Parameter
+from recframe.metrics.definitions import DEFINITIONS, Definition, Parameter
+from recframe.metrics.names import describe_metrics, make_metric, parse_metric, parse_metrics
 
 
 def persistence(statistics, k, policy, *, p, top=1.0):
     """Return top (1 - p) times the sum of p^(position - 1) over the relevant rows of every user."""
-
-    def find(last):
-        return Terms(statistics.positions(last), lambda position: p ** (position - 1))
-
-    return top * (1 - p) * statistics.sum(("persistence", p), k, find)
+    powers = p ** (statistics.positions(k) - 1)
+    return top * (1 - p) * statistics.sum_positions(k, powers, statistics.ties.chance)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
+import reference
 import strategies
 
 # Scores and grades; half of them tied as a rule, all of some ties equal.
@@ -56,38 +57,40 @@ def test_the_expectation_is_the_mean_over_orders(rows, k, gain):
     assert [min(found), max(found)] == pytest.approx(extremes)
 
 
-def test_parts_of_any_size_change_nothing(monkeypatch):
-    """Users of any number of rows, and ties of any size, in blocks of any size: the same bits."""
-    rng = np.random.default_rng(1)
-    users = np.repeat(np.arange(40), rng.integers(1, 60, 40))
-    scores, grades = rng.integers(0, 9, len(users)), rng.integers(0, 4, len(users))
-    frame = pd.DataFrame({"user": users, "score": scores, "relevant": grades})
-    labels = ["err(max=3)", "err(max=3)@3", "err(max=5)@7"]
-    expected = frame.rec(min_relevance=1, short="pad").evaluate(labels)
-    shuffled = frame.sample(frac=1, random_state=1).rec(min_relevance=1, short="pad")
-    pd.testing.assert_frame_equal(expected, shuffled.evaluate(labels), check_exact=True)
-    for cells in (1, 40):
-        monkeypatch.setattr("recframe.metrics.stops.CELLS_PER_BLOCK", cells)
-        found = frame.rec(min_relevance=1, short="pad").evaluate(labels)
-        pd.testing.assert_frame_equal(expected, found, check_exact=True)
-    alone = frame[frame["user"] == 7].rec(min_relevance=1, short="pad").evaluate(labels)
-    pd.testing.assert_frame_equal(expected.loc[[7]], alone, check_exact=True)
+@given(
+    st.lists(st.tuples(st.integers(10, 60), st.integers(0, 2**32 - 1)), min_size=1, max_size=3),
+    st.integers(2, 9),
+    st.sampled_from([None, 1, 5, 40]),
+)
+def test_large_ties_of_mixed_grades(ties, max_grade, k):
+    """They are what products over all choices of rows give, exactly, in whole numbers."""
+    rows = [
+        (-nth, grade > 0, grade, grade)
+        for nth, (size, seed) in enumerate(ties)
+        for grade in np.random.default_rng(seed).integers(0, max_grade + 1, size).tolist()
+    ]
+    expected = reference.err(rows, k, "expected", max=max_grade)
+    bound = make([(row[0], row[2]) for row in rows]).rec(min_relevance=1, short="pad")
+
+    assert float(expected) == pytest.approx(bound.err(k, max=max_grade).iloc[0, 0], rel=1e-13)
 
 
 @pytest.mark.parametrize("grades", [[0, 0, 0, 1], [0, 1, 1, 2, 3], [0.5, 1.25, 2]])
-def test_ties_that_are_alike_are_counted_once(grades, monkeypatch):
-    """To the same bits as each by itself; row by row, as the largest ties are, all but the same."""
+def test_what_is_alike_is_counted_once(grades, monkeypatch):
+    """To the same bits as each tie by itself, each user by itself, and rows in any order."""
     rng = np.random.default_rng(2)
     users = np.repeat(np.arange(60), rng.integers(1, 40, 60))
     scores, drawn = rng.integers(0, 3, len(users)), rng.choice(grades, len(users))
     frame = pd.DataFrame({"user": users, "score": scores, "relevant": drawn})
     labels = ["err(max=3)", "err(max=3)@2", "err(max=5)@20"]
-    bound = frame.rec(min_relevance=0.5, short="pad")
-    expected = bound.evaluate(labels)
-    monkeypatch.setattr("recframe.metrics.stops.MOST_VALUES", 0)
-    pd.testing.assert_frame_equal(expected, bound.evaluate(labels), check_exact=True)
-    monkeypatch.setattr("recframe.metrics.stops.MOST_ROWS", 0)
-    pd.testing.assert_frame_equal(expected, bound.evaluate(labels), check_exact=False, rtol=1e-13)
+    expected = frame.rec(min_relevance=0.5, short="pad").evaluate(labels)
+    shuffled = frame.sample(frac=1, random_state=1).rec(min_relevance=0.5, short="pad")
+    pd.testing.assert_frame_equal(expected, shuffled.evaluate(labels), check_exact=True)
+    alone = frame[frame["user"] == 7].rec(min_relevance=0.5, short="pad").evaluate(labels)
+    pd.testing.assert_frame_equal(expected.loc[[7]], alone, check_exact=True)
+    monkeypatch.setattr("recframe.metrics.stops.MOST_STOPS", 0)
+    found = frame.rec(min_relevance=0.5, short="pad").evaluate(labels)
+    pd.testing.assert_frame_equal(expected, found, check_exact=True)
 
 
 @pytest.mark.parametrize(("size", "n_relevant"), [(300_000, 1), (20_000, 5_000), (3_000, 3_000)])

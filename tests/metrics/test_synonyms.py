@@ -5,10 +5,16 @@ import pytest
 
 import recframe
 import strategies
+from elsewhere import LIBRARIES
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.libraries import LIBRARIES, list_names
-from recframe.metrics.names import parse_metric
-from recframe.metrics.synonyms import NO_NAMES, SYNONYMS, find_meant, list_meanings
+from recframe.metrics.names import (
+    FIGURES,
+    NO_NAMES,
+    SYNONYMS,
+    find_figure,
+    find_meant,
+    parse_metric,
+)
 
 MEANINGS = {
     "map@10": "average_precision@10",
@@ -111,21 +117,22 @@ def test_the_table():
     """Each metric is in it, each name means one metric, and could be written."""
     names = [name for names in SYNONYMS.values() for name in names]
 
-    assert set(map(strategies.name_of, strategies.METRICS)) == set(list_meanings().values())
-    assert len(names) == len(set(names))
-    assert not set(list_meanings()) & set(NO_NAMES)
-    assert all(name.isalnum() and name.islower() for name in list_meanings())
+    assert set(map(strategies.name_of, strategies.METRICS)) == set(SYNONYMS)
+    assert len(names) == len({*names} - {name.replace("_", "") for name in SYNONYMS})
+    assert not {*names} & set(NO_NAMES)
+    assert all(name.isalnum() and name.islower() for name in names)
 
 
 # What a library calls a metric that here is another's name, or in the field more often another's.
 OTHERS_FIRST = {("LensKit", "Recall"), ("ir_measures", "Accuracy")}
 
 
-@pytest.mark.parametrize("metric", [metric for metric in LIBRARIES if metric in DEFINITIONS])
+@pytest.mark.parametrize("metric", LIBRARIES)
 def test_names_of_libraries(metric):
     """What a library calls a metric, at whatever k, means it."""
-    for library in LIBRARIES[metric]:
-        for name in (one.name for one in list_names(metric, library)):
+    find = find_figure if metric in FIGURES else find_meant
+    for library, names in LIBRARIES[metric].items():
+        for name, _ in names:
             is_known = "=" in name or name in DEFINITIONS or (library, name) in OTHERS_FIRST
-            found = find_meant(name.replace("@k", "@10").replace("_k", "_10"))
+            found = find(name.replace("@k", "@10").replace("_k", "_10"))
             assert is_known or found.name == metric, (library, name)

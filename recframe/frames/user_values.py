@@ -1,0 +1,170 @@
+"""Values of users: columns that say something of them, and per-user tables that are passed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recframe.errors import RecframeError, quote
+from recframe.foreign import frame_error
+from recframe.frames.columns import get_column
+from recframe.frames.ids import as_users
+from recframe.frames.interactions import Interactions
+from recframe.frames.names import find_role, is_same
+from recframe.metrics.names import parse_metric
+
+LEVELS = ["score", "metric"]
+PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
+
+
+def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Series:
+    """Return each user's value of a column, by user; null for users who have no row.
+
+    Raise where a user has two: `name` is the argument that asked for the column.
+    """
+    users, groups, labels = *interactions.users[:2], interactions.columns.users
+    order, offsets = groups.order, groups.offsets
+    for number, of_users in enumerate(labels):
+        if is_same(label, of_users):  # known of users without a row too
+            return pd.Series(users.get_level_values(number)).set_axis(users)
+    rows = interactions.rows
+    if order is not None:
+        rows = order if rows is None else rows[order]
+    column = get_column(interactions.frame, label, rows)
+    if column.dtype == np.float16:  # of which pandas makes no index
+        column = column.astype(np.float32)
+    try:
+        codes, _ = pd.factorize(column, use_na_sentinel=False)
+    except TypeError as error:
+        raise RecframeError(
+            f"{name}={quote(label)} must hold values that can be compared, found {error}"
+        ) from error
+    n_rows = np.diff(offsets)
+    differs = np.flatnonzero(codes != codes[np.repeat(offsets[:-1], n_rows)])
+    if len(differs):
+        of_user = np.searchsorted(offsets, differs, side="right") - 1
+        two = column.iloc[[offsets[of_user[0]], differs[0]]].tolist()
+        apart = f", or user={quote([label, *labels])} to rank each by itself" if labels else ""
+        raise RecframeError(
+            f"{name}={quote(label)} must hold one value for each user, found several for "
+            f"{len(np.unique(of_user))} of {len(users)} (user "
+            f"{quote(users[of_user[:1]].tolist()[0])} has {quote(two[0])} and {quote(two[1])}); "
+            f"pass a column that does not vary within users, or a Series indexed by user{apart}"
+        )
+    first = np.where(n_rows > 0, offsets[:-1], -1)
+    return column.reset_index(drop=True).reindex(first).set_axis(users)
+
+
+def find_level(given: Any, users: pd.Index[Any]) -> Any:
+    """Return what users have in the index level of a given name; anything else as it is."""
+    if isinstance(given, pd.Series):
+        return given
+    for number, name in enumerate(users.names):
+        if name is not None and is_same(given, name):
+            return pd.Series(users.get_level_values(number), users, name=name)
+    return given
+
+
+def of_users(argument: str, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
+    """Return the values given for users, null for those it does not have.
+
+    Where several columns tell users apart they may be given by some of these, by their names.
+    """
+    names = given.index.names
+    if users.nlevels > 1 and all(name in users.names for name in names):
+        places = [list(users.names).index(name) for name in names]
+        users = as_users([users.get_level_values(place) for place in places])
+    place = given.index.get_indexer(users)
+    if len(users) and (place < 0).all():
+        raise RecframeError(
+            f"{argument}: the index of the Series must hold users, found none of {len(users)} "
+            f"(user {quote(users[[0]].tolist()[0])}, index {quote(given.index[:1].tolist())})"
+        )
+    return given.reset_index(drop=True).reindex(place)
+
+
+def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
+    """Return a table of floats with the columns (score, metric), all metrics of each score.
+
+    Raise where it is no such table, could be read in two ways, or has fewer scores.
+    """
+    if not isinstance(per_user, pd.DataFrame):
+        raise frame_error("per_user", PER_USER, per_user)
+    if per_user.shape[1] == 0:
+        raise RecframeError("per_user must have a column for each score, found none")
+    _check_once("column", per_user.columns)
+    _check_once("user", per_user.index)
+    columns = _find_columns(per_user)
+    cells = [_read_values(label, per_user.iloc[:, i]) for i, label in enumerate(columns)]
+    table = pd.DataFrame(np.transpose(cells), per_user.index, columns)
+    levels: list[Any] = [columns.unique(level) for level in LEVELS]
+    scores, metrics = levels
+    if len(scores) < n_scores:
+        raise RecframeError(
+            f"per_user must have {n_scores} scores or more to compare, found "
+            f"{quote(scores.tolist())}"
+        )
+    codes = np.indices((len(scores), len(metrics))).reshape(2, -1).tolist()
+    return table.reindex(columns=pd.MultiIndex(levels, codes, names=LEVELS))
+
+
+def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
+    """Return the score and metric of each column."""
+    columns = per_user.columns
+    if isinstance(columns, pd.MultiIndex):
+        if columns.nlevels != 2:
+            raise RecframeError(
+                f"per_user must have columns (score, metric), found {columns.nlevels} levels"
+            )
+        return columns.set_names(LEVELS)
+    for label in columns:
+        if find_role(label) in ("user", "item"):
+            raise RecframeError(
+                f"per_user must have users in its index and values in its columns, found the "
+                f"column {quote(label)}; pass df.rec.evaluate() of rows of users and items, or "
+                f"per_user.set_index({quote(label)})"
+            )
+    if any(map(_is_metric, columns)):
+        raise RecframeError(
+            f"per_user must have columns (score, metric), or be of one metric; found the metrics "
+            f"{quote(columns.tolist())} without a score; pass pd.concat({{'model': per_user}}, "
+            "axis=1)"
+        )
+    metric = "value" if columns.name is None else columns.name
+    levels: list[Any] = [pd.Index(columns, tupleize_cols=False), pd.Index([metric])]
+    return pd.MultiIndex(levels, [list(range(len(columns))), [0] * len(columns)], names=LEVELS)
+
+
+def _is_metric(label: object) -> bool:
+    """Return whether a label is the name of a metric."""
+    try:
+        parse_metric(label)
+    except RecframeError:
+        return False
+    return True
+
+
+def _check_once(what: str, labels: pd.Index) -> None:
+    """Raise where a user or a column is there more than once."""
+    is_repeated = labels.duplicated()
+    if is_repeated.any():
+        found = quote(labels[is_repeated].tolist()[0])
+        raise RecframeError(
+            f"per_user must have each {what} once, found {what} {found} more than once"
+        )
+
+
+def _read_values(label: object, column: pd.Series) -> Any:
+    """Return the values of a column as floats, nulls as NaN."""
+    if not (pd.api.types.is_numeric_dtype(column) and not np.iscomplexobj(column)):
+        raise RecframeError(
+            f"per_user must hold numbers, found {column.dtype} in column {quote(label)}; user ids "
+            "belong into the index: per_user.set_index(...)"
+        )
+    values = column.to_numpy(float, na_value=np.nan)
+    if np.isinf(values).any():
+        raise RecframeError(f"per_user must hold finite numbers, found inf in {quote(label)}")
+    return values

@@ -1,0 +1,395 @@
+"""Ranking: the rows of every user sorted by one integer for each row, its key. NumPy only.
+
+A key has, from its highest bits on: the user, whether the row is left out of the ranking, the
+score, what orders tied rows, and a mark that rides along, the grade of relevance or the row. So
+one sort ranks all users at once, and ties and relevance are read off the sorted keys.
+A score may have more bits than a key has room for. Keys of 64 bits then lose its lowest bits, and
+one bit says whether any of them was set; keys of 32 bits hold a shortened score. Users with scores
+that look equal and may differ are ranked again, by longer keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from recframe.kernel.grouping import (
+    Groups,
+    combine,
+    group_offsets,
+    invert,
+    number_members,
+    sort,
+)
+from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
+from recframe.kernel.threads import Array, in_slices, n_processors
+
+SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted and counted
+RUN = 1 << 22  # rows whose metrics one thread computes at a time
+MOST_USERS = 1 << 16  # in such a run
+SHORT, LONG, DENSE = range(3)  # keys of 32 and 64 bits; of the ranks of scores
+LEAST = (12, 20)  # bits of scores in these: with fewer too many rows would look tied
+
+
+class TieRule(NamedTuple):
+    """Which rows of equal score come first. Neither field set: every order is as likely.
+
+    Parameters
+    ----------
+    row_order : {1, -1, 0}, default 0
+        1 where they come as they stand, -1 where in reverse; 0: the order of rows does not count.
+    relevant_first : bool or None, default None
+        Whether relevant rows come first or last; None: relevance does not count.
+    by_item : bool, default False
+        Whether the last item comes first, of items as text.
+    """
+
+    row_order: int = 0
+    relevant_first: bool | None = None
+    by_item: bool = False
+
+    @property
+    def is_expectation(self) -> bool:
+        """Whether a tie is kept, and counts by its expectation over all orders of its rows."""
+        return self == TieRule()
+
+    @property
+    def reads_relevance(self) -> bool:
+        """Whether relevant rows come first or last."""
+        return self.relevant_first is not None
+
+
+TIE_RULES = {
+    "expected": TieRule(),
+    "first": TieRule(row_order=1),
+    "last": TieRule(row_order=-1),
+    "best": TieRule(relevant_first=True),
+    "worst": TieRule(relevant_first=False),
+    "item": TieRule(by_item=True),
+}
+
+
+class Rankings(NamedTuple):
+    """Rows of many users and what ranks them.
+
+    Parameters
+    ----------
+    groups : Groups
+        The rows of each user.
+    scores : ndarray of shape (n_rows,), real
+        The values rows are ranked by, highest first; no NaN among those that are ranked.
+    grades : ndarray of shape (n_rows,), unsigned int
+        0 where a row is not relevant, else 1 or more, higher where more is gained.
+    is_ranked : ndarray of shape (n_rows,), bool, default None
+        Whether a row is in the ranking; None: every one.
+    tie_order : ndarray of shape (n_rows,), int, default None
+        What orders tied rows by item, lowest first; 0 or more.
+    """
+
+    groups: Groups
+    scores: Array
+    grades: Array
+    is_ranked: Array | None = None
+    tie_order: Array | None = None
+
+    @property
+    def n_ranked(self) -> Array:
+        """How many rows the ranking of each user has."""
+        if self.is_ranked is None:
+            return self.groups.sizes
+        return np.bincount(self.groups.codes[self.is_ranked], minlength=self.groups.n_groups)
+
+    def take(self, rows: Array) -> Rankings:
+        """Return rankings of these rows, which ascend."""
+        others = (None if each is None else each[rows] for each in self[1:])
+        return Rankings(self.groups.take(rows), *others)  # type: ignore[arg-type]  # none of a kind that was there
+
+
+class Layout(NamedTuple):
+    """Where the parts of a key are.
+
+    Parameters
+    ----------
+    mark, tie : int
+        The bits of the mark, which are the lowest, and of what orders tied rows.
+    score, unranked, user : int
+        How many bits are below the score, below the one that says whether a row is not ranked, and
+        below the user.
+    n_lost : int
+        How many of the lowest bits of scores there is no room for.
+    dtype : type
+        The type of keys: those of 32 bits are sorted in half the time.
+    """
+
+    mark: int
+    tie: int
+    score: int
+    unranked: int
+    user: int
+    n_lost: int
+    dtype: type[np.unsignedinteger[Any]]
+
+
+class RankedSlice(NamedTuple):
+    """The rows of whole users in ranked order, those that are not ranked last.
+
+    Parameters
+    ----------
+    users : slice
+        The users.
+    offsets : ndarray of shape (n_users + 1,), int
+        The rows of the i-th of them are ``offsets[i]:offsets[i + 1]``.
+    marks : ndarray of shape (n_rows,), int
+        The mark of each row: its grade, or its place in the slice.
+    is_tied : ndarray of shape (n_rows,), bool
+        Whether a row's score is that of the one before.
+    is_unranked : ndarray of shape (n_rows,), bool, or None
+        Whether a row is not ranked; None: each is.
+    """
+
+    users: slice
+    offsets: Array
+    marks: Array
+    is_tied: Array
+    is_unranked: Array | None
+
+    def find_users(self, places: Array) -> tuple[Array, Array]:
+        """Return the users of the rows at these places, and how many each has of them.
+
+        The first user of the slice is 0.
+        """
+        n_users = len(self.offsets) - 1
+        user: Array = np.repeat(np.arange(n_users), np.diff(self.offsets)).take(places)
+        return user, np.bincount(user, minlength=n_users)
+
+
+class _Found(NamedTuple):
+    """What a `RankedSlice` holds of rows, and how many of them were ranked again."""
+
+    marks: Array
+    is_tied: Array
+    is_unranked: Array | None
+    n_again: int
+
+
+class Ranker:
+    """Ranks rows, slices of whole users one after the other.
+
+    Parameters
+    ----------
+    rankings : Rankings
+        The rows.
+    rule : TieRule
+        The order of tied rows.
+    by_row : bool, default False
+        Whether ranked rows are marked by the row, not by its grade.
+    """
+
+    def __init__(self, rankings: Rankings, rule: TieRule, *, by_row: bool = False) -> None:
+        self._groups, scores, self._grades, self._is_ranked, self._tie_order = rankings
+        self._rule, self._by_row = rule, by_row
+        self._scores = rankable(scores)
+        if self._is_ranked is not None:
+            self._scores = np.where(self._is_ranked, self._scores, self._scores.dtype.type(0))
+        self._bits = find_bits(self._scores)
+        self._highest = int(self._grades.max(initial=0))
+        ties = self._tie_order
+        self._tie_bits = 0 if ties is None else int(ties.max(initial=0)).bit_length()
+
+    def runs(self) -> list[slice]:
+        """Return runs of whole users, each for one thread; to be called before `slices`."""
+        if self._sorted is None:  # else threads would each find the order
+            _ = self._groups.order
+        offsets = self._groups.offsets
+        n_rows, n_users = self._groups.n_rows, self._groups.n_groups
+        n_runs = max(n_processors(), n_rows // RUN, n_users // MOST_USERS)
+        n_runs = max(1, min(n_runs, n_rows // SLICE))
+        cuts = cut_users(offsets, slice(0, n_users), n_rows // n_runs + 1)
+        return [slice(*each) for each in pairwise(cuts)]
+
+    def slices(self, users: slice) -> Iterator[RankedSlice]:
+        """Yield the users of a run, a slice of some rows at a time."""
+        offsets, step = self._groups.offsets, SHORT
+        for first, stop in pairwise(cut_users(offsets, users, SLICE)):
+            own = offsets[first : stop + 1] - offsets[first]
+            places = slice(int(offsets[first]), int(offsets[stop]))
+            if self._sorted is None:
+                found = self._rank(places, own, step)
+            else:
+                keys, layout = self._sorted
+                found = self._read_off(keys[places], layout, places, own, LONG)
+            # Where short keys decide too little they are no longer tried.
+            step = LONG if 2 * found.n_again > own[-1] else step
+            yield RankedSlice(slice(first, stop), own, *found[:3])
+
+    def rows_of(self, ranked: RankedSlice) -> Array:
+        """Return the rows that a slice is marked by."""
+        return self._groups.rows(ranked.marks + self._groups.offsets[ranked.users.start])
+
+    @cached_property
+    def _sorted(self) -> tuple[Array, Layout] | None:
+        """The keys of all rows in order, and their layout; None where slices are sorted."""
+        if self._groups.are_together or self._by_row or self._rule.row_order or self._tie_bits:
+            return None
+        layout = self._lay_out(self._groups.n_groups, self._groups.n_rows, LONG)
+        if layout is None:
+            return None
+        codes = self._groups.codes
+        keys = np.empty(len(codes), layout.dtype)
+
+        def write(start: int, stop: int) -> None:
+            for first in range(start, stop, BATCH):
+                own = slice(first, min(first + BATCH, stop))
+                bits = _cut(self._bits.read(self._scores[own]), layout.n_lost)
+                keys[own] = self._join(layout, bits, own)
+                keys[own] |= codes[own].astype(layout.dtype) << layout.dtype(layout.user)
+
+        in_slices(write, len(keys))
+        keys = sort(keys)
+        self._groups.note_offsets(keys, layout.user)
+        return keys, layout
+
+    def _pick(self, places: slice | Array) -> slice | Array:
+        """Return what picks the rows at these places in grouped order from arrays."""
+        order = self._groups.order
+        return places if order is None else order[places]
+
+    def _rank(self, places: slice | Array, offsets: Array, step: int) -> _Found:
+        """Return the marks of whole users' rows in ranked order, and which are tied or unranked.
+
+        The step says by which keys: short, long or dense ones.
+        """
+        n_users, n_rows = len(offsets) - 1, int(offsets[-1])
+        layout = self._lay_out(n_users, n_rows, step)
+        if layout is None:
+            return self._rank(places, offsets, step + 1)
+        index = self._pick(places)
+        scores, tie = self._scores[index], self._read_ties(index) if layout.tie else None
+        if step == DENSE:
+            bits = -rank_densely(scores) - 1 + len(scores)
+            bits = (bits if tie is None else rank_densely(combine(bits, tie))).view(np.uint64)
+            layout, tie = layout._replace(tie=0), None
+        elif step == SHORT and layout.n_lost:
+            bits = self._bits.shorten(scores, layout.unranked - layout.score)
+        else:
+            bits = _cut(self._bits.read(scores), layout.n_lost)
+        keys = self._join(layout, bits, index, tie)
+        users = np.arange(n_users, dtype=layout.dtype) << layout.dtype(layout.user)
+        keys |= np.repeat(users, np.diff(offsets))
+        keys = sort(keys) if n_users == 1 else np.sort(keys)
+        return self._read_off(keys, layout, places, offsets, step)
+
+    def _read_off(
+        self, keys: Array, layout: Layout, places: slice | Array, offsets: Array, step: int
+    ) -> _Found:
+        """Return the result of `_rank` from sorted keys; users that these leave open are ranked."""
+        marks = keys.astype(np.uint8) if layout.mark <= 8 else keys.copy()
+        marks &= marks.dtype.type((1 << layout.mark) - 1)
+        if self._by_row:
+            marks = self._order_tied(self._pick(places))[marks]
+        elif self._rule.relevant_first is not False:
+            np.subtract(marks.dtype.type(self._highest), marks, out=marks)
+        is_tied = np.zeros(len(keys), bool)
+        np.less(keys[1:] ^ keys[:-1], layout.dtype(1 << layout.score), out=is_tied[1:])
+        is_unranked = None
+        if self._is_ranked is not None:
+            is_unranked = keys & layout.dtype(1 << layout.unranked) != 0
+        n_again = 0
+        if layout.n_lost:
+            found = np.flatnonzero(is_tied)
+            if step == LONG:
+                found = found[keys[found] & layout.dtype(1 << layout.score) != 0]
+            if len(found):
+                again = np.unique(np.searchsorted(offsets, found, side="right") - 1)
+                sizes = np.diff(offsets)[again]
+                user, number = number_members(sizes)
+                own = offsets[again][user] + number
+                within = places.start + own if isinstance(places, slice) else places[own]
+                ranked = self._rank(within, group_offsets(sizes), step + 1)
+                marks[own] = own[ranked.marks] if self._by_row else ranked.marks
+                is_tied[own], n_again = ranked.is_tied, len(own)
+        return _Found(marks, is_tied, is_unranked, n_again)
+
+    def _lay_out(self, n_users: int, n_rows: int, step: int) -> Layout | None:
+        """Return the layout of the keys of so many users and rows; None where room is too little.
+
+        Dense ranks also order tied rows, and always fit.
+        """
+        tie, mark, n_bits = 0, self._highest.bit_length(), max(1, self._bits.n_bits)
+        if self._by_row:
+            mark = (n_rows - 1).bit_length()
+        else:
+            tie = (n_rows - 1).bit_length() if self._rule.row_order else self._tie_bits
+        unranked, user = int(self._is_ranked is not None), (n_users - 1).bit_length()
+        room = (32 if step == SHORT else 64) - mark - tie - unranked - user
+        if step == DENSE:
+            above = mark + n_rows.bit_length()
+            return Layout(mark, tie, mark, above, above + unranked, 0, np.uint64)
+        n_lost = n_bits - room + 1 if n_bits > room else 0
+        n_left = room if step == SHORT else min(room, self._bits.n_leading - n_lost)
+        if n_lost and n_left < LEAST[step]:
+            return None
+        above = mark + tie + min(n_bits, room)
+        dtype = np.uint32 if above + unranked + user <= 32 else np.uint64
+        return Layout(mark, tie, mark + tie, above, above + unranked, n_lost, dtype)
+
+    def _join(
+        self, layout: Layout, bits: Array, index: slice | Array, tie: Array | None = None
+    ) -> Array:
+        """Return keys without users, given the bits of scores, which may be overwritten."""
+        keys = bits.astype(layout.dtype, copy=False)
+        if self._is_ranked is not None:
+            keys[~self._is_ranked[index]] = 1 << layout.unranked - layout.score
+        if tie is not None:
+            keys <<= layout.dtype(layout.tie)
+            keys |= tie.astype(layout.dtype)
+        if layout.mark:
+            keys <<= layout.dtype(layout.mark)
+            keys |= self._read_marks(index).astype(layout.dtype, copy=False)
+        return keys
+
+    def _read_ties(self, index: slice | Array) -> Array:
+        """Return what orders tied rows, the lowest first."""
+        if self._tie_order is not None:
+            return self._tie_order[index]
+        order = np.arange(index.stop - index.start if isinstance(index, slice) else len(index))
+        return order[:: self._rule.row_order or 1]
+
+    def _read_marks(self, index: slice | Array) -> Array:
+        """Return the marks of rows in keys, of which in a tie the lowest comes first."""
+        if self._by_row:
+            return invert(self._order_tied(index))
+        grades = self._grades[index]
+        return grades if self._rule.relevant_first is False else self._highest - grades
+
+    def _order_tied(self, index: slice | Array) -> Array:
+        """Return the order in which rows would stand if all were tied."""
+        if self._rule.reads_relevance:
+            is_last = (self._grades[index] > 0) != self._rule.relevant_first
+            return np.argsort(is_last, kind="stable")
+        return np.argsort(self._read_ties(index), kind="stable")
+
+
+def _cut(bits: Array, n_lost: int) -> Array:
+    """Return integers without so many of their bits; the lowest one left says if any was set."""
+    if n_lost:
+        lost = np.uint64((1 << n_lost) - 1)
+        rest = bits & lost
+        rest += lost
+        rest >>= np.uint64(n_lost)
+        bits >>= np.uint64(n_lost)
+        bits <<= np.uint64(1)
+        bits |= rest
+    return bits
+
+
+def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:
+    """Return where to cut users into runs of about so many rows, or of one user with more."""
+    first, stop = users.start, users.stop
+    marks = np.arange(offsets[first], offsets[stop], n_rows)
+    cuts = first + np.searchsorted(offsets[first:stop], marks)
+    return [first, *np.unique(cuts[(cuts > first) & (cuts < stop)]).tolist(), stop]

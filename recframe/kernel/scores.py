@@ -1,0 +1,210 @@
+"""Scores as unsigned integers, the best the lowest, which keys are made of. NumPy only."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from recframe.kernel.threads import Array, in_slices
+
+BATCH = 1 << 15  # scores that one pass after the other leaves in the cache
+SCALES = tuple(10.0**n_decimals for n_decimals in range(7))
+N_SAMPLED = 1 << 12  # scores that are tried first
+MOST_DISTINCT = 512  # scores that are looked up in a table
+SLOT_BITS = 17  # of that table
+EMPTY = np.uint64(0x7FF8000000000000)  # NaN, which no score is
+ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits: products with it spread integers
+
+
+class ScoreBits(NamedTuple):
+    """
+    How scores become integers that fall as scores rise and are equal where scores are.
+
+    Parameters
+    ----------
+    n_bits : int
+        How many bits the integers have.
+    n_leading : int
+        How many of the bits tell most scores apart: of floats, those of the mantissa.
+    read : callable
+        Returns the integers of some scores, an array of uint64 that may be overwritten.
+    step : callable, default None
+        Returns integers of so many bits, fewer, that never rise as scores rise and tell more of
+        them apart than the highest bits do; None: it is these.
+    """
+
+    n_bits: int
+    n_leading: int
+    read: Callable[[Array], Array]
+    step: Callable[[Array, int], Array] | None = None
+
+    def shorten(self, part: Array, n_kept: int) -> Array:
+        """Return integers of so many bits, fewer, that never rise as scores rise."""
+        if self.step is not None:
+            return self.step(part, n_kept)
+        return self.read(part) >> np.uint64(self.n_bits - n_kept)
+
+
+def rankable(scores: Array) -> Array:
+    """Return scores, or numbers in the same order where they are of a type that is rarely met."""
+    if scores.dtype == np.float16:
+        return scores.astype(np.float32)
+    if scores.dtype.kind in "iu" or scores.dtype in (np.float32, np.float64):
+        return scores
+    return rank_densely(scores)
+
+
+def rank_densely(values: Array) -> Array:
+    """Return the position of each value among the distinct values, the lowest first."""
+    return np.unique(values, return_inverse=True)[1]
+
+
+def find_bits(scores: Array) -> ScoreBits:
+    """Return how scores become integers of few bits, whatever numbers they are."""
+    if len(scores) == 0:
+        return _of_integers(0, 0)
+    found = in_slices(lambda a, b: (scores[a:b].min(), scores[a:b].max()), len(scores))
+    low, high = min(low for low, _ in found), max(high for _, high in found)
+    if scores.dtype.kind != "f":
+        return _of_integers(int(low), int(high))
+    if (scale := _find_scale(scores, max(abs(low), abs(high)))) is not None:
+        return _of_decimals(scale, low, high)
+    distinct = _find_few(scores)
+    return _of_floats(low, high) if distinct is None else _of_few(distinct)
+
+
+def _of_integers(low: int, high: int) -> ScoreBits:
+    top = np.uint64(high % (1 << 64))
+    n_bits = (high - low).bit_length()
+
+    def read(part: Array) -> Array:
+        bits: Array = part.astype(np.int64, copy=False).view(np.uint64)
+        return np.subtract(top, bits)  # wraps around to what it is
+
+    return ScoreBits(n_bits, n_bits, read)
+
+
+def _of_decimals(scale: float, low: Any, high: Any) -> ScoreBits:
+    """Return how scores rounded to some decimals become the whole numbers that they are."""
+    whole = _of_integers(round(low * scale), round(high * scale))
+    return whole._replace(read=lambda part: whole.read(np.rint(part * scale).astype(np.int64)))
+
+
+def _of_floats(low: Any, high: Any) -> ScoreBits:
+    """Return how floats become their own bits, in order: those of negative ones are turned."""
+    is_signed, n_mantissa = low < 0, int(np.finfo(type(low)).nmant)
+
+    def order(part: Array) -> Array:
+        part = part + 0.0  # of the two zeros the positive one
+        bits: Array = part.view(f"i{part.itemsize}")
+        if is_signed:
+            bits ^= (bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max
+        return bits
+
+    first, last = order(np.array([low, high])).tolist()
+    # A multiple, so that the difference ends in as many zeros as the bits of a round number.
+    whole = _of_integers(first, -(-last >> n_mantissa << n_mantissa))
+    span = float(high) - float(low)
+
+    def step(part: Array, n_kept: int) -> Array:
+        # From the highest score to the lowest.
+        steps: Array = np.subtract(high, part, dtype=np.float64)
+        steps *= ((1 << min(n_kept, 31)) - 1) / span
+        return steps.astype(np.int32).view(np.uint32)
+
+    has_steps = 1e-300 < span < np.inf
+    return ScoreBits(
+        whole.n_bits, n_mantissa, lambda part: whole.read(order(part)), step if has_steps else None
+    )
+
+
+def _find_scale(scores: Array, largest: Any) -> float | None:
+    """Return the power of ten by which scores are whole numbers of few bits, None if by none."""
+
+    def is_decimal(values: Array, scale: float) -> bool:
+        return bool((np.rint(values * scale) / scale == values).all())
+
+    if scores.dtype != np.float64 or not largest < 1 << 30:
+        return None
+    sample = scores[:: max(1, len(scores) // N_SAMPLED)]
+    scales = [scale for scale in SCALES if largest < (1 << 30) / scale]
+    scale = next((scale for scale in scales if is_decimal(sample, scale)), None)
+    if scale is None:
+        return None
+
+    def are_decimals(start: int, stop: int) -> bool:
+        batches = range(start, stop, BATCH)
+        return all(is_decimal(scores[first : min(first + BATCH, stop)], scale) for first in batches)
+
+    return scale if all(in_slices(are_decimals, len(scores))) else None
+
+
+def _find_few(scores: Array) -> Array | None:
+    """Return the distinct scores where they are few, as of trees; None where they are many."""
+    distinct = np.unique(scores[:: max(1, len(scores) // N_SAMPLED)])
+    if len(distinct) > MOST_DISTINCT:
+        return None
+    slots = _find_slots(distinct)
+    if slots is None:
+        return None
+
+    def find_others(start: int, stop: int) -> Array:
+        others = distinct[:0]
+        for first in range(start, stop, BATCH):
+            part = scores[first : min(first + BATCH, stop)]
+            own = _spread(part)
+            is_known = slots.bits.take(_slot(own, slots.factor)) == own
+            if not is_known.all():
+                others = np.union1d(others, part[~is_known])
+                if len(others) > MOST_DISTINCT:
+                    break
+        return others
+
+    distinct = np.unique(np.concatenate([distinct, *in_slices(find_others, len(scores))]))
+    return distinct if len(distinct) <= MOST_DISTINCT else None
+
+
+class _Slots(NamedTuple):
+    """A table of distinct scores: the bits in each slot, and what leads each score to its own."""
+
+    bits: Array
+    factor: Any
+
+
+def _find_slots(distinct: Array) -> _Slots | None:
+    """Return a table in which each distinct score has a slot of its own; None if none is found."""
+    bits, factor = _spread(distinct), np.array([ODD])  # the overflow of a scalar warns
+    for _ in range(64):
+        slot = _slot(bits, factor)
+        if len(np.unique(slot)) == len(bits):
+            table = np.full(1 << SLOT_BITS, EMPTY)
+            table[slot] = bits
+            return _Slots(table, factor)
+        factor = factor * ODD
+    return None
+
+
+def _spread(scores: Array) -> Array:
+    """Return the bits of scores in 64."""
+    return (scores + 0.0).view(f"u{scores.itemsize}").astype(np.uint64, copy=False)
+
+
+def _slot(bits: Array, factor: Any) -> Array:
+    """Return the slot of each score: the highest bits of a product with its bits."""
+    slot: Array = bits * factor
+    slot >>= np.uint64(64 - SLOT_BITS)
+    return slot.view(np.int64)
+
+
+def _of_few(distinct: Array) -> ScoreBits:
+    """Return how few distinct scores become their ranks."""
+    slots = _find_slots(distinct)
+    if slots is None:
+        return _of_floats(distinct[0], distinct[-1])
+    rank = np.zeros(1 << SLOT_BITS, np.uint16)
+    rank[_slot(_spread(distinct), slots.factor)] = np.arange(len(distinct))[::-1]
+
+    def read(part: Array) -> Array:
+        return rank.take(_slot(_spread(part), slots.factor)).astype(np.uint64)
+
+    return _of_integers(0, len(distinct) - 1)._replace(read=read)

@@ -1,0 +1,188 @@
+"""Ties: groups of tied rows that hold a relevant one, and what they count for. NumPy only.
+
+Each order of the rows of a tie is as likely as any other. So a metric that adds up positions has an
+expectation: each of its terms times the probability that a relevant row stands there. No term is
+negative, so that no digits are lost. Without ties every group has one row, and stands where it is
+ranked.
+
+Three tied rows at the top, one of them relevant, and k = 2: two of the three come first, so that
+hits@2 = (2 - 0) * 1 / 3. The row stands at 1, 2 or 3 with probability 1/3 each, and two of these
+are among the first two; so reciprocal_rank@2 = 1/3 / 1 + 1/3 / 2 = 1/2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from recframe.kernel.counting import Counts
+from recframe.kernel.grouping import number_distinct, number_members, run_sizes, run_starts
+from recframe.kernel.threads import Array
+
+Hits = tuple[Array, Array]  # numerator and denominator, by user
+
+
+class Ties(NamedTuple):
+    """The groups of tied rows that hold a relevant one, by user and then as ranked.
+
+    Parameters
+    ----------
+    user, above : ndarray of shape (n_ties,), int
+        Whose ranking a tie is in, and how many rows are ranked above it.
+    size, n_relevant : ndarray of shape (n_ties,), int
+        Its rows, and the relevant ones.
+    n_relevant_above : ndarray of shape (n_ties,), int
+        The relevant rows of the user that are ranked above it.
+    chance, gain : ndarray of shape (n_ties,), float
+        The probability that a relevant row stands at each of its positions, and the gain there in
+        expectation.
+    """
+
+    user: Array
+    above: Array
+    size: Array
+    n_relevant: Array
+    n_relevant_above: Array
+    chance: Array
+    gain: Array
+
+    def take(self, ties: Array) -> Ties:
+        """Return some of the ties."""
+        return Ties(*(column[ties] for column in self))
+
+
+def find_ties(counts: Counts, gain: Array | None = None) -> Ties:
+    """Return the ties of counted rows, whose gains are 1 unless given.
+
+    Rows that are all relevant stand at one position each, whatever their order: so that a perfect
+    ranking adds up, term by term, as the ideal one does.
+    """
+    rows = run_starts(counts.user, counts.above)
+    if gain is not None:
+        tie, _ = number_runs(rows, len(gain))
+        gain = (sum_by(tie, gain, len(rows)) / counts.tied[rows])[tie]
+    _, _, user, above, tied, *_ = part_ties(counts, rows, is_alike=True)
+    rows = run_starts(user, above)
+    size, n_relevant = tied[rows], run_sizes(rows, len(user))
+    _, n_above = number_runs(run_starts(user), len(user))
+    chance = n_relevant / size
+    gain = chance if gain is None else gain[rows]
+    return Ties(user[rows], above[rows], size, n_relevant, n_above[rows], chance, gain)
+
+
+def part_ties(counts: Counts, rows: Array, is_alike: Array | bool) -> Counts:
+    """Return counts in which all rows of a tie, if they are relevant and alike, follow each other.
+
+    The rows are those that ties begin at.
+    """
+    n_rows = len(counts.user)
+    if len(rows) == n_rows:
+        return counts
+    tie, nth = number_runs(rows, n_rows)
+    is_parted = (is_alike & (run_sizes(rows, n_rows) == counts.tied[rows]))[tie]
+    above, tied = counts.above + nth * is_parted, np.where(is_parted, 1, counts.tied)
+    return counts._replace(above=above, tied=tied)
+
+
+def expected_hits(counts: Counts, cut_off: int | Array) -> Hits:
+    """Return the expected relevant rows above a cut-off, one for all or one for each counted row.
+
+    A tie wholly above the cut counts fully; of the one across it, (cut - above) of its rows come
+    first in expectation. The numerator and the denominator, which is the size of such a tie or 1,
+    are whole numbers: a metric divides once, and its value is the float nearest to the exact one.
+    """
+    n_users = len(counts.n_ranked)
+    room = cut_off - counts.above
+    is_whole = counts.tied <= room
+    hits = np.bincount(counts.user[is_whole], minlength=n_users)
+    across = np.flatnonzero((room > 0) & ~is_whole)
+    if len(across) == 0:
+        return hits, np.broadcast_to(np.int64(1), n_users)
+    # Of each user there is but one such tie, and each of its relevant rows adds the room.
+    user = counts.user[across]
+    sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)
+    sizes[user] = counts.tied[across]
+    added[user] *= room[across]
+    return hits * sizes + added, sizes
+
+
+class Spread:
+    """The first positions of ties, those of ties that are alike once.
+
+    Alike are ties that begin at one position, go as deep, and are of one kind. Position by
+    position there are `position`, from 1, `nth`, the positions of the tie before it, and `tie`, a
+    tie that has it.
+    """
+
+    def __init__(self, above: Array, depth: Array, *kind: Array) -> None:
+        alike, self._number = number_distinct(above, depth, *kind)
+        tie, self.nth = number_members(depth[alike])
+        self.tie = alike[tie]
+        self.position = above[self.tie] + self.nth + 1
+        self._starts = np.flatnonzero(self.nth == 0)
+
+    def sum(self, terms: Array) -> Array:
+        """Return the sum of a term for each position over every tie."""
+        added: Array = np.add.reduceat(terms, self._starts)
+        return added[self._number]
+
+
+def chances_of_first(spread: Spread, ties: Ties) -> Array:
+    """Return how probably each position of ties holds the first of their relevant rows.
+
+    Of t rows with m relevant, the first j are not with a probability of the product of
+    (t - m - i) / (t - i) over i < j; then the next one is with m / (t - j).
+    """
+    n_left = ties.size[spread.tie] - spread.nth
+    n_relevant = ties.n_relevant[spread.tie]
+    none_yet = products_before((n_left - n_relevant) / n_left, spread.nth)
+    chances: Array = none_yet * n_relevant / n_left
+    return chances
+
+
+def chances_of_all(ties: Ties, k: int, n_relevant: Array) -> Array:
+    """Return the probability that the relevant items of each user are all among the first k.
+
+    It is 1 or 0, but where a tie across the cut holds the last m of them. Of the orders of its t
+    rows C(t - m, r - m) of C(t, r) have all m among the r above the cut: the product of
+    (r - i) / (t - i) over i < m.
+    """
+    n_users, room = len(n_relevant), k - ties.above
+    above = np.flatnonzero(ties.size <= room)
+    n_left = n_relevant - sum_by(ties.user[above], ties.n_relevant[above], n_users)
+    chances = np.where(n_left == 0, 1.0, 0.0)
+    last = (ties.size > room) & (ties.n_relevant <= room) & (ties.n_relevant == n_left[ties.user])
+    across = np.flatnonzero(last)
+    tie, nth = number_members(ties.n_relevant[across])
+    tie = across[tie]
+    factors = (room[tie] - nth) / (ties.size[tie] - nth)
+    chances[ties.user[across]] = np.multiply.reduceat(factors, np.flatnonzero(nth == 0))
+    return chances
+
+
+def number_runs(starts: Array, n_rows: int) -> tuple[Array, Array]:
+    """Return which of the runs that begin at these rows each row is in, and its number there."""
+    begins = np.zeros(n_rows, np.int64)
+    begins[starts] = 1
+    run = begins.cumsum() - 1
+    return run, np.arange(n_rows) - starts[run]
+
+
+def products_before(factors: Array, nth: Array) -> Array:
+    """Return the product of the factors before each one in its group, whose nth it is from 0."""
+    products = np.where(nth > 0, np.roll(factors, 1), 1.0)
+    # Each is multiplied by the one that ends where it begins: of one factor, of two, of four ...
+    step, later = 1, np.flatnonzero(nth > 1)
+    while len(later):
+        products[later] *= products[later - step]
+        step *= 2
+        later = later[nth[later] > step]
+    return products
+
+
+def sum_by(user: Array, terms: Array, n_users: int) -> Array:
+    """Return the sums of terms by user, added one after the other as they stand."""
+    # In ranked order, and whatever else is evaluated: so the bits are always the same.
+    total = np.bincount(user, weights=terms, minlength=n_users)
+    return total.astype(np.float64, copy=False)  # of no term at all NumPy makes integers

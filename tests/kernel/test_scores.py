@@ -1,0 +1,115 @@
+"""Scores as integers: the better the score, the lower, and equal where scores are."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernel_cases import POOLS, cut, cuts, score_columns
+from recframe.kernel.scores import find_bits, rank_densely, rankable
+
+
+@given(st.integers(0, 60).flatmap(score_columns), cuts())
+def test_integers_fall_as_scores_rise(scores, cuts):
+    """They fall as scores rise, are one where scores are, and have no more bits than is said."""
+    values = scores.tolist() if scores.dtype != np.longdouble else list(scores)
+    given = rankable(scores)
+    before = given.copy()
+    with cut(*cuts):
+        bits = find_bits(given)
+        found = bits.read(given)
+
+    np.testing.assert_array_equal(before, given)
+    assert np.uint64 == found.dtype
+    assert 0 <= bits.n_leading <= 64
+    assert int(found.max(initial=0)).bit_length() <= bits.n_bits <= 64
+    integer = dict(zip(values, found.tolist(), strict=True))
+    assert [integer[value] for value in values] == found.tolist()
+    fallen = [integer[value] for value in sorted(integer)]
+    assert sorted(set(fallen), reverse=True) == fallen
+
+
+@given(
+    st.integers(1, 60).flatmap(score_columns),
+    cuts(),
+    st.integers(1, 63),
+)
+def test_shorter_integers_never_rise_as_scores_rise(scores, cuts, n_kept):
+    """They have no more bits than are asked for, and are one where scores are."""
+    given = rankable(scores)
+    with cut(*cuts):
+        bits = find_bits(given)
+        n_kept = min(n_kept, bits.n_bits - 1)
+        if n_kept < 1:
+            return
+        found = bits.shorten(given, n_kept)
+
+    assert int(found.max()).bit_length() <= n_kept
+    assert (np.diff(found[np.argsort(given)].astype(np.int64)) <= 0).all()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+@pytest.mark.parametrize("n_decimals", [0, 3, 7])
+def test_shorter_integers_tell_most_scores_apart(dtype, n_decimals):
+    """Whatever scores are, of two thousand even ones most differ in twenty bits."""
+    scores = (np.arange(2_000) * 1_000_003 / 10**n_decimals).astype(dtype)
+    scores = scores if dtype != "int64" else np.arange(2_000) * 1_000_003
+    bits = find_bits(scores)
+
+    assert bits.n_bits > 20
+    assert len(np.unique(bits.shorten(scores, 20))) > 1_500
+
+
+@pytest.mark.parametrize(
+    ("scores", "n_bits"),
+    [
+        ([3, 1, 2, 8], 3),
+        ([0.25, 0.5, 1.75], 8),
+        ([0.5, 0.5], 0),
+        ([-(2**63), 2**63 - 1], 64),
+        ([1 / 3, 2 / 3, 1 / 7, -1 / 9], 2),
+    ],
+)
+def test_few_bits(scores, n_bits):
+    """Integers and decimals have those of their range, few others those of their ranks."""
+    assert n_bits == find_bits(np.array(scores)).n_bits
+
+
+@pytest.mark.parametrize("n_distinct", [2, 100, 512, 513])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_few_distinct_scores_have_the_bits_of_their_ranks(n_distinct, dtype, is_late):
+    """However many tries a table takes, and where some are met late; more have their own bits."""
+    for seed in range(9):
+        pool = np.random.default_rng(seed).standard_normal(n_distinct).astype(dtype)
+        scores = np.resize(pool, 20_000)
+        if is_late:
+            scores[: -2 * n_distinct] = scores[0]
+        bits = find_bits(scores)
+        fallen = np.iinfo(np.uint64).max - bits.read(scores)
+
+        assert (n_distinct <= 512) == (bits.n_bits == (n_distinct - 1).bit_length())
+        np.testing.assert_array_equal(rank_densely(scores), rank_densely(fallen))
+
+
+@pytest.mark.parametrize("kind", POOLS)
+def test_ranks_of_scores(kind):
+    """Each value has as many distinct values below it as its rank says."""
+    values = POOLS[kind](np.random.default_rng(5), 50)
+    distinct = list(values) if values.dtype == np.longdouble else values.tolist()
+    below = [len({low for low in distinct if low < value}) for value in distinct]
+
+    assert below == rank_densely(values).tolist()
+
+
+def test_scores_that_are_met_again_and_again_before_one_that_is_new():
+    """Few scores are all found, where a sample shows one of them and the last row another."""
+    n_rows = 1 << 21
+    pool = np.random.default_rng(0).random(40)
+    scores = np.full(n_rows, pool[0])
+    scores[1::512] = np.resize(pool, len(scores[1::512]))  # the sample is of every 512th from 0
+    scores[-1] = 2.0
+    found = find_bits(scores).read(scores)
+
+    assert 1 == (found == 0).sum()
+    np.testing.assert_array_equal(rank_densely(scores), rank_densely(-found.view(np.int64)))
