@@ -82,8 +82,9 @@ class Pairs(NamedTuple):
     def match(self, users: Users, item: Ids, other: str) -> Matches:
         """Return where the pairs are in a frame of these users and items; `other` names them."""
         user = match(self.users.ids, users.ids, "user", other)[self.user]
-        place = match(self.item.ids, item.ids, "item", other)
-        return Matches(user, *match_pairs(users.groups, item.codes, user, place[self.item.codes]))
+        of_pairs = self.item.used()
+        place = match(of_pairs.ids, item.ids, "item", other)
+        return Matches(user, *match_pairs(users.groups, item.codes, user, place[of_pairs.codes]))
 
 
 class Judgments(NamedTuple):

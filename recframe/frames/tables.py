@@ -14,14 +14,14 @@ from recframe.arrow_tables import read_frame, sample_of
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import sort_ids
-from recframe.frames.interactions import Interactions
+from recframe.frames.interactions import Interactions, Judged
 from recframe.frames.truth import read_judged
 from recframe.frames.values import Gains
 from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
 from recframe.kernel.threads import Array, in_threads
-from recframe.metrics.measure import make_plan, measure_all
+from recframe.metrics.measure import Plan, make_plan, measure_all
 from recframe.metrics.names import Metric
 from recframe.metrics.statistics import Policy
 from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_judged, sum_columns
@@ -44,44 +44,55 @@ def measure_table(
     interactions: Interactions, metrics: list[Metric], options: Options
 ) -> pd.DataFrame:
     """Return the metrics of every user of interactions, for each of their scores."""
-    plan, rule = make_plan(metrics), options.tie_rule
-    users, n_unlisted = interactions.users, interactions.n_unlisted
+    plan = make_plan(metrics)
+    users = interactions.users
     order = users.sort()
     position = invert(order)
-    cells = np.empty((len(interactions.scores), len(metrics), len(order)))
     find_gains = interactions.find_gains if plan.needs_gains else None
     ideal = None if find_gains is None else _rank_ideal(interactions, find_gains())
     judged = interactions.judged() if plan.needs_judged else None
-    names = [name for name, _ in interactions.columns.averaged]
-    averaged = dict(zip(names, interactions.averaged, strict=True))
+    cells = np.empty((len(interactions.scores), len(metrics), len(order)))
     for score, of_score in zip(interactions.scores, cells, strict=True):
-        rankings = interactions.rankings(score, options, None if ideal is None else ideal.grades)
-        if options.short == "raise":
-            deepest = max(plan.cut_offs, default=0)
-            check_lengths(rankings.n_ranked, users.ids, score, deepest, options)
-        ranker = Ranker(rankings, rule)
-        sums = {}
-        if averaged:
-            sums = sum_columns(rankings, rule, plan.sum_cut_offs, averaged)
-        of_judged = None
-        if judged is not None:
-            of_judged = rank_judged(rankings, rule, judged.rows, n_unlisted, judged.n_others)
-
-        def measure_run(run: slice) -> None:
-            counts = count(ranker, run, rule, n_unlisted, plan.depth)  # noqa: B023 - before the next
-            grades = None if ideal is None else ideal.of_users(run, counts)
-            rows = None
-            if of_judged is not None:  # noqa: B023
-                rows = JudgedRows(of_judged, rule, run, plan.cut_offs)  # noqa: B023
-            own = {name: (total[run], n[run]) for name, (total, n) in sums.items()}  # noqa: B023
-            measured = measure_all(counts, plan, policy_of(options), grades, own, rows)
-            for index, values in measured:
-                of_score[index][position[run]] = values  # noqa: B023
-
-        in_threads(measure_run, [(run,) for run in ranker.runs()])
+        _measure_score(interactions, score, plan, options, ideal, judged, of_score, position)
     labels = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     table = cells.reshape(len(labels), len(order)).T
     return pd.DataFrame(table, index=users.ids.take(order), columns=labels, copy=False)
+
+
+def _measure_score(
+    interactions: Interactions,
+    score: Hashable,
+    plan: Plan,
+    options: Options,
+    ideal: Ideal | None,
+    judged: Judged | None,
+    cells: Array,
+    position: Array,
+) -> None:
+    """Write the metrics of a score into cells, a row for each metric, users at their positions."""
+    rule, n_unlisted = options.tie_rule, interactions.n_unlisted
+    rankings = interactions.rankings(score, options, None if ideal is None else ideal.grades)
+    if options.short == "raise":
+        deepest = max(plan.cut_offs, default=0)
+        check_lengths(rankings.n_ranked, interactions.users.ids, score, deepest, options)
+    ranker, of_judged, sums = Ranker(rankings, rule), None, {}
+    if judged is not None:
+        of_judged = rank_judged(rankings, rule, judged.rows, n_unlisted, judged.n_others)
+    if interactions.averaged:
+        names = [name for name, _ in interactions.columns.averaged]
+        averaged = dict(zip(names, interactions.averaged, strict=True))
+        sums = sum_columns(rankings, rule, plan.sum_cut_offs, averaged)
+
+    def measure_run(run: slice) -> None:
+        counts = count(ranker, run, rule, n_unlisted, plan.depth)
+        grades = None if ideal is None else ideal.of_users(run, counts)
+        rows = None if of_judged is None else JudgedRows(of_judged, rule, run, plan.cut_offs)
+        own = {name: (total[run], n_rows[run]) for name, (total, n_rows) in sums.items()}
+        measured = measure_all(counts, plan, policy_of(options), grades, own, rows)
+        for index, values in measured:
+            cells[index][position[run]] = values
+
+    in_threads(measure_run, [(run,) for run in ranker.runs()])
 
 
 def _rank_ideal(interactions: Interactions, gains: Gains) -> Ideal:
