@@ -69,7 +69,7 @@ class Ids(NamedTuple):
 
     def restore(self, codes: Array) -> pd.Index[Any]:
         """Return the ids of codes in the dtype of the column."""
-        if isinstance(self.dtype, pd.CategoricalDtype):
+        if isinstance(self.dtype, pd.CategoricalDtype) and self.ids.dtype != self.dtype:
             return pd.Index(pd.Categorical.from_codes(codes, dtype=self.dtype))
         ids: pd.Index[Any] = self.ids.take(codes)
         if isinstance(self.ids, pd.RangeIndex):  # of integers, of whatever dtype
