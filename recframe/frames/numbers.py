@@ -20,6 +20,8 @@ REMOVE_ROWS = "remove those rows or pass missing='drop'"
 
 def has_nulls(column: pd.Series) -> bool:
     """Return whether any value of a column is null; a NaN inside a nullable column is one too."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        return False
     return bool(find_nulls(column).any())
 
 

@@ -141,6 +141,8 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
 
 def _find_few(scores: Array) -> Array | None:
     """Return the distinct scores where they are few, as of trees; None where they are many."""
+    if len(scores) < N_SAMPLED:  # to fill a table takes longer than to rank so few
+        return None
     distinct = np.unique(scores[:: max(1, len(scores) // N_SAMPLED)])
     if len(distinct) > MOST_DISTINCT:
         return None

@@ -67,7 +67,8 @@ def test_shorter_integers_tell_most_scores_apart(dtype, n_decimals):
         ([0.25, 0.5, 1.75], 8),
         ([0.5, 0.5], 0),
         ([-(2**63), 2**63 - 1], 64),
-        ([1 / 3, 2 / 3, 1 / 7, -1 / 9], 2),
+        ([1 / 3, 2 / 3, 1 / 7, -1 / 9], 63),  # too few rows for a table
+        ([1 / 3, 2 / 3, 1 / 7, -1 / 9] * 2_000, 2),
     ],
 )
 def test_few_bits(scores, n_bits):
