@@ -99,7 +99,7 @@ def join_shown(parts: Sequence[Shown]) -> Shown:
     if len(parts) == 1:
         return parts[0]
     rows = [
-        pd.concat(of_score).groupby(KEYS, sort=False)["n"].sum().reset_index()
+        pd.concat(of_score).groupby(KEYS, observed=True, sort=False)["n"].sum().reset_index()
         for of_score in zip(*(part.rows for part in parts), strict=True)
     ]
     n_lists = [sum(of_score) for of_score in zip(*(part.n_lists for part in parts), strict=True)]
