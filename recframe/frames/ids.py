@@ -14,7 +14,7 @@ from pandas.api.types import is_integer_dtype
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.numbers import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import Groups, combine, invert
+from recframe.kernel.grouping import Groups, combine, find_range, invert, take
 from recframe.kernel.threads import Array, in_slices
 
 SPREAD = 4  # integers for each row, up to which they are codes themselves
@@ -55,13 +55,7 @@ class Ids(NamedTuple):
         if is_used.all():
             return self._replace(ids=ids)
         position = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
-        codes = np.empty(len(self.codes), np.int32)
-
-        def look_up(start: int, stop: int) -> None:
-            np.take(position, self.codes[start:stop], out=codes[start:stop], mode="clip")
-
-        in_slices(look_up, len(codes))
-        return self._replace(codes=codes, ids=ids)
+        return self._replace(codes=take(position, self.codes), ids=ids)
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids that some row has, each once."""
@@ -110,8 +104,8 @@ def group_users(columns: Sequence[pd.Series]) -> Users:
     """
     for column in columns:
         check_dtype(column, "user")
-    bounds = _find_runs(columns)
-    heads = columns if bounds is None else [column.take(bounds[:-1]) for column in columns]
+    offsets = _find_runs(columns)
+    heads = columns if offsets is None else [column.take(offsets[:-1]) for column in columns]
     for head, column in zip(heads, columns, strict=True):
         if has_nulls(head):
             raise null_error(f"user={quote(column.name)}: ids", find_nulls(column))
@@ -126,13 +120,13 @@ def group_users(columns: Sequence[pd.Series]) -> Users:
         both = combine(*(found.codes for found in encoded))
         _, first, codes = np.unique(both, return_index=True, return_inverse=True)
         index, is_sorted = as_users([head.take(first) for head in map(pd.Index, heads)]), False
-    if bounds is None:
+    if offsets is None:
         sorted_by = np.arange(len(index)) if is_sorted else None
         return Users(index, Groups(len(index), codes=codes), sorted_by)
     if len(index) == len(codes):  # each user is one run
         sorted_by = invert(codes) if is_sorted else None
-        return Users(index.take(codes), Groups(len(index), offsets=bounds), sorted_by)
-    codes = np.repeat(codes.astype(np.int32, copy=False), np.diff(bounds))
+        return Users(index.take(codes), Groups(len(index), offsets=offsets), sorted_by)
+    codes = np.repeat(codes.astype(np.int32, copy=False), np.diff(offsets))
     sorted_by = np.arange(len(index)) if is_sorted else None
     return Users(index, Groups(len(index), codes=codes), sorted_by)
 
@@ -163,7 +157,7 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
         return Ids(column.array.codes, dtype.categories, dtype, is_sorted=True)
     values = _integers(column)
     if values is not None and len(values):
-        low, high = _find_range(values)
+        low, high = map(int, find_range(values))
         most = SPREAD * max(n_rows, len(values)) + N_FIRST_ROWS
         if high - low < min(most, 1 << 31) and high < 1 << 62:
             lowest = values.dtype.type(low)
@@ -201,13 +195,6 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
     encoded = pa.chunked_array(slices).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded.chunks]
     return np.concatenate(codes), encoded.chunk(0).dictionary
-
-
-def _find_range(values: Array) -> tuple[int, int]:
-    """Return the lowest and the highest of some integers."""
-    found = in_slices(lambda a, b: (int(values[a:b].min()), int(values[a:b].max())), len(values))
-    lows, highs = zip(*found, strict=True)
-    return min(lows), max(highs)
 
 
 def _find_runs(columns: Sequence[pd.Series]) -> Array | None:

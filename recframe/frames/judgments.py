@@ -87,6 +87,24 @@ class Pairs(NamedTuple):
         return Matches(user, *match_pairs(users.groups, item.codes, user, place[of_pairs.codes]))
 
 
+def note_matches(
+    overlap: Overlap,
+    pairs: Pairs,
+    matches: Matches,
+    users: pd.Index[Any],
+    find_column: Callable[[], pd.Series],
+) -> None:
+    """Take note of what pairs and a part of a frame, of these users and items, have in common."""
+    is_listed = np.zeros(len(pairs.users.ids), bool)
+    is_listed[pairs.user[matches.user >= 0]] = True
+    overlap.note_users(users, is_listed)
+    if not overlap.has_items:
+        # As a rule some pair is found, and items need not be looked at by themselves.
+        are_found = len(matches.row) > 0
+        found = Items(True) if are_found else find_items(find_column(), pairs.item, overlap.other)
+        overlap.note_items([found])
+
+
 class Judgments(NamedTuple):
     """Truth: distinct pairs of a user and an item, and which are relevant.
 
@@ -237,14 +255,7 @@ class Candidates:
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != is_kept
-            is_listed = np.zeros(len(pairs.users.ids), bool)
-            is_listed[pairs.user[matches.user >= 0]] = True
-            overlap.note_users(users.ids, is_listed)
-            if not overlap.has_items:
-                found = (
-                    Items(True) if len(matches.row) else find_items(ids, pairs.item, overlap.other)
-                )
-                overlap.note_items([found])
+            note_matches(overlap, pairs, matches, users.ids, lambda: ids)
         if is_all:
             self.check()
         if not is_out.any():

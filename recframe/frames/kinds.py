@@ -18,6 +18,7 @@ from pandas.api.types import infer_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.numbers import check_digits
+from recframe.kernel.grouping import invert
 from recframe.kernel.threads import Array
 
 NUMBERS, TEXT, BYTES, BOOLEANS = "numbers", "text", "bytes", "booleans"
@@ -201,10 +202,7 @@ def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
                 )
         # Surrogates are in the same order in bytes, which Arrow's text does not have.
         texts = pa.array([text.encode("utf-8", "surrogatepass") for text in written], pa.binary())
-    order = pc.sort_indices(texts).to_numpy()
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
+    return invert(pc.sort_indices(texts).to_numpy().view(np.int64))
 
 
 def _as_arrow(ids: pd.Index[Any]) -> pa.Array | pa.ChunkedArray | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from recframe.frames.judgments import (
     Judgments,
     Matches,
     naming,
+    note_matches,
     read_excluded,
     read_judgments,
 )
-from recframe.frames.overlap import Items, Overlap, append, are_listed, find_items
+from recframe.frames.overlap import Items, Overlap, append, are_listed
 from recframe.frames.values import Gains
 from recframe.kernel.threads import Array
 from recframe.options import Options
@@ -68,14 +70,8 @@ class Judge:
         pairs, overlap, users = self.judgments.pairs, self._overlap, interactions.users
         matches = pairs.match(users, interactions.read_items(), "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
-        is_listed = np.zeros(len(pairs.users.ids), bool)
-        is_listed[pairs.user[matches.user >= 0]] = True
-        overlap.note_users(users.ids, is_listed)
-        if not overlap.has_items:
-            # As a rule some pair is found, and items need not be looked at by themselves.
-            item = interactions.get_column(interactions.columns.item)
-            found = len(matches.row) > 0
-            overlap.note_items([Items(True) if found else find_items(item, pairs.item)])
+        find_column = partial(interactions.get_column, interactions.columns.item)
+        note_matches(overlap, pairs, matches, users.ids, find_column)
         if is_all:
             self._check()
         return matches

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from recframe.kernel.grouping import sum_by_user
+from recframe.kernel.grouping import count_flags
 from recframe.kernel.ranking import RankedSlice, Ranker, Rankings, TieRule
 from recframe.kernel.threads import Array, in_threads
 
@@ -87,7 +89,7 @@ def _count(ranked: RankedSlice, rule: TieRule, n_unlisted: Array, depth: Depth |
     user, n_found = ranked.find_users(places)
     n_ranked, n_relevant = np.diff(offsets), n_found + n_unlisted
     if is_unranked is not None:
-        n_ranked = n_ranked - sum_by_user(is_unranked, offsets)
+        n_ranked = n_ranked - count_flags(is_unranked, offsets)
         kept = ~is_unranked[places]
         places, user = places[kept], user[kept]
         n_found = np.bincount(user, minlength=n_users)
@@ -130,13 +132,7 @@ class TieCounts(NamedTuple):
 def count_ties(rankings: Rankings, k: int) -> TieCounts:
     """Return what ties there are in every user's ranking."""
     ranker = Ranker(rankings._replace(tie_order=None), TieRule())
-
-    def find(users: slice) -> list[TieCounts]:
-        return [_count_ties(ranked, k) for ranked in ranker.slices(users)]
-
-    runs = in_threads(find, [(users,) for users in ranker.runs()])
-    slices = [ties for run in runs for ties in run]
-    return TieCounts(*map(np.concatenate, zip(*slices, strict=True)))
+    return TieCounts(*_join_slices(ranker, lambda ranked: _count_ties(ranked, k)))
 
 
 def _count_ties(ranked: RankedSlice, k: int) -> TieCounts:
@@ -146,7 +142,7 @@ def _count_ties(ranked: RankedSlice, k: int) -> TieCounts:
     is_in = np.ones(len(user), bool)
     if ranked.is_unranked is not None:
         is_in = ~ranked.is_unranked[starts[:-1]]
-    n_relevant = sum_by_user(ranked.marks > 0, starts) * is_in
+    n_relevant = count_flags(ranked.marks > 0, starts) * is_in
     n_tied = np.bincount(user, size * (size > 1) * is_in, n_users).astype(np.int64)
     room = np.clip(k - (starts[:-1] - offsets[user]), 0, size)
     is_cut = np.zeros(n_users, bool)
@@ -183,14 +179,19 @@ def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> P
     where relevance decides) share positions.
     """
     ranker = Ranker(rankings, rule, by_row=True)
+    found = _join_slices(ranker, lambda ranked: _find_positions(ranker, ranked, rankings, rule, k))
+    return Positions(*found)
 
-    def find(users: slice) -> list[Positions]:
-        slices = ranker.slices(users)
-        return [_find_positions(ranker, ranked, rankings, rule, k) for ranked in slices]
 
-    runs = in_threads(find, [(users,) for users in ranker.runs()])
-    slices = [found for run in runs for found in run]
-    return Positions(*map(np.concatenate, zip(*slices, strict=True)))
+def _join_slices(
+    ranker: Ranker, find: Callable[[RankedSlice], tuple[Array, ...]]
+) -> Iterator[Array]:
+    """Return what is found in each slice, joined array by array."""
+    runs = in_threads(
+        lambda users: [find(ranked) for ranked in ranker.slices(users)],
+        [(users,) for users in ranker.runs()],
+    )
+    return map(np.concatenate, zip(*chain.from_iterable(runs), strict=True))
 
 
 def _find_positions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class Groups:
     def count(self, flags: Array) -> Array:
         """Return how many rows of each group have a flag set."""
         if self.are_together:
-            return sum_by_user(flags, self.offsets)
+            return count_flags(flags, self.offsets)
         return np.bincount(self.codes[flags], minlength=self.n_groups)
 
     def take(self, rows: Array) -> Groups:
@@ -159,6 +160,12 @@ def take(values: Array, rows: Array) -> Array:
     return taken
 
 
+def find_range(values: Array) -> tuple[Any, Any]:
+    """Return the lowest and the highest of one or more values."""
+    found = in_slices(lambda a, b: (values[a:b].min(), values[a:b].max()), len(values))
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
 def invert(order: Array) -> Array:
     """Return the position of each row in an order."""
     position = np.empty_like(order)
@@ -202,8 +209,8 @@ def number_distinct(*columns: Array) -> tuple[Array, Array]:
     return first, number
 
 
-def sum_by_user(flags: Array, offsets: Array) -> Array:
-    """Return how many flags are set in each group."""
+def count_flags(flags: Array, offsets: Array) -> Array:
+    """Return how many flags are set between each offset and the next."""
     return np.diff(np.searchsorted(np.flatnonzero(flags), offsets))
 
 

@@ -4,17 +4,18 @@ A user's integer, an item's and the row's place make one key, so that in sorted 
 pair stand together, and given pairs are found by a search.
 """
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from recframe.kernel.grouping import Groups, number_members, sort
-from recframe.kernel.ranking import SLICE, cut_users
-from recframe.kernel.threads import Array, in_threads, n_processors
+from recframe.kernel.ranking import SLICE, cut_runs, cut_users
+from recframe.kernel.threads import Array, in_threads
 
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # of items, beside users and places of a slice
+NONE = np.empty(0, np.int64)
 
 
 class Repeats(NamedTuple):
@@ -44,28 +45,27 @@ class _PairSlice(NamedTuple):
     rows: Array
     first: int
 
+    def rows_of(self, keys: Array) -> Array:
+        """Return the rows that have these keys."""
+        rows: Array = self.rows[keys & ((1 << self.n_bits) - 1)]
+        return rows
+
 
 def find_repeats(groups: Groups, items: Array) -> Repeats:
     """Return the rows whose user has their item, an integer of 0 or more, in a row before."""
     n_item_bits = int(items.max(initial=0)).bit_length()
 
-    def find(users: slice) -> list[tuple[Array, Array]]:
-        found = []
-        for pairs in _sort_pairs(groups, items, users, n_item_bits):
-            keys = pairs.keys
-            is_same = np.zeros(len(keys), bool)
-            np.less(keys[1:] ^ keys[:-1], 1 << pairs.n_bits, out=is_same[1:])
-            if is_same.any():
-                at = np.flatnonzero(is_same)
-                starts = np.flatnonzero(~is_same)
-                first = starts[np.searchsorted(starts, at, side="right") - 1]
-                places = keys[[at, first]] & ((1 << pairs.n_bits) - 1)
-                found.append(tuple(pairs.rows[places]))
-        return found
+    def find(pairs: _PairSlice) -> tuple[Array, Array]:
+        keys = pairs.keys
+        is_same = np.zeros(len(keys), bool)
+        np.less(keys[1:] ^ keys[:-1], 1 << pairs.n_bits, out=is_same[1:])
+        if not is_same.any():
+            return NONE, NONE
+        at, starts = np.flatnonzero(is_same), np.flatnonzero(~is_same)
+        first = starts[np.searchsorted(starts, at, side="right") - 1]
+        return pairs.rows_of(keys[at]), pairs.rows_of(keys[first])
 
-    none = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-    found = [each for run in in_threads(find, _runs(groups)) for each in run]
-    rows, first = (np.concatenate(each) for each in zip(*none, *found, strict=True))
+    rows, first = _join_slices(groups, items, n_item_bits, find)
     ascending = np.argsort(rows, kind="stable")
     return Repeats(rows[ascending], first[ascending])
 
@@ -87,31 +87,32 @@ def match_pairs(groups: Groups, items: Array, user: Array, item: Array) -> tuple
     known = known[np.argsort(user[known], kind="stable")]
     user, item = user[known].astype(np.int64), item[known]
 
-    def find(users: slice) -> list[tuple[Array, Array]]:
-        found = []
-        for pairs in _sort_pairs(groups, items, users, n_item_bits):
-            last = pairs.first + int(pairs.keys[-1] >> (n_item_bits + pairs.n_bits))
-            start, stop = np.searchsorted(user, (pairs.first, last + 1)).tolist()
-            asked = ((user[start:stop] - pairs.first) << n_item_bits) | item[start:stop]
-            first = np.searchsorted(pairs.keys, asked << pairs.n_bits)
-            n_found = np.searchsorted(pairs.keys, (asked + 1) << pairs.n_bits) - first
-            which, number = number_members(n_found)
-            keys = pairs.keys[first[which] + number]
-            found.append((known[start + which], pairs.rows[keys & ((1 << pairs.n_bits) - 1)]))
-        return found
+    def find(pairs: _PairSlice) -> tuple[Array, Array]:
+        last = pairs.first + int(pairs.keys[-1] >> (n_item_bits + pairs.n_bits))
+        start, stop = np.searchsorted(user, (pairs.first, last + 1)).tolist()
+        asked = ((user[start:stop] - pairs.first) << n_item_bits) | item[start:stop]
+        first = np.searchsorted(pairs.keys, asked << pairs.n_bits)
+        n_found = np.searchsorted(pairs.keys, (asked + 1) << pairs.n_bits) - first
+        which, number = number_members(n_found)
+        return known[start + which], pairs.rows_of(pairs.keys[first[which] + number])
 
-    none = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-    found = [each for run in in_threads(find, _runs(groups)) for each in run]
-    pair, row = (np.concatenate(each) for each in zip(*none, *found, strict=True))
-    return pair, row
+    return _join_slices(groups, items, n_item_bits, find)
 
 
-def _runs(groups: Groups) -> list[tuple[slice]]:
-    """Return runs of users, each for one thread."""
+def _join_slices(
+    groups: Groups,
+    items: Array,
+    n_item_bits: int,
+    find: Callable[[_PairSlice], tuple[Array, Array]],
+) -> tuple[Array, Array]:
+    """Return the two arrays that are found in each slice, joined."""
     _ = groups.order  # which threads would each find
-    n_runs = max(1, min(n_processors(), groups.n_rows // SLICE))
-    cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
-    return [(slice(*each),) for each in pairwise(cuts)]
+    runs = in_threads(
+        lambda users: [find(pairs) for pairs in _sort_pairs(groups, items, users, n_item_bits)],
+        [(users,) for users in cut_runs(groups)],
+    )
+    one, other = zip((NONE, NONE), *chain.from_iterable(runs), strict=True)
+    return np.concatenate(one), np.concatenate(other)
 
 
 def _sort_pairs(
@@ -132,4 +133,4 @@ def _sort_pairs(
         keys |= own
         keys <<= n_bits
         keys |= np.arange(n_rows)
-        yield _PairSlice(sort(keys) if stop - first == 1 else np.sort(keys), n_bits, rows, first)
+        yield _PairSlice(sort(keys), n_bits, rows, first)

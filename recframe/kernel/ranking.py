@@ -204,12 +204,7 @@ class Ranker:
         """Return runs of whole users, each for one thread; to be called before `slices`."""
         if self._sorted is None:  # else threads would each find the order
             _ = self._groups.order
-        offsets = self._groups.offsets
-        n_rows, n_users = self._groups.n_rows, self._groups.n_groups
-        n_runs = max(n_processors(), n_rows // RUN, n_users // MOST_USERS)
-        n_runs = max(1, min(n_runs, n_rows // SLICE))
-        cuts = cut_users(offsets, slice(0, n_users), n_rows // n_runs + 1)
-        return [slice(*each) for each in pairwise(cuts)]
+        return cut_runs(self._groups)
 
     def slices(self, users: slice) -> Iterator[RankedSlice]:
         """Yield the users of a run, a slice of some rows at a time."""
@@ -280,8 +275,7 @@ class Ranker:
         keys = self._join(layout, bits, index, tie)
         users = np.arange(n_users, dtype=layout.dtype) << layout.dtype(layout.user)
         keys |= np.repeat(users, np.diff(offsets))
-        keys = sort(keys) if n_users == 1 else np.sort(keys)
-        return self._read_off(keys, layout, places, offsets, step)
+        return self._read_off(sort(keys), layout, places, offsets, step)
 
     def _read_off(
         self, keys: Array, layout: Layout, places: slice | Array, offsets: Array, step: int
@@ -385,6 +379,14 @@ def _cut(bits: Array, n_lost: int) -> Array:
         bits <<= np.uint64(1)
         bits |= rest
     return bits
+
+
+def cut_runs(groups: Groups) -> list[slice]:
+    """Return runs of whole users, each for one thread."""
+    n_runs = max(n_processors(), groups.n_rows // RUN, groups.n_groups // MOST_USERS)
+    n_runs = max(1, min(n_runs, groups.n_rows // SLICE))
+    cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
+    return [slice(*each) for each in pairwise(cuts)]
 
 
 def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from recframe.kernel.grouping import find_range
 from recframe.kernel.threads import Array, in_slices
 
 BATCH = 1 << 15  # scores that one pass after the other leaves in the cache
@@ -63,8 +64,7 @@ def find_bits(scores: Array) -> ScoreBits:
     """Return how scores become integers of few bits, whatever numbers they are."""
     if len(scores) == 0:
         return _of_integers(0, 0)
-    found = in_slices(lambda a, b: (scores[a:b].min(), scores[a:b].max()), len(scores))
-    low, high = min(low for low, _ in found), max(high for _, high in found)
+    low, high = find_range(scores)
     if scores.dtype.kind != "f":
         return _of_integers(int(low), int(high))
     if (scale := _find_scale(scores, max(abs(low), abs(high)))) is not None:

@@ -306,10 +306,9 @@ def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> 
     are means of a column: see `recframe.RecAccessor.evaluate`.
     """
     numerator, denominator = statistics.sums[column, k]
-    depth = np.minimum(k, statistics.counts.n_ranked) if policy.short == "shrink" else k
-    return ratio(numerator, denominator * depth, policy)
+    return ratio(numerator, denominator * rows_at(statistics, k, policy), policy)
 
 
 def rows_at(statistics: RankStatistics, k: int, policy: Policy) -> Array | int:
-    """Return how many rows precision@k looks at."""
+    """Return how many rows the hits among the first k are divided by."""
     return np.minimum(k, statistics.counts.n_ranked) if policy.short == "shrink" else k

@@ -12,7 +12,7 @@ import numpy as np
 from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import number_distinct, number_members, run_sizes, run_starts
 from recframe.kernel.threads import Array
-from recframe.metrics.ties import Spread, number_runs, part_ties, products_before, sum_by
+from recframe.metrics.ties import Spread, part_ties, products_before, sum_by
 
 NEGLIGIBLE = 75.0  # e to the minus of it, as the probability to get as far down, adds nothing
 MOST_STOPS = 16  # that are distinct, such that ties alike in them are looked for
@@ -60,7 +60,7 @@ def find_stops(counts: Counts, stop: Array, k: int | None) -> Stops:
     _, _, user, above, tied, *_ = part_ties(counts, rows, is_equal)
     rows = run_starts(user, above)
     user, above, size, n_relevant = user[rows], above[rows], tied[rows], run_sizes(rows, len(stop))
-    _, nth = number_runs(run_starts(user), len(user))
+    _, nth = number_members(run_sizes(run_starts(user), len(user)))
     reached = products_before(np.multiply.reduceat(1 - stop, rows), nth)
     # A row that is tied with none is where it is: all of these share a chance of 1.
     offset, n_chances = np.zeros_like(size), np.ones_like(size)

@@ -60,12 +60,12 @@ def find_ties(counts: Counts, gain: Array | None = None) -> Ties:
     """
     rows = run_starts(counts.user, counts.above)
     if gain is not None:
-        tie, _ = number_runs(rows, len(gain))
+        tie, _ = number_members(run_sizes(rows, len(gain)))
         gain = (sum_by(tie, gain, len(rows)) / counts.tied[rows])[tie]
     _, _, user, above, tied, *_ = part_ties(counts, rows, is_alike=True)
     rows = run_starts(user, above)
     size, n_relevant = tied[rows], run_sizes(rows, len(user))
-    _, n_above = number_runs(run_starts(user), len(user))
+    _, n_above = number_members(run_sizes(run_starts(user), len(user)))
     chance = n_relevant / size
     gain = chance if gain is None else gain[rows]
     return Ties(user[rows], above[rows], size, n_relevant, n_above[rows], chance, gain)
@@ -79,8 +79,9 @@ def part_ties(counts: Counts, rows: Array, is_alike: Array | bool) -> Counts:
     n_rows = len(counts.user)
     if len(rows) == n_rows:
         return counts
-    tie, nth = number_runs(rows, n_rows)
-    is_parted = (is_alike & (run_sizes(rows, n_rows) == counts.tied[rows]))[tie]
+    sizes = run_sizes(rows, n_rows)
+    tie, nth = number_members(sizes)
+    is_parted = (is_alike & (sizes == counts.tied[rows]))[tie]
     above, tied = counts.above + nth * is_parted, np.where(is_parted, 1, counts.tied)
     return counts._replace(above=above, tied=tied)
 
@@ -159,14 +160,6 @@ def chances_of_all(ties: Ties, k: int, n_relevant: Array) -> Array:
     factors = (room[tie] - nth) / (ties.size[tie] - nth)
     chances[ties.user[across]] = np.multiply.reduceat(factors, np.flatnonzero(nth == 0))
     return chances
-
-
-def number_runs(starts: Array, n_rows: int) -> tuple[Array, Array]:
-    """Return which of the runs that begin at these rows each row is in, and its number there."""
-    begins = np.zeros(n_rows, np.int64)
-    begins[starts] = 1
-    run = begins.cumsum() - 1
-    return run, np.arange(n_rows) - starts[run]
 
 
 def products_before(factors: Array, nth: Array) -> Array:

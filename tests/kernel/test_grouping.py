@@ -123,12 +123,12 @@ def test_distinct_rows(high):
 
 
 @given(st.lists(st.lists(st.booleans(), max_size=150), max_size=6))
-def test_sum_by_user(flags):
+def test_count_flags(flags):
     """The flags of each group are counted, empty groups included."""
     offsets = grouping.group_offsets(np.array([len(group) for group in flags], np.int64))
     joined = np.array([flag for group in flags for flag in group], bool)
 
-    assert [sum(group) for group in flags] == grouping.sum_by_user(joined, offsets).tolist()
+    assert [sum(group) for group in flags] == grouping.count_flags(joined, offsets).tolist()
 
 
 @given(st.lists(st.integers(0, 5)))
