@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.frames.ids import encode, group_users
-from recframe.kernel.pairs import find_repeats
+from recframe.kernel.pairs import SortedPairs
 from recframe.kernel.threads import in_slices
 
 TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"
@@ -171,7 +171,7 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:
     """Raise where a query has a document in two lines."""
     groups = group_users([frame["query"]]).groups
-    rows, first = find_repeats(groups, encode(frame["doc"], "item").codes)
+    rows, first = SortedPairs(groups, encode(frame["doc"], "item").codes).find_repeats()
     if len(rows) == 0:
         return
     at = int(rows.argmin())

@@ -191,8 +191,9 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
 def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
     """Return the code of each value, -1 for null, and the values that have them."""
     # Slices are encoded in threads, each with codes of its own, which are then made one.
-    slices = in_slices(lambda start, stop: values[start:stop].dictionary_encode(), len(values))
-    encoded = pa.chunked_array(slices).unify_dictionaries()
+    encoded = pa.chunked_array(
+        in_slices(lambda start, stop: values[start:stop].dictionary_encode(), len(values))
+    ).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded.chunks]
     return np.concatenate(codes), encoded.chunk(0).dictionary
 

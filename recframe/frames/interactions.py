@@ -32,7 +32,7 @@ from recframe.frames.values import (
     read_values,
 )
 from recframe.kernel.grouping import Groups
-from recframe.kernel.pairs import Repeats, find_repeats
+from recframe.kernel.pairs import Repeats, SortedPairs
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
 from recframe.options import Options
@@ -87,6 +87,8 @@ class Interactions(NamedTuple):
         The values of the columns that metrics are of.
     find_judged : callable, default None
         Returns which rows truth holds; None: every one.
+    pairs : SortedPairs, default None
+        The pairs of the rows, for truth to look up, where they are sorted.
     """
 
     frame: pd.DataFrame
@@ -103,6 +105,7 @@ class Interactions(NamedTuple):
     folded: Folded | None = None
     averaged: tuple[Array, ...] = ()
     find_judged: Callable[[], Judged] | None = None
+    pairs: SortedPairs | None = None
 
     def judged(self) -> Judged:
         """Return what truth holds; without truth that is every row."""
@@ -123,6 +126,10 @@ class Interactions(NamedTuple):
         if self.items is not None:
             return self.items
         return encode(self.get_column(self.columns.item), "item")
+
+    def sort_pairs(self) -> SortedPairs:
+        """Return the pairs of the rows, sorted."""
+        return self.pairs or SortedPairs(self.users.groups, self.read_items().codes)
 
     def order_items(self) -> Array:
         """Return what orders rows by their items as text, the last one lowest."""
@@ -156,6 +163,7 @@ class Interactions(NamedTuple):
             items=None if items is None else items._replace(codes=items.codes[rows]),
             find_gains=None if find_gains is None else take_gains,
             averaged=tuple(column[rows] for column in self.averaged),
+            pairs=None,
         )
 
     def find_rows(self) -> tuple[Array, Array]:
@@ -252,8 +260,12 @@ def reads_items(options: Options) -> bool:
 
 def _settle_repeats(interactions: Interactions, options: Options, lenient: bool) -> Interactions:
     """Return what `duplicates` makes of rows that repeat the user and item of another."""
-    repeats = find_repeats(interactions.users.groups, interactions.items.codes)  # type: ignore[union-attr]  # which have been read
-    interactions = interactions._replace(n_repeated=len(repeats.rows))
+    groups, codes = interactions.users.groups, interactions.items.codes  # type: ignore[union-attr]  # which have been read
+    pairs = SortedPairs(groups, codes, is_kept=options.has_truth)
+    repeats = pairs.find_repeats()
+    interactions = interactions._replace(
+        n_repeated=len(repeats.rows), pairs=pairs if options.has_truth else None
+    )
     if len(repeats.rows) == 0:
         return interactions
     if options.duplicates == "raise" and not lenient:

@@ -28,7 +28,7 @@ from recframe.frames.interactions import (
 from recframe.frames.names import is_infer
 from recframe.frames.overlap import Items, Overlap, find_items, match
 from recframe.frames.values import Gains
-from recframe.kernel.pairs import match_pairs
+from recframe.kernel.pairs import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -79,12 +79,12 @@ class Pairs(NamedTuple):
         """The user of each pair, as a position among the users."""
         return self.users.groups.codes
 
-    def match(self, users: Users, item: Ids, other: str) -> Matches:
-        """Return where the pairs are in a frame of these users and items; `other` names them."""
+    def match(self, users: Users, item: Ids, rows: SortedPairs, other: str) -> Matches:
+        """Return where the pairs are in rows of these users and items; `other` names them."""
         user = match(self.users.ids, users.ids, "user", other)[self.user]
         of_pairs = self.item.used()
         place = match(of_pairs.ids, item.ids, "item", other)
-        return Matches(user, *match_pairs(users.groups, item.codes, user, place[of_pairs.codes]))
+        return Matches(user, *rows.match(user, place[of_pairs.codes]))
 
 
 def note_matches(
@@ -250,8 +250,9 @@ class Candidates:
         rows = complete_rows(frame, [label for label in (*labels, item) if label is not None])
         users, ids = find_users(frame, labels, rows), get_column(frame, item, rows)
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
+        sorted_pairs = SortedPairs(users.groups, items.codes)
         for pairs, overlap, is_kept in self._sides:
-            matches = pairs.match(users, items, overlap.other)
+            matches = pairs.match(users, items, sorted_pairs, overlap.other)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != is_kept

@@ -68,7 +68,8 @@ class Judge:
         Raise, where it `is_all` there is, if it has no user or no item of truth.
         """
         pairs, overlap, users = self.judgments.pairs, self._overlap, interactions.users
-        matches = pairs.match(users, interactions.read_items(), "truth")
+        rows = interactions.sort_pairs()
+        matches = pairs.match(users, interactions.read_items(), rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
         find_column = partial(interactions.get_column, interactions.columns.item)
         note_matches(overlap, pairs, matches, users.ids, find_column)
@@ -169,5 +170,6 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         n_unlisted=np.bincount(matches.user[unlisted], minlength=n_users),
         is_judged=True,
         find_judged=find_judged,
+        pairs=None,
         find_gains=None if find_gains is None else match_gains,
     )

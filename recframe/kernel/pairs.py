@@ -4,7 +4,7 @@ A user's integer, an item's and the row's place make one key, so that in sorted 
 pair stand together, and given pairs are found by a search.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -31,47 +31,21 @@ class _PairSlice(NamedTuple):
     Parameters
     ----------
     keys : ndarray of shape (n_rows,), int
-        The user, the first of the slice being 0, the item, and the place in `rows`.
+        The user, the first of the slice being 0, the item, and the place among these rows.
     n_bits : int
         The bits of a place.
-    rows : ndarray of shape (n_rows,), int
-        The rows in grouped order.
-    first : int
-        The first user.
+    start, first : int
+        The place of the first row among all in grouped order, and the first user.
     """
 
     keys: Array
     n_bits: int
-    rows: Array
+    start: int
     first: int
 
-    def rows_of(self, keys: Array) -> Array:
-        """Return the rows that have these keys."""
-        rows: Array = self.rows[keys & ((1 << self.n_bits) - 1)]
-        return rows
 
-
-def find_repeats(groups: Groups, items: Array) -> Repeats:
-    """Return the rows whose user has their item, an integer of 0 or more, in a row before."""
-    n_item_bits = int(items.max(initial=0)).bit_length()
-
-    def find(pairs: _PairSlice) -> tuple[Array, Array]:
-        keys = pairs.keys
-        is_same = np.zeros(len(keys), bool)
-        np.less(keys[1:] ^ keys[:-1], 1 << pairs.n_bits, out=is_same[1:])
-        if not is_same.any():
-            return NONE, NONE
-        at, starts = np.flatnonzero(is_same), np.flatnonzero(~is_same)
-        first = starts[np.searchsorted(starts, at, side="right") - 1]
-        return pairs.rows_of(keys[at]), pairs.rows_of(keys[first])
-
-    rows, first = _join_slices(groups, items, n_item_bits, find)
-    ascending = np.argsort(rows, kind="stable")
-    return Repeats(rows[ascending], first[ascending])
-
-
-def match_pairs(groups: Groups, items: Array, user: Array, item: Array) -> tuple[Array, Array]:
-    """Return which of some pairs the rows have: a pair and a row for each match.
+class SortedPairs:
+    """The pairs of rows, sorted a slice of whole users at a time.
 
     Parameters
     ----------
@@ -79,58 +53,93 @@ def match_pairs(groups: Groups, items: Array, user: Array, item: Array) -> tuple
         The rows of each user.
     items : ndarray of shape (n_rows,), int
         Their items, 0 or more.
-    user, item : ndarray of shape (n_pairs,), int
-        The pairs; those that no row can have may have -1.
+    is_kept : bool, default False
+        Whether slices are kept once they are sorted, as there will be more to find in them.
     """
-    n_item_bits = int(max(items.max(initial=0), item.max(initial=0))).bit_length()
-    known = np.flatnonzero((user >= 0) & (item >= 0))
-    known = known[np.argsort(user[known], kind="stable")]
-    user, item = user[known].astype(np.int64), item[known]
 
-    def find(pairs: _PairSlice) -> tuple[Array, Array]:
-        last = pairs.first + int(pairs.keys[-1] >> (n_item_bits + pairs.n_bits))
-        start, stop = np.searchsorted(user, (pairs.first, last + 1)).tolist()
-        asked = ((user[start:stop] - pairs.first) << n_item_bits) | item[start:stop]
-        first = np.searchsorted(pairs.keys, asked << pairs.n_bits)
-        n_found = np.searchsorted(pairs.keys, (asked + 1) << pairs.n_bits) - first
-        which, number = number_members(n_found)
-        return known[start + which], pairs.rows_of(pairs.keys[first[which] + number])
+    def __init__(self, groups: Groups, items: Array, *, is_kept: bool = False) -> None:
+        self._groups, self._items = groups, items
+        self._n_item_bits = int(items.max(initial=0)).bit_length()
+        self._is_kept = is_kept
+        self._kept: dict[int, list[_PairSlice]] = {}
 
-    return _join_slices(groups, items, n_item_bits, find)
+    def find_repeats(self) -> Repeats:
+        """Return the rows whose user has their item in a row before."""
 
+        def find(pairs: _PairSlice) -> tuple[Array, Array]:
+            keys = pairs.keys
+            is_same = np.zeros(len(keys), bool)
+            np.less(keys[1:] ^ keys[:-1], 1 << pairs.n_bits, out=is_same[1:])
+            if not is_same.any():
+                return NONE, NONE
+            at, starts = np.flatnonzero(is_same), np.flatnonzero(~is_same)
+            first = starts[np.searchsorted(starts, at, side="right") - 1]
+            return self._rows_of(pairs, at), self._rows_of(pairs, first)
 
-def _join_slices(
-    groups: Groups,
-    items: Array,
-    n_item_bits: int,
-    find: Callable[[_PairSlice], tuple[Array, Array]],
-) -> tuple[Array, Array]:
-    """Return the two arrays that are found in each slice, joined."""
-    _ = groups.order  # which threads would each find
-    runs = in_threads(
-        lambda users: [find(pairs) for pairs in _sort_pairs(groups, items, users, n_item_bits)],
-        [(users,) for users in cut_runs(groups)],
-    )
-    one, other = zip((NONE, NONE), *chain.from_iterable(runs), strict=True)
-    return np.concatenate(one), np.concatenate(other)
+        rows, first = self._join_slices(find)
+        ascending = np.argsort(rows, kind="stable")
+        return Repeats(rows[ascending], first[ascending])
 
+    def match(self, user: Array, item: Array) -> tuple[Array, Array]:
+        """Return which of some pairs the rows have: a pair and a row for each match.
 
-def _sort_pairs(
-    groups: Groups, items: Array, users: slice, n_item_bits: int
-) -> Iterator[_PairSlice]:
-    """Yield the keys of a run of users, a slice of some rows at a time."""
-    offsets = groups.offsets
-    most = SLICE if n_item_bits <= MOST_BITS else SLICE >> 4  # rows for whose keys there is room
-    for first, stop in pairwise(cut_users(offsets, users, most)):
-        places = slice(int(offsets[first]), int(offsets[stop]))
-        n_rows = places.stop - places.start
-        if n_rows == 0:
-            continue
-        n_bits = (n_rows - 1).bit_length()
-        rows = groups.rows(places)
-        own = items[places] if groups.are_together else items[rows]
-        keys = np.repeat(np.arange(stop - first) << n_item_bits, np.diff(offsets[first : stop + 1]))
-        keys |= own
-        keys <<= n_bits
-        keys |= np.arange(n_rows)
-        yield _PairSlice(sort(keys), n_bits, rows, first)
+        Parameters
+        ----------
+        user, item : ndarray of shape (n_pairs,), int
+            The pairs; those that no row can have may have -1.
+        """
+        n_item_bits = self._n_item_bits
+        known = np.flatnonzero((user >= 0) & (item >= 0) & (item < 1 << n_item_bits))
+        known = known[np.argsort(user[known], kind="stable")]
+        user, item = user[known].astype(np.int64), item[known]
+
+        def find(pairs: _PairSlice) -> tuple[Array, Array]:
+            last = pairs.first + int(pairs.keys[-1] >> (n_item_bits + pairs.n_bits))
+            start, stop = np.searchsorted(user, (pairs.first, last + 1)).tolist()
+            asked = ((user[start:stop] - pairs.first) << n_item_bits) | item[start:stop]
+            first = np.searchsorted(pairs.keys, asked << pairs.n_bits)
+            n_found = np.searchsorted(pairs.keys, (asked + 1) << pairs.n_bits) - first
+            which, number = number_members(n_found)
+            return known[start + which], self._rows_of(pairs, first[which] + number)
+
+        return self._join_slices(find)
+
+    def _rows_of(self, pairs: _PairSlice, at: Array) -> Array:
+        """Return the rows of keys of a slice."""
+        return self._groups.rows((pairs.keys[at] & ((1 << pairs.n_bits) - 1)) + pairs.start)
+
+    def _join_slices(
+        self, find: Callable[[_PairSlice], tuple[Array, Array]]
+    ) -> tuple[Array, Array]:
+        """Return the two arrays that are found in each slice, joined."""
+
+        def find_each(users: slice) -> list[tuple[Array, Array]]:
+            slices = self._kept.get(users.start) or self._sort(users)
+            if self._is_kept:
+                slices = self._kept[users.start] = list(slices)
+            return [find(pairs) for pairs in slices]
+
+        _ = self._groups.order  # which threads would each find
+        runs = in_threads(find_each, [(users,) for users in cut_runs(self._groups)])
+        one, other = zip((NONE, NONE), *chain.from_iterable(runs), strict=True)
+        return np.concatenate(one), np.concatenate(other)
+
+    def _sort(self, users: slice) -> Iterable[_PairSlice]:
+        """Yield the keys of a run of users, a slice of some rows at a time."""
+        groups, items, n_item_bits = self._groups, self._items, self._n_item_bits
+        offsets = groups.offsets
+        most = (
+            SLICE if n_item_bits <= MOST_BITS else SLICE >> 4
+        )  # rows for whose keys there is room
+        for first, stop in pairwise(cut_users(offsets, users, most)):
+            places = slice(int(offsets[first]), int(offsets[stop]))
+            n_rows = places.stop - places.start
+            if n_rows == 0:
+                continue
+            n_bits = (n_rows - 1).bit_length()
+            own = np.arange(stop - first) << n_item_bits
+            keys = np.repeat(own, np.diff(offsets[first : stop + 1]))
+            keys |= items[places] if groups.are_together else items[groups.rows(places)]
+            keys <<= n_bits
+            keys |= np.arange(n_rows)
+            yield _PairSlice(sort(keys), n_bits, places.start, first)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kernel_cases import cut, cuts, groups
 from recframe.kernel.grouping import Groups
-from recframe.kernel.pairs import find_repeats, match_pairs
+from recframe.kernel.pairs import SortedPairs
 
 
 @st.composite
@@ -27,7 +27,7 @@ def test_repeats_are_those_of_a_dictionary(drawn, cuts):
     """Every row that repeats a pair is found, with the first row of the pair."""
     grouped, users, items = drawn
     with cut(*cuts):
-        found = find_repeats(grouped, items)
+        found = SortedPairs(grouped, items).find_repeats()
 
     firsts, expected = {}, []
     for row, pair in enumerate(zip(users, items.tolist(), strict=True)):
@@ -37,15 +37,20 @@ def test_repeats_are_those_of_a_dictionary(drawn, cuts):
     assert expected == list(zip(found.rows.tolist(), found.first.tolist(), strict=True))
 
 
-@given(some_items(), cuts(), st.integers(0, 999), st.sampled_from([0, 1, 60]))
-def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked):
-    """Every row with a pair is found for it, however often either is there, or unknown."""
+@given(some_items(), cuts(), st.integers(0, 999), st.sampled_from([0, 1, 60]), st.booleans())
+def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked, is_kept):
+    """Every row with a pair is found for it, however often either is there, or unknown.
+
+    So it is where repeats have been looked for before, whether what was sorted is kept or not.
+    """
     grouped, users, items = drawn
     rng = np.random.default_rng(seed)
     user = rng.integers(-1, grouped.n_groups, n_asked)
     item = rng.choice(np.append(items, [-1, 2, 2**20]).astype(np.int64), n_asked)
     with cut(*cuts):
-        found = match_pairs(grouped, items, user, item)
+        pairs = SortedPairs(grouped, items, is_kept=is_kept)
+        pairs.find_repeats()
+        found = pairs.match(user, item)
 
     rows = {}
     for row, pair in enumerate(zip(users, items.tolist(), strict=True)):
@@ -61,7 +66,7 @@ def test_items_apart_in_memory_are_left_as_they_are(dtype):
     matrix = (np.arange(18_000).reshape(6_000, 3) % 251 // 2).astype(dtype)
     matrix[4_000, 1] = matrix[4_003, 1] = 126
     before = matrix.copy()
-    found = find_repeats(Groups(60, offsets=np.arange(0, 6_001, 100)), matrix[:, 1])
+    found = SortedPairs(Groups(60, offsets=np.arange(0, 6_001, 100)), matrix[:, 1]).find_repeats()
 
     np.testing.assert_array_equal(before, matrix)
     assert (4_003, 4_000) in zip(found.rows.tolist(), found.first.tolist(), strict=True)
@@ -75,14 +80,14 @@ def test_many_rows(n_users, monkeypatch):
     users = rng.integers(0, n_users, 400_000)
     items = rng.integers(0, 2**31 // n_users, 400_000)
     items[rng.integers(0, 400_000, 500)] = 7
-    found = find_repeats(Groups(n_users, codes=users), items)
+    found = SortedPairs(Groups(n_users, codes=users), items).find_repeats()
 
     pairs = users * 2**32 + items
     _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
     first = first[number]
     assert np.flatnonzero(first != np.arange(400_000)).tolist() == found.rows.tolist()
     assert first[found.rows].tolist() == found.first.tolist()
-    pair, row = match_pairs(Groups(n_users, codes=users), items, users[:1_000], items[:1_000])
+    pair, row = SortedPairs(Groups(n_users, codes=users), items).match(users[:1_000], items[:1_000])
     expected = sum(np.isin(pairs, pairs[n]).sum() for n in range(20))
     assert expected == (pair < 20).sum()
     assert (pairs[pair] == pairs[row]).all()
