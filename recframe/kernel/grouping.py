@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recframe.kernel.threads import Array, in_slices, in_threads
+from recframe.kernel.threads import Array, count_slices, in_slices, in_threads
 
 BUCKET = 1 << 19  # keys that two sorted parts are merged into at a time
 
@@ -101,18 +101,19 @@ class Groups:
 
 
 def sort(keys: Array) -> Array:
-    """Return integers sorted, in threads; those given may be overwritten.
+    """Return integers sorted, many of them in threads; those given may be overwritten.
 
     Each thread sorts a part; then buckets of neighbouring values of all parts are merged.
     """
+    if count_slices(len(keys)) == 1:
+        keys.sort()
+        return keys
 
     def sort_part(start: int, stop: int) -> tuple[int, int]:
         keys[start:stop].sort()
         return start, stop
 
     parts = in_slices(sort_part, len(keys))
-    if len(parts) == 1:
-        return keys
     n_buckets = -(-len(keys) // BUCKET)
     sample = np.sort(keys[:: max(1, BUCKET // 512)])
     edges = sample[np.arange(1, n_buckets) * len(sample) // n_buckets]
