@@ -61,7 +61,7 @@ class SortedPairs:
         self._groups, self._items = groups, items
         self._n_item_bits = int(items.max(initial=0)).bit_length()
         self._is_kept = is_kept
-        self._kept: dict[int, list[_PairSlice]] = {}
+        self._kept: dict[tuple[int, int], list[_PairSlice]] = {}
 
     def find_repeats(self) -> Repeats:
         """Return the rows whose user has their item in a row before."""
@@ -114,9 +114,10 @@ class SortedPairs:
         """Return the two arrays that are found in each slice, joined."""
 
         def find_each(users: slice) -> list[tuple[Array, Array]]:
-            slices = self._kept.get(users.start) or self._sort(users)
+            run = (users.start, users.stop)  # others, if there are more processors now
+            slices = self._kept.get(run) or self._sort(users)
             if self._is_kept:
-                slices = self._kept[users.start] = list(slices)
+                slices = self._kept[run] = list(slices)
             return [find(pairs) for pairs in slices]
 
         _ = self._groups.order  # which threads would each find
@@ -128,9 +129,8 @@ class SortedPairs:
         """Yield the keys of a run of users, a slice of some rows at a time."""
         groups, items, n_item_bits = self._groups, self._items, self._n_item_bits
         offsets = groups.offsets
-        most = (
-            SLICE if n_item_bits <= MOST_BITS else SLICE >> 4
-        )  # rows for whose keys there is room
+        # Rows for whose keys there is room:
+        most = SLICE if n_item_bits <= MOST_BITS else SLICE >> 4
         for first, stop in pairwise(cut_users(offsets, users, most)):
             places = slice(int(offsets[first]), int(offsets[stop]))
             n_rows = places.stop - places.start

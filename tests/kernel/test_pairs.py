@@ -91,3 +91,15 @@ def test_many_rows(n_users, monkeypatch):
     expected = sum(np.isin(pairs, pairs[n]).sum() for n in range(20))
     assert expected == (pair < 20).sum()
     assert (pairs[pair] == pairs[row]).all()
+
+
+def test_kept_pairs_do_not_depend_on_the_number_of_threads(monkeypatch):
+    """Pairs are found where fewer threads look for them than sorted them."""
+    users, items = np.repeat(np.arange(4_000), 100), np.tile(np.arange(100), 4_000)
+    pairs = SortedPairs(Groups(4_000, offsets=np.arange(0, 400_001, 100)), items, is_kept=True)
+    monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
+    assert len(pairs.find_repeats().rows) == 0
+    monkeypatch.setenv("RECFRAME_MAX_THREADS", "1")
+    _, row = pairs.match(users, items)
+
+    assert sorted(row.tolist()) == list(range(400_000))
