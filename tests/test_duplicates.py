@@ -1,7 +1,5 @@
 """duplicates=: rows that repeat the user and item of another, on every door."""
 
-import re
-
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -15,7 +13,6 @@ import recframe.dask
 import reference
 import strategies
 from recframe import RecframeError, RepeatedPairError
-from recframe.cli import main
 from recframe.metrics.definitions import DEFINITIONS
 
 DUPLICATES = ("raise", "max", "first", "keep")
@@ -275,171 +272,6 @@ def test_describe_with_truth(passages):
             assert is_known == described.loc["precision@1, best"].notna().all()
 
 
-@pytest.fixture
-def days():
-    """Two days of the same users and items, of one model."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"user": np.repeat(range(30), 4), "item": list("abcd") * 30})
-    frame["relevant"] = rng.random(120) < 0.5
-    both = [frame.assign(day=day, score=rng.random(120)) for day in ("2026-01-01", "2026-01-02")]
-    return pd.concat(both, ignore_index=True)
-
-
-FOUND = r"'user' and 'item' must not be the same in two rows, found 120 of 240 rows that repeat "
-FOUND += r"another \(such as user \d+, item '[abcd]'\); "
-TOLD = r"the column 'day' tells them apart \(such as '2026-01-0\d' and '2026-01-0\d'\): pass user="
-REMEDY = r"pass duplicates='max' for the best of each pair, or 'keep' to count every row$"
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda rec: rec.recall(k=2),
-        lambda rec: rec.mean("recall@2"),
-        lambda rec: rec.rank(),
-        lambda rec: rec.top(k=2),
-        lambda rec: rec.curve(k=[1, 2]),
-    ],
-)
-def test_frames_name_the_column_that_tells_rows_apart(days, ask):
-    """The refusal counts, shows one pair, and names what differs."""
-    with pytest.raises(RepeatedPairError, match=f"^{FOUND}{TOLD}.*; else {REMEDY}"):
-        ask(days.rec)
-
-
-def test_the_column_with_fewest_values_is_named(days):
-    """Rather a day than a time, a column of lists is left alone, and nulls are values too."""
-    days["time"] = np.arange(240.0)
-    days["tags"] = [["x"]] * 240
-    with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
-        days.rec.recall(k=2)
-    days["day"] = days["day"].where(days["day"] == "2026-01-01")
-    with pytest.raises(RepeatedPairError, match=r"'day' tells them apart \(such as .*nan"):
-        days.rec.recall(k=2)
-    with pytest.raises(RepeatedPairError, match=FOUND + REMEDY):
-        days.drop(columns=["day", "time"]).rec.recall(k=2)
-
-
-def test_with_truth_the_remedy_does_not_delete_a_model(days):
-    """What tells rows apart is named with truth too."""
-    truth = days[days["relevant"]][["user", "item"]].drop_duplicates()
-    with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
-        days.rec(truth=truth).recall(k=2)
-    twice = pd.concat([truth, truth])
-    message = r"truth: 'user' and 'item' .* make them one, with truth.drop_dup"
-    with pytest.raises(RecframeError, match=message):
-        days[:120].rec(truth=twice).recall(k=2)
-
-
-@pytest.mark.parametrize("memory", ["1GiB", 4_000])
-@pytest.mark.parametrize("grouped", [True, False])
-def test_files_name_the_folder_that_tells_rows_apart(days, tmp_path, memory, grouped):
-    """Daily partitions are refused, and the key that no role uses is named."""
-    for day, rows in days.groupby("day"):
-        (tmp_path / f"day={day}").mkdir()
-        rows = rows if grouped else rows.sample(frac=1, random_state=3)
-        rows.drop(columns="day").to_parquet(tmp_path / f"day={day}/0.parquet", row_group_size=16)
-    with pytest.raises(RepeatedPairError, match=TOLD) as refusal:
-        recframe.evaluate(tmp_path, ["recall@2"], memory=memory)
-    assert (memory == "1GiB") == bool(re.match(FOUND, str(refusal.value)))
-    assert ["recall@2"] == recframe.evaluate(
-        tmp_path / "day=2026-01-02", ["recall@2"], memory=memory
-    ).columns.unique("metric").tolist()
-
-
-def test_files_name_a_column_that_is_not_read(days, tmp_path):
-    """A column of the file tells rows apart as a column of the frame does."""
-    days.sample(frac=1, random_state=3).to_parquet(tmp_path / "0.parquet", row_group_size=16)
-    with pytest.raises(RepeatedPairError, match=TOLD):
-        recframe.evaluate(tmp_path, ["recall@2"], memory=4_000)
-
-
-def test_files_name_two_files(days, tmp_path):
-    """The same rows in two files are no two models."""
-    for name in ("a", "b"):
-        days[:120].to_parquet(tmp_path / f"{name}.parquet")
-    message = r"one is in \S*a.parquet, another in \S*b.parquet; pass duplicates='max'"
-    with pytest.raises(RepeatedPairError, match=message):
-        recframe.evaluate(tmp_path, ["recall@2"])
-
-
-def test_users_in_folders(days, tmp_path):
-    """Where the user is a folder's, and with one ranking, the rows are found too."""
-    for user, rows in days.groupby("user"):
-        (tmp_path / f"user={user}").mkdir()
-        rows.drop(columns="user").to_parquet(tmp_path / f"user={user}/0.parquet")
-    with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
-        recframe.evaluate(tmp_path, ["recall@2"])
-    with pytest.raises(RepeatedPairError, match="'day' tells them apart"):
-        recframe.evaluate(tmp_path / "user=7", ["recall@2"], user=None)
-
-
-def test_dask_names_the_columns_that_may_tell_rows_apart(days):
-    """Other columns are not there when rows are compared; they are named as possible reasons."""
-    lazy = dd.from_pandas(days, npartitions=3).rec.recall(k=2)
-    message = r"if one of the columns 'day' tells them apart, evaluate .*; else pass duplicates="
-    with pytest.raises(RepeatedPairError, match=message):
-        lazy.compute(scheduler="sync")
-    with pytest.raises(RepeatedPairError, match=r"rows that repeat another .*\); pass duplicates="):
-        dd.from_pandas(days.drop(columns="day")).rec.recall(k=2).compute(scheduler="sync")
-
-
-def test_dask_keeps_no_first_row(days):
-    """Dask has no order of rows, so there is no first."""
-    with pytest.raises(RecframeError, match="duplicates='first' reads the order of rows, which"):
-        dd.from_pandas(days).rec(duplicates="first")
-
-
-def test_the_command_line(days, tmp_path, capsys):
-    """The command refuses with the same words, and takes the option."""
-    path = str(tmp_path / "days.parquet")
-    days.to_parquet(path)
-    asked = ["evaluate", path, "--metric", "recall@2", "--format", "csv"]
-
-    assert 1 == main(asked)
-    both = TOLD.replace("user=", "--user day --user user to evaluate each of its values")
-    assert re.search(FOUND + both, capsys.readouterr().err)
-    for duplicates in ("max", "first", "keep"):
-        expected = days.rec(duplicates=duplicates).mean("recall@2").to_csv()
-        assert 0 == main([*asked, "--duplicates", duplicates])
-        assert expected.splitlines()[1:] == capsys.readouterr().out.splitlines()[1:]
-
-
-def test_without_items_there_is_nothing_to_compare(days):
-    """Frames without items are as they are; what needs items is refused."""
-    without = days.drop(columns="item")
-
-    assert 30 == len(without.rec.recall(k=2))
-    for duplicates in ("max", "first"):
-        with pytest.raises(
-            recframe.MissingColumnError, match=f"item: .* duplicates='{duplicates}' needs"
-        ):
-            without.rec(duplicates=duplicates).recall(k=2)
-
-
-def test_items_given_by_name(days):
-    """An item column that is named is looked at; of two that could be it, one must be."""
-    renamed = days.rename(columns={"item": "film"})
-
-    assert 30 == len(renamed.rec.recall(k=2))
-    with pytest.raises(RepeatedPairError, match="'user' and 'film' must not be the same"):
-        renamed.rec(item="film").recall(k=2)
-    with pytest.raises(RecframeError, match="item: 2 columns could be it, 'item', 'doc'"):
-        days.assign(doc=range(240)).rec.recall(k=2)
-    assert 30 == len(days.assign(doc=range(240)).rec(item="doc").recall(k=2))
-
-
-def test_null_items(days):
-    """A null item is refused, or dropped; "keep" does not look at items."""
-    days = days[:120].astype({"item": object})
-    days.loc[[3, 5], "item"] = None
-    with pytest.raises(RecframeError, match=r"item='item': ids must not be null, found 2 null of"):
-        days.rec.recall(k=2)
-    expected = days.dropna().rec.recall(k=2)
-    pd.testing.assert_frame_equal(expected, days.rec(missing="drop").recall(k=2))
-    assert 30 == len(days.rec(duplicates="keep").recall(k=2))
-
-
 @pytest.mark.parametrize(
     "items",
     [
@@ -481,33 +313,3 @@ def test_items_that_cannot_be_compared():
         with pytest.raises(RecframeError, match=f"item='item': {message}"):
             frame.assign(item=items).rec.recall(k=1)
         assert 1 == len(frame.assign(item=items).rec(duplicates="keep").recall(k=1))
-
-
-def test_users_and_items_in_folders(tmp_path):
-    """Where folders name both ids, every row of their file is of one pair."""
-    folder = tmp_path / "user=1" / "item=a"
-    folder.mkdir(parents=True)
-    rows = {"score": [0.5, 0.4], "relevant": [1, 0], "day": ["mon", "tue"]}
-    pd.DataFrame(rows).to_parquet(folder / "0.parquet")
-    with pytest.raises(RepeatedPairError, match=r"item 'a'\); the column 'day' tells them apart"):
-        recframe.evaluate(tmp_path, ["recall@1"])
-
-
-@pytest.mark.parametrize(
-    ("label", "advice"),
-    [
-        ("session_id", "pass user='session_id' to rank each by itself; else pass duplicates="),
-        ("passage", "pass item='passage' where it is what is ranked; else pass duplicates='max'"),
-        (
-            "model",
-            "pass user=.*'model', 'user.* to evaluate each of its values by itself, or make ",
-        ),
-    ],
-)
-def test_what_tells_repeats_apart_may_be_a_role(label, advice):
-    """A column of lists or of finer items is named as that, any other as of models."""
-    frame = pd.DataFrame({"user_id": 1, "doc": [7, 7], "score": [0.5, 0.4], "relevant": 1})
-    frame[label] = ["a", "b"]
-
-    with pytest.raises(RepeatedPairError, match=rf"{label}' tells them apart .*: {advice}"):
-        frame.rec(user="user_id", item="doc").recall(k=1)
