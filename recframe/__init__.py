@@ -5,7 +5,7 @@ TREC and others give, `recframe.uncertainty` what intervals and tests say, `recf
 what other libraries call each metric.
 """
 
-from recframe.startup import Importing, is_command
+from recframe.console import Importing, is_command
 
 with Importing(for_command=is_command()):
     import pandas as pd

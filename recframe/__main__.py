@@ -2,7 +2,7 @@
 
 import signal
 
-from recframe.startup import Importing
+from recframe.console import Importing
 
 
 def run() -> int:

@@ -38,7 +38,7 @@ from recframe.arguments import (
 )
 from recframe.calls import public
 from recframe.errors import RecframeError
-from recframe.files.budget import MEMORY, Limits, Report, check_limits
+from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.foreign import TABLE_OR, frame_error, is_source, is_table, load_table
 from recframe.frames.tables import evaluate_table, per_user_table
 from recframe.frames.user_values import read_given
@@ -267,8 +267,10 @@ def evaluate(
         table = load_table("frame", required, frame)
         return evaluate_table(table, parse_metrics(metrics), options)
     _check_paths("frame", required, frame)
+    from recframe.scanned import scan_source  # which frames do without, here and below
+
     limits = check_limits(memory, tmp, progress)
-    return _scan("frame", frame, options, limits).evaluate(metrics)
+    return scan_source("frame", frame, options, limits).evaluate(metrics)
 
 
 @spell_options
@@ -331,8 +333,10 @@ def iter_evaluate(
     1           0.190476   0.095238
     """
     _check_paths("path", "that of files", path)
+    from recframe.scanned import scan_source
+
     limits = check_limits(memory, tmp, progress)
-    return _scan("path", path, make_options(options), limits).iter_evaluate(metrics)
+    return scan_source("path", path, make_options(options), limits).iter_evaluate(metrics)
 
 
 @public
@@ -429,31 +433,10 @@ def scan(
     2              0.062500    0.250000
     """
     _check_paths("source", "the path of files", source)
+    from recframe.scanned import scan_source
+
     limits, stores = check_limits(memory, tmp, progress), (storage_options, filesystem)
-    return _scan("source", source, Options(), limits, stores, filters, "recframe.scan(path)")
-
-
-def _scan(
-    name: str,
-    source: Any,
-    options: Options,
-    limits: Limits,
-    stores: tuple[Mapping[str, Any] | None, Any] = (None, None),
-    filters: Filters | None = None,
-    call: str = "",
-) -> "recframe.scanned.ScannedRecAccessor":
-    """Return the accessor to files. Only here their engine is loaded, which frames do without."""
-    from recframe.files.filters import filter_files
-    from recframe.files.footers import read_schema
-    from recframe.files.sources import find_source
-    from recframe.scanned import scan_files
-    from recframe.stores.access import check_access
-
-    access = check_access(*stores)
-    found = find_source(source, name, access)
-    if filters is not None:
-        found = filter_files(found, filters, read_schema(found[0], limits.memory))
-    return scan_files(found, options, limits, call, access)
+    return scan_source("source", source, Options(), limits, stores, filters, "recframe.scan(path)")
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

@@ -15,7 +15,7 @@ import recframe
 
 # A room imports only what stands above it. A module at the top is a room of its own.
 ROOMS = (
-    *("errors", "arguments", "console", "startup", "disk", "calls", "lakehouse"),
+    *("errors", "arguments", "console", "disk", "calls", "lakehouse"),
     *("arrow_tables", "foreign", "formats", "stores"),
     *("kernel", "metrics", "options", "spelling", "frames", "analysis", "files", "methods"),
     *("scanned", "functions", "accessor", "polars", "dask", "spark"),

@@ -702,7 +702,7 @@ READ = {
 def test_what_is_read_is_not_overwritten(runs, case, capsys, monkeypatch):
     """An output that is read, by whatever name, or would be next time, is refused before work."""
     arguments, output, message = READ[case]
-    monkeypatch.setattr("recframe.cli.commands.iter_parts", pytest.fail)
+    monkeypatch.setattr("recframe.scanned.iter_parts", pytest.fail)
     before = {path: path.read_bytes() for path in runs.rglob("*.*")}
 
     assert 1 == main(["evaluate", *arguments, "--per-user", output])
@@ -739,7 +739,7 @@ def test_interrupted(tmp_path, monkeypatch, capsys):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("recframe.cli.commands.iter_parts", interrupt)
+    monkeypatch.setattr("recframe.scanned.iter_parts", interrupt)
 
     assert 130 == main(["evaluate", str(EXAMPLE), "--per-user", str(tmp_path / "users.csv")])
     assert "recframe: interrupted\n" == capsys.readouterr().err
@@ -870,7 +870,7 @@ def test_a_result_is_in_place_once_it_is_shown(tmp_path, monkeypatch, capsys):
         assert "recall@4" in text
         raise recframe.RecframeError("cannot write to standard output: it is full")
 
-    monkeypatch.setattr("recframe.cli.commands.show", fail)
+    monkeypatch.setattr("recframe.cli.results.show", fail)
     path = tmp_path / "users.csv"
     path.write_text("old")
 
@@ -944,7 +944,7 @@ def test_what_nobody_expected(error, message, monkeypatch, capsys):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("recframe.cli.commands.iter_parts", fail)
+    monkeypatch.setattr("recframe.scanned.iter_parts", fail)
 
     assert 1 == main(OUT)
     printed = capsys.readouterr()

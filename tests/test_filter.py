@@ -7,7 +7,7 @@ import pytest
 
 import recframe
 from recframe.cli import main
-from recframe.cli.filters import parse_term
+from recframe.cli.parser import read_term
 from recframe.files.staging import Pieces
 
 WRITTEN = {
@@ -37,7 +37,7 @@ WRONG = {
 @pytest.mark.parametrize("text", WRITTEN)
 def test_conditions_as_they_are_written(text):
     """Names and values with blanks are in quotes; lists are in brackets."""
-    assert WRITTEN[text] == parse_term(text)
+    assert WRITTEN[text] == read_term(text)
 
 
 @pytest.mark.parametrize("text", WRONG)
@@ -46,7 +46,7 @@ def test_what_is_no_condition(text, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["evaluate", "x.parquet", "--filter", text])
     with pytest.raises(recframe.RecframeError, match=WRONG[text]):
-        parse_term(text)
+        read_term(text)
     assert "argument --filter: " in capsys.readouterr().err
 
 

@@ -3,34 +3,58 @@
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from pathlib import Path
 
-from recframe.cli.arguments import parse
+from recframe.cli.commands import add_catalogue, add_describe, add_evaluate
+from recframe.cli.compare import add_compare
+from recframe.cli.flags import STATUSES
+from recframe.cli.parser import Parser, ShowVersion, expand
 from recframe.cli.spelling import spell_flags
-from recframe.cli.statuses import DONE, TERMINATED
-from recframe.console import REFUSED, describe, tell
-from recframe.errors import RecframeError
-from recframe.startup import INTERRUPTED
+from recframe.cli.trec import add_trec
+from recframe.console import DONE, INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
+from recframe.errors import RecframeError, quote, show_path
+
+COMMANDS = {
+    "evaluate": (add_evaluate, "mean metrics over users"),
+    "describe": (add_describe, "what the files hold, before a number is trusted"),
+    "catalogue": (add_catalogue, "what the lists of all users show of the items"),
+    "compare": (
+        add_compare,
+        "what has changed since values of users were saved, and a gate for jobs",
+    ),
+    "trec": (add_trec, "runs of TREC against their qrels, as trec_eval"),
+}
+EPILOG = f"""examples:
+  recframe evaluate runs/ --metric precision@4 recall@4
+  recframe evaluate runs/*.parquet --truth test.parquet --output means.json
+  recframe describe runs/ --k 4
+  recframe catalogue runs/ --items 5000
+  recframe compare monday.parquet tuesday.parquet --max-drop 0.01
+  recframe evaluate @options.txt runs/
+
+@FILE stands for the arguments in FILE: one or more on a line, in quotes where
+they have blanks; what follows a # is a comment. A path that begins with @ is
+written ./@path.
+
+{STATUSES}"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status, one of `statuses`."""
+    """Run the command line and return its exit status."""
+    is_main = threading.current_thread() is threading.main_thread()  # no other may handle signals
+    previous = signal.getsignal(signal.SIGTERM)
     try:
-        with unwinding_on_sigterm():
-            arguments = parse(sys.argv[1:] if argv is None else argv)
-            status: int | None = arguments.run(arguments)  # only a gate has one of its own
-    except RecframeError as error:
-        tell(spell_flags(str(error)))
-        return REFUSED
+        if is_main:  # a request to end leaves as few files behind as an error does
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+        return run(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt:
         tell("interrupted")
         return INTERRUPTED
-    except ImportError as error:  # of an extra: it says which, and how to install it
-        if sys.flags.dev_mode:
+    except (RecframeError, ImportError) as error:
+        if sys.flags.dev_mode and isinstance(error, ImportError):
             raise
-        tell(spell_flags(str(error)))
-        return REFUSED
+        tell(spell_flags(str(error)))  # of an extra that is missing: which, how to install it
     except Exception as error:
         if sys.flags.dev_mode:
             raise
@@ -39,15 +63,44 @@ def main(argv: Sequence[str] | None = None) -> int:
             tell(f"the system gave no more memory or threads ({found}); pass a smaller --memory")
         else:
             tell(f"unexpected {found}; python -X dev -m recframe shows where")
-        return REFUSED
+    finally:
+        if is_main:
+            signal.signal(signal.SIGTERM, previous)
+    return REFUSED
+
+
+def run(words: Sequence[str]) -> int:
+    """Do what the words of a command line ask for; where that is nothing, show the help."""
+    parser = Parser(
+        prog="recframe",
+        description="Evaluate rankings of users and items in files: parquet, csv and others.",
+        epilog=EPILOG,
+    )
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
+    try:
+        words = expand(words)
+    except RecframeError as error:
+        parser.error(str(error))
+    for name, (add, help_text) in COMMANDS.items():
+        command = commands.add_parser(name, prog=f"recframe {name}", help=help_text)
+        if name in words:  # the arguments of others are not needed
+            add(command)
+    if not words:
+        parser.print_help()
+        parser.exit(USAGE)
+    first = words[0]
+    if first[:1] != "-" and (Path(first).suffix or "/" in first):  # as no command has
+        parser.error(
+            f"{quote(first)} is no command; did you mean recframe evaluate {show_path(first)}?"
+        )
+    arguments = parser.parse_args(words)
+    try:
+        if "check" in arguments:
+            arguments.check(arguments)
+    except RecframeError as error:
+        parser.error(spell_flags(str(error)))
+    if sys.stdout is None:
+        raise RecframeError("cannot write to standard output: it is closed")
+    status: int | None = arguments.run(arguments)  # only a gate has one of its own
     return DONE if status is None else status
-
-
-@contextmanager
-def unwinding_on_sigterm() -> Iterator[None]:
-    """Let a request to end leave as few files behind as an error does."""
-    with ExitStack() as stack:
-        if threading.current_thread() is threading.main_thread():  # no other may handle signals
-            previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
-            stack.callback(signal.signal, signal.SIGTERM, previous)
-        yield

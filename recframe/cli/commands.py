@@ -1,139 +1,197 @@
-"""What the commands do: read files, show what is found, and write it where asked."""
+"""What is said of files: the commands evaluate, describe and catalogue."""
 
 import argparse
 import os
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import fields
 from functools import partial
 from typing import IO, Any
 
-from recframe.analysis.catalogue import catalogue_columns, read_catalogue
+import pandas as pd
+
+from recframe import __version__
+from recframe.analysis.catalogue import read_catalogue
 from recframe.analysis.ranks import rank_options
-from recframe.analysis.segments import measure_with_own, tidy_part
-from recframe.cli.filters import filter_as_asked
-from recframe.cli.results import (
-    Result,
-    as_text,
-    describe_run,
-    result_of_figures,
-    result_of_table,
-    write_result,
+from recframe.analysis.segments import segment_users, tidy_part
+from recframe.cli.flags import (
+    STATUSES,
+    WITHOUT,
+    add_files,
+    add_k,
+    add_limits,
+    add_metrics,
+    add_options,
+    add_output,
+    add_views,
 )
-from recframe.cli.segments import read_grouping, view_each
-from recframe.cli.views import find_baseline, view
-from recframe.console import check_shown, show, tell
+from recframe.cli.parser import as_usage, read_whole
+from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
+from recframe.console import count_of, tell
 from recframe.errors import RecframeError, shorten, show_path
-from recframe.files.budget import Limits, check_limits
-from recframe.files.footers import Files, open_files, read_sample
-from recframe.files.output import (
-    Means,
-    Target,
-    check_apart,
-    list_files,
-    whole_file,
-    write_each,
-)
-from recframe.files.parts import iter_parts
-from recframe.files.paths import find_files
-from recframe.files.plans import ROUTES, plan_blocks
-from recframe.files.staging import stage
-from recframe.frames.columns import find_columns
+from recframe.files.budget import check_limits
+from recframe.files.output import Means, Target, check_apart, list_files, whole_file, write_each
+from recframe.files.plans import ROUTES
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
-from recframe.methods import measure_each
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import parse_metrics
-from recframe.options import MEANINGS, Options
-from recframe.scanned import scan_files
+from recframe.metrics.names import describe_metrics, parse_metrics
+from recframe.options import DEFAULTS, MEANINGS, Options
+from recframe.scanned import Opened, ScannedRecAccessor, scan_source
 from recframe.stores.access import Address, show_uri
 
-WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
+NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
+NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
 
 
-def run_evaluate(arguments: argparse.Namespace) -> None:
+def add_evaluate(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe evaluate``."""
+    command.set_defaults(run=run_evaluate)
+    command.description = (
+        "Print the mean over users of ranking metrics, a row for each score column."
+    )
+    command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...]"
+    command.epilog = f"""{describe_metrics()}
+
+examples:
+  recframe evaluate run.parquet
+  recframe evaluate --metric precision@4 recall@4 r_precision runs/
+  recframe evaluate runs/ --score knn --score als --ties worst --format csv
+  recframe evaluate runs/ --truth test.parquet --short pad --absent drop
+  recframe evaluate runs/ --output means.json --per-user users.parquet -q
+
+{STATUSES}"""
+    add_files(command)
+    add_metrics(command, DEFAULT_METRICS)
+    add_options(command, DEFAULTS)
+    group = command.add_argument_group("segments")
+    group.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="a table for each segment of users: a column that does not vary within a user's rows; "
+        "for several repeat it",
+    )
+    group.add_argument(
+        "--weights",
+        metavar="COLUMN",
+        help="what each user counts, 0 or more: a column that does not vary within a user's rows",
+    )
+    add_views(command, "score", "users")
+    add_output(command, "the means", "user")
+    add_limits(command)
+
+
+def add_describe(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe describe``."""
+    command.set_defaults(run=run_describe)
+    command.usage = "%(prog)s [--k K] [OPTION ...] PATH [PATH ...]"
+    command.description = (
+        "Print what the data is, for each score column: its users, nulls, duplicates,\n"
+        "short rankings and ties. Nothing that is counted is refused."
+    )
+    command.epilog = f"""examples:
+  recframe describe run.parquet
+  recframe describe runs/ --k 4 --truth test.parquet
+  recframe describe @options.txt runs/ --format json
+
+{STATUSES}"""
+    add_files(command)
+    add_k(command, "the cut-off to look at")
+    add_options(command, [name for name in DEFAULTS if name not in NOT_DESCRIBED])
+    add_output(command, "the figures")
+    add_limits(command)
+
+
+def add_catalogue(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe catalogue``."""
+    command.set_defaults(run=run_catalogue)
+    command.usage = "%(prog)s [--k K] [--items FILE|NUMBER] [OPTION ...] PATH [PATH ...]"
+    command.description = (
+        "Print what all users' first k rows show of the items, for each score column:\n"
+        "coverage, Gini index and entropy (in bits) of shares, personalization."
+    )
+    command.epilog = f"""examples:
+  recframe catalogue run.parquet --items 5000
+  recframe catalogue runs/ --k 4 --items items.parquet --short pad
+
+{STATUSES}"""
+    add_files(command)
+    add_k(command, "the length of the lists")
+    command.add_argument(
+        "--items",
+        type=partial(as_usage, read_whole),
+        metavar="FILE|NUMBER",
+        help="the catalogue: a file with a column of its items, or how many it has "
+        "(default: the items of PATH)",
+    )
+    add_options(command, [name for name in DEFAULTS if name not in NOT_SHOWN])
+    add_output(command, "the figures")
+    add_limits(command)
+
+
+def run_evaluate(arguments: Namespace) -> None:
     """Print the means, and write them and the values of every user if asked."""
     started = time.perf_counter()
-    options, limits = _read_options(arguments), _read_limits(arguments)
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
-    check_shown()
-    found = find_files(arguments.paths)
-    with outputs(arguments, [file.path for file in found], arguments.per_user) as (output, each):
-        found = filter_as_asked(found, arguments.filter, limits)
-        sample = read_sample(found, limits.memory)
-        columns = find_columns(sample, options, metrics=metrics)
-        baseline = find_baseline(
-            arguments.baseline, {str(score): score for score in columns.scores}, "score columns"
-        )
-        grouping, make = read_grouping(arguments, sample), partial(measure_each, metrics=metrics)
-        if grouping is not None:
-            columns = columns._replace(of_users=tuple(grouping.labels))
-            make = partial(measure_with_own, measure=make, grouping=grouping)
-        found = stage(found, columns, limits)
-        files = open_files(found, columns, options, limits.memory)
-        _tell_plan(arguments, files, limits)
-        about = describe_run(arguments, "evaluate", files, options)
-        with closing(iter_parts(files, make, options, limits)) as parts:
-            writing = parts
+    options = _read_options(arguments)
+    rec, opened = scan_asked(arguments, options)
+    with outputs(arguments, rec.paths, arguments.per_user) as (output, each):
+        known = {} if arguments.baseline is None else {str(score): score for score in rec.scores}
+        baseline = find_baseline(arguments.baseline, known, "score columns")
+        grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
+        columns, about = opened[0].files.columns, describe_run(arguments, options, opened[0])
+        with ExitStack() as stack:
+            stack.enter_context(closing(tables))
             if each is not None:
                 tidy = tidy_table if grouping is None else partial(tidy_part, grouping=grouping)
-                writing = write_each(parts, each, arguments.per_user.suffix, tidy)
-            with closing(writing) as tables:
-                if grouping is None:
-                    result, means = view(tables, arguments, baseline, about)
-                else:
-                    of_all = arguments, baseline, about, grouping, columns, metrics
-                    result, means = view_each(tables, *of_all)
-        _show(arguments, result, output)
+                tables = write_each(tables, each, arguments.per_user.suffix, tidy)
+                stack.enter_context(closing(tables))
+            if grouping is None:
+                result, means = view(tables, arguments, baseline, about)
+            else:
+                cells = pd.concat(tables, ignore_index=True)
+                segmented = segment_users(cells, grouping, columns.scores, metrics)
+                result, means = view_segments(segmented, grouping, arguments, baseline, about)
+        give(result, arguments, output)
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)
-    _tell_done(arguments, f"{means.n_all:,} users", started)
+    tell_done(arguments, f"{means.n_all:,} users", started)
 
 
-def run_describe(arguments: argparse.Namespace) -> None:
+def run_describe(arguments: Namespace) -> None:
     """Print what the files hold, and write it if asked."""
     started = time.perf_counter()
-    options, limits = _read_options(arguments), _read_limits(arguments)
-    check_shown()
-    found = find_files(arguments.paths)
-    with outputs(arguments, [file.path for file in found]) as (output, _):
-        found = filter_as_asked(found, arguments.filter, limits)
-        columns = find_columns(read_sample(found, limits.memory), options, with_item=True)
-        found = stage(found, columns, limits)
-        files = open_files(found, columns, options, limits.memory)
-        _tell_plan(arguments, files, limits)
-        table: Any = scan_files(found, options, limits).describe(arguments.k)
-        about = describe_run(arguments, "describe", files, options)
-        _show(arguments, result_of_figures(table, {**about, "k": arguments.k}), output)
-    _tell_done(arguments, f"{files.rows_said} rows", started)
+    options = _read_options(arguments)
+    rec, opened = scan_asked(arguments, options)
+    with outputs(arguments, rec.paths) as (output, _):
+        table = rec.describe(arguments.k)
+        about = describe_run(arguments, options, opened[0])
+        give(result_of_figures(table, {**about, "k": arguments.k}), arguments, output)
+    tell_done(arguments, f"{opened[0].files.rows_said} rows", started)
 
 
-def run_catalogue(arguments: argparse.Namespace) -> None:
+def run_catalogue(arguments: Namespace) -> None:
     """Print what the lists show of the catalogue, and write it if asked."""
     started = time.perf_counter()
-    options, limits = rank_options(_read_options(arguments)), _read_limits(arguments)
-    check_shown()
-    found = find_files(arguments.paths)
-    is_number = isinstance(arguments.items, int)
-    beside = [] if arguments.items is None or is_number else [arguments.items]
-    with outputs(arguments, [file.path for file in found], beside=beside) as (output, _):
-        found = filter_as_asked(found, arguments.filter, limits)
-        columns = catalogue_columns(read_sample(found, limits.memory), options)
-        found = stage(found, columns, limits)
-        files = open_files(found, columns, options, limits.memory)
-        items = load_frame("items", arguments.items) if beside else arguments.items
-        known = read_catalogue(items, columns)
-        _tell_plan(arguments, files, limits)
-        table = scan_files(found, options, limits).catalogue(arguments.k, items)
-        about = describe_run(arguments, "catalogue", files, options)
-        n_items = None if known is None else known.n_items
-        about |= {"k": arguments.k, "items": n_items}
-        _show(arguments, result_of_table(table, about), output)
-    _tell_done(arguments, f"{files.rows_said} rows", started)
+    options = rank_options(_read_options(arguments))
+    rec, opened = scan_asked(arguments, options)
+    items = arguments.items
+    beside = [items] if isinstance(items, str) else []
+    with outputs(arguments, rec.paths, beside=beside) as (output, _):
+        items = load_frame("items", items) if beside else items
+        table = rec.catalogue(arguments.k, items)
+        known = read_catalogue(items, opened[0].files.columns)
+        about = describe_run(arguments, options, opened[0])
+        about |= {"k": arguments.k, "items": None if known is None else known.n_items}
+        give(result_of_figures(table, about), arguments, output)
+    tell_done(arguments, f"{opened[0].files.rows_said} rows", started)
 
 
-def _read_options(arguments: argparse.Namespace) -> Options:
+def _read_options(arguments: Namespace) -> Options:
     """Return the options that are given."""
     given = vars(arguments)
     options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
@@ -146,16 +204,43 @@ def _read_options(arguments: argparse.Namespace) -> Options:
     return Options(**options)
 
 
-def _read_limits(arguments: argparse.Namespace) -> Limits:
-    """Return what may be used, and whether a bar is shown."""
+def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Opened]]:
+    """Return the accessor to the files that are asked for, and what will hold them once open."""
+    opened: list[Opened] = []
+
+    def note(found: Opened) -> None:
+        opened.append(found)
+        if arguments.verbose:
+            _tell_plan(found)
+
     is_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it was closed
-    progress = is_terminal and not arguments.quiet
-    return check_limits(arguments.memory, arguments.tmp, progress)
+    limits = check_limits(arguments.memory, arguments.tmp, is_terminal and not arguments.quiet)
+    filters = [term for _, term in arguments.filter] or None
+    return scan_source("", arguments.paths, options, limits, filters=filters, note=note), opened
+
+
+def describe_run(arguments: Namespace, options: Options, opened: Opened) -> dict[str, Any]:
+    """Return what is to know of a run beside its results."""
+    files, columns = opened.files, opened.files.columns
+    return {
+        "recframe": __version__,
+        "command": arguments.run.__name__.removeprefix("run_"),
+        "paths": arguments.paths,
+        "filters": [text for text, _ in arguments.filter],
+        "rows": None if files.has_conditions else files.n_rows,  # before any is read
+        "columns": {
+            "user": columns.user,
+            "item": columns.item,
+            "score": columns.scores,
+            "relevant": columns.relevant,
+        },
+        "options": {option.name: getattr(options, option.name) for option in fields(options)},
+    }
 
 
 @contextmanager
 def outputs(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     read: list[str],
     per_user: Target | None = None,
     beside: Sequence[str] = (),
@@ -169,50 +254,29 @@ def outputs(
     beside = [*beside, *asked]
     read += [file for given in beside for file in list_files(given) if any(paths)]
     with ExitStack() as stack:
+        names = []
         for path in filter(None, paths):
             check_apart(path, read, [*arguments.paths, *beside])
-        if all(paths) and len({_identity(path) for path in paths if path}) == 1:
+            is_away = isinstance(path, Address)
+            names.append(show_uri(path) if is_away else os.path.realpath(path))
+        if len(set(names)) < len(names):
             raise RecframeError(f"cannot write {show_path(per_user)}: --output writes to it too")
         files = [path and stack.enter_context(whole_file(path)) for path in paths]
         yield files[0], files[1]
 
 
-def _identity(path: Target) -> str:
-    """Return what an output is, whatever it is called."""
-    return show_uri(path) if isinstance(path, Address) else os.path.realpath(path)
-
-
-def _show(arguments: argparse.Namespace, result: Result, output: IO[bytes] | None) -> None:
-    """Write a result where asked, and print it."""
-    if output is not None:
-        write_result(result, output, arguments.output)
-    show(as_text(result, arguments.format))
-
-
-def _tell_plan(arguments: argparse.Namespace, files: Files, limits: Limits) -> None:
-    """Say, if asked, what will be read and how."""
-    if not arguments.verbose:
-        return
-    paths = list(dict.fromkeys(row_group.path for row_group in files.row_groups))
-    n_groups = sum(len(row_group.indexes) for row_group in files.row_groups)
+def _tell_plan(opened: Opened) -> None:
+    """Say what will be read and how."""
+    paths, columns, route = opened.paths, opened.files.columns, opened.route
     which = f": {paths[0]}" if paths else ""
     which += f" … {paths[-1]}" if len(paths) > 1 else ""
-    tell(
-        f"{files.rows_said} rows in {count_of(len(paths), 'file')}, "
-        f"{count_of(n_groups, 'row group')}{shorten(which)}"
-    )
-    columns = files.columns
-    roles: dict[str, Any] = {
-        "user": columns.user,
-        "item": columns.item,
-        "relevant": columns.relevant,
-    }
+    tell(f"{opened.size}{shorten(which)}")
+    roles = {"user": columns.user, "item": columns.item, "relevant": columns.relevant}
     said = [f"{role} {label!r}" for role, label in roles.items() if label is not None]
     scores = ", ".join(map(repr, columns.scores))
     tell(f"columns: {', '.join(said)}, score {shorten(scores)}")
-    if files.n_rows:
-        route = ROUTES[plan_blocks(files, limits.memory).route]
-        tell(f"read {route}, within {limits.memory:,} bytes")
+    if route is not None:
+        tell(f"read {ROUTES[route]}, within {opened.memory:,} bytes")
 
 
 def _tell_undefined(means: Means) -> None:
@@ -221,7 +285,7 @@ def _tell_undefined(means: Means) -> None:
     labels = list(n_undefined.index[n_undefined > 0])
     if labels:
         most = int(n_undefined.max())
-        same = "" if n_undefined[labels].nunique() == 1 else "up to "
+        same = "" if n_undefined[labels].min() == most else "up to "
         tell(
             f"note: {shorten(', '.join(labels))} undefined for {same}{most:,} of "
             f"{count_of(means.n_all, 'user')}, left out of the mean; --zero-division 0 counts "
@@ -229,12 +293,7 @@ def _tell_undefined(means: Means) -> None:
         )
 
 
-def _tell_done(arguments: argparse.Namespace, what: str, started: float) -> None:
+def tell_done(arguments: Namespace, what: str, started: float) -> None:
     """Say, if asked, how long it took."""
     if arguments.verbose:
         tell(f"{what} in {time.perf_counter() - started:.2f} s")
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -2,24 +2,22 @@
 
 import argparse
 import time
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, get_args
 
 import numpy as np
 
 from recframe import __version__
 from recframe.analysis.compare import Comparison
-from recframe.analysis.gate import Failed, Gate, check_limit, find_failed, find_low
+from recframe.analysis.gate import Failed, Gate, Rule, check_limit, find_failed, find_low
 from recframe.analysis.intervals import OfDifferences
 from recframe.analysis.matched import Matched, compare_matched, match_tables
 from recframe.analysis.segments import segment_given
-from recframe.cli.commands import count_of, outputs
-from recframe.cli.intervals import add_how, check_how, read_how
-from recframe.cli.results import Result, as_text, result_of_pairs, write_result
-from recframe.cli.segments import join_results, list_segments
-from recframe.cli.statuses import DONE, FAILED
-from recframe.cli.values import as_usage, read_number
-from recframe.console import check_shown, show, tell
+from recframe.cli.commands import outputs, tell_done
+from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
+from recframe.cli.parser import as_usage, read_number
+from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
+from recframe.console import DONE, FAILED, count_of, tell
 from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.output import mean_of_tables
@@ -27,11 +25,34 @@ from recframe.files.saved import read_saved
 from recframe.stores.access import is_uri, show_uri, without_file
 
 SIDES = ("old", "new")
+RULES: tuple[Rule, ...] = get_args(Rule)
 
 
-def add_compared(command: argparse.ArgumentParser) -> None:
-    """Add what is compared."""
+def add_compare(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe compare``."""
     command.set_defaults(run=run_compare, check=check_gate, paths=(), truth=None, exclude=None)
+    command.usage = "%(prog)s [--max-drop D | --non-inferior D] [OPTION ...] OLD NEW"
+    command.description = """\
+Print what every score of NEW changes against that of the same name in OLD, of
+the users and metrics that both have: the table of recframe.compare. Both are
+files that recframe evaluate --per-user wrote, as of two nights; those of one
+score each may have different ones. With --max-drop or --non-inferior the exit
+status is 3 where a metric fails, and a line on standard error says how."""
+    command.epilog = f"""a gate:
+  --max-drop asks whether something was surely lost. Of few users it fails only
+  where the loss is large; passing does not show that nothing was lost.
+  --non-inferior asks whether a loss of D can be ruled out. Of few users it
+  fails, also where nothing has changed.
+  D is a difference of means, as 0.01 of 0.30. Each metric and score is judged
+  by its own interval, and less than two users fail. Of fall_out a rise is what
+  a drop is of others.
+
+examples:
+  recframe compare monday.parquet tuesday.parquet
+  recframe compare old.parquet new.parquet --max-drop 0.01
+  recframe compare old.csv new.csv --metric recall@10 --non-inferior 0.005
+
+{STATUSES}"""
     command.add_argument("old", metavar="OLD", help="the baseline: .parquet or .csv")
     command.add_argument("new", metavar="NEW", help="the file that is compared")
     command.add_argument(
@@ -41,24 +62,21 @@ def add_compared(command: argparse.ArgumentParser) -> None:
         help="a table, and the gate, for each segment of users: a column before the score in both "
         "files, as evaluate --by --per-user writes them; for several repeat it",
     )
-
-
-def add_gate(command: argparse.ArgumentParser) -> None:
-    """Add what is allowed, and how differences are judged."""
+    add_metrics(command, ["all that both files have"])
     group = command.add_argument_group("gate")
     rule = group.add_mutually_exclusive_group()
-    limit: dict[str, Any] = {"type": as_usage(lambda text: check_limit(read_number(text)))}
+    read_limit = partial(as_usage, lambda text: check_limit(read_number(text)))
     rule.add_argument(
         "--max-drop",
+        type=read_limit,
         metavar="D",
         help="fail where a mean fell by more than D and its interval excludes 0",
-        **limit,
     )
     rule.add_argument(
         "--non-inferior",
+        type=read_limit,
         metavar="D",
         help="fail unless the low end of every interval is above -D",
-        **limit,
     )
     for which, other in (("lower", "fall"), ("higher", "rise")):
         group.add_argument(
@@ -69,13 +87,14 @@ def add_gate(command: argparse.ArgumentParser) -> None:
             "way round, of judged and of means of a column",
         )
     add_how(command.add_argument_group("intervals"), OfDifferences)
+    add_output(command, "the differences")
 
 
 def check_gate(arguments: argparse.Namespace) -> None:
     """Raise where something is said of a gate that is not asked for, or what does not go."""
-    check_how(arguments, is_summary=False, is_comparison=True)
+    arguments.how = read_how(arguments, OfDifferences)
     given = [name for name in ("lower", "higher") if getattr(arguments, f"{name}_is_better")]
-    if given and _find_rule(arguments) is None:
+    if given and all(getattr(arguments, rule) is None for rule in RULES):
         raise RecframeError(
             f"--{given[0]}-is-better is of a gate; add --max-drop or --non-inferior"
         )
@@ -85,8 +104,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
     """Print the differences, and write them if asked; return the exit status."""
     started = time.perf_counter()
     names = [without_file(arguments.old), without_file(arguments.new)]
-    how = read_how(arguments)
-    check_shown()
+    how = arguments.how
     for role, name in zip(("OLD", "NEW"), names, strict=True):
         check_named(role, name)
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
@@ -112,9 +130,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
             result = join_results(
                 results, segmented, grouping, {**about, "users": len(matched.new)}
             )
-        if output is not None:
-            write_result(result, output, arguments.output)
-        show(as_text(result, arguments.format))
+        give(result, arguments, output)
     if not arguments.quiet:
         _tell_matched(matched, names)
     for segment, failed in zip(list_segments(segmented, grouping), failures, strict=True):
@@ -122,8 +138,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
         where = f" where {' and '.join(said)}" if said else ""
         for score, metric, reason in failed:
             tell(f"failed: {shorten(metric)} of {quote(score)}{where} {reason}")
-    if arguments.verbose:
-        tell(f"{len(matched.new):,} users in {time.perf_counter() - started:.2f} s")
+    tell_done(arguments, f"{len(matched.new):,} users", started)
     return FAILED if any(failures) else DONE
 
 
@@ -133,34 +148,25 @@ def _compare(
     """Return what has changed of some users, and which metrics fail."""
     table = compare_matched(matched, how)
     table.columns.name = f"baseline: {show_uri(old)}"
-    failed = [] if gate is None else find_failed(table, gate, how.resampling.confidence)
-    described = None if gate is None else _describe_gate(gate, failed)
+    failed: list[Failed] = []
+    described: dict[str, Any] | None = None
+    if gate is not None:
+        failed = find_failed(table, gate, how.resampling.confidence)
+        reasons: dict[str, dict[str, str]] = {}
+        for score, metric, reason in failed:
+            reasons.setdefault(str(score), {})[str(metric)] = reason
+        described = {gate.rule: gate.limit, "lower_is_better": sorted(gate.low), "failed": reasons}
     means = mean_of_tables([matched.new])
     return result_of_pairs(table, means, {**about, "gate": described}), failed
 
 
-def _find_rule(arguments: argparse.Namespace) -> Any:
-    """Return the rule that is asked for, if one is."""
-    rules = ("max_drop", "non_inferior")
-    return next((name for name in rules if getattr(arguments, name) is not None), None)
-
-
 def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
     """Return what is allowed, None where nothing is asked."""
-    rule = _find_rule(arguments)
-    if rule is None:
-        return None
-    given = [arguments.lower_is_better or [], arguments.higher_is_better or []]
-    low = find_low(matched.new.columns.unique("metric"), *given)
-    return Gate(rule, getattr(arguments, rule), low)
-
-
-def _describe_gate(gate: Gate, failed: Sequence[Failed]) -> dict[str, Any]:
-    """Return what is to know of a gate."""
-    reasons: dict[str, dict[str, str]] = {}
-    for score, metric, reason in failed:
-        reasons.setdefault(str(score), {})[str(metric)] = reason
-    return {gate.rule: gate.limit, "lower_is_better": sorted(gate.low), "failed": reasons}
+    for rule in RULES:
+        if (limit := getattr(arguments, rule)) is not None:
+            given = [arguments.lower_is_better or [], arguments.higher_is_better or []]
+            return Gate(rule, limit, find_low(matched.new.columns.unique("metric"), *given))
+    return None
 
 
 def _tell_matched(matched: Matched, names: list[str]) -> None:

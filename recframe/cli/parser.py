@@ -1,14 +1,34 @@
-"""The parser of the command line: how what it says is shown."""
+"""The parser: words of the command line as arguments, and what is wrong with them as usage."""
 
 import argparse
+import math
+import re
+import shlex
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from recframe import __version__
-from recframe.cli.statuses import DONE, USAGE
-from recframe.console import one_line, show, write
-from recframe.errors import find_near
+from recframe.arguments import Term
+from recframe.console import DONE, USAGE, one_line, show, write
+from recframe.disk import reason
+from recframe.errors import RecframeError, find_near, quote
+from recframe.files.filters import Written
+from recframe.metrics.names import QUOTED, find_meant, parse_metric
+from recframe.stores.access import Address, is_uri, without_file
+
+METRIC_FLAGS = ("--metric", "--metrics")
+MOST_CHARACTERS = 1 << 20  # of a file of options
+BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
+LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?@\w+")
+NAME = re.compile(rf"((?:{BRACKETS}|[^,])*)(?:,|$)", re.DOTALL)  # up to a comma not in brackets
+FILTER_VALUE = rf"""(?:{QUOTED}|[^\s()"',=!<>][^\s()"',]*)"""
+TERM = re.compile(
+    rf"""({QUOTED}|[^\s()"'=!<>]+)\s*(==|=|!=|<=|<|>=|>|\bnot\s+in\b|\bin\b)\s*"""
+    rf"""({FILTER_VALUE}|\(\s*{FILTER_VALUE}(?:\s*,\s*{FILTER_VALUE})*\s*\))"""
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,3 +67,128 @@ class ShowVersion(argparse.Action):
         """Print it, and end."""
         show(f"recframe {__version__}")
         parser.exit(DONE)
+
+
+def expand(words: Sequence[str]) -> list[str]:
+    """Return arguments, those in a file in place of @FILE, and each metric with its own flag.
+
+    So a metric never takes a path that follows for another, as argparse would have it.
+    """
+    expanded: list[str] = []
+    for word in words:
+        expanded += _read_options(word[1:]) if word.startswith("@") else [word]
+    words, is_first, is_next = [], False, False
+    for word in expanded:
+        if is_next and not is_first and _names_metric(word):
+            words.append(METRIC_FLAGS[0])
+        else:
+            is_next = is_first or word.partition("=")[0] in METRIC_FLAGS
+        words.append(word)
+        is_first = word in METRIC_FLAGS
+    return words
+
+
+def _read_options(path: str) -> list[str]:
+    """Return the arguments that a file holds, read as a shell reads them, line by line."""
+    try:
+        with Path(path).open(encoding="utf-8-sig") as file:
+            text = file.read(MOST_CHARACTERS + 1)
+    except OSError as error:
+        raise RecframeError(f"@{path}: cannot read {path}: {reason(error)}") from error
+    except ValueError:  # an odd byte in it, or in its name
+        text = "\0"
+    if "\0" in text or len(text) > MOST_CHARACTERS:
+        raise RecframeError(
+            f"@{path} must name a file of options, as text, found something else; write a path "
+            f"that begins with @ as ./@{path}"
+        )
+    words: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            words += shlex.split(line, comments=True)
+        except ValueError as error:
+            raise RecframeError(f"@{path}, line {number}: {error}, found {quote(line)}") from error
+        if nested := [word for word in words if word.startswith("@")]:
+            raise RecframeError(
+                f"@{path}, line {number}: {quote(nested[0])} names another file of options; name "
+                "it on the command line"
+            )
+    return words
+
+
+def _names_metric(word: str) -> bool:
+    """Return whether a word that follows a metric is one too, and not a path."""
+    try:
+        read_metrics(word)
+    except RecframeError:
+        # A misspelt one, or that of a library as P_5, is refused as such, and not as no file.
+        meant = find_meant(word) if re.fullmatch(r"\w+", word) else None
+        is_like = LIKE_METRIC.fullmatch(word) or (meant is not None and meant.k)
+        return bool(is_like) and not Path(word).exists()
+    return True
+
+
+def as_usage(read: Callable[[str], object], text: str) -> object:
+    """Return what a reader makes of a text; what it refuses argparse reports as wrong usage."""
+    try:
+        return read(text)
+    except (ValueError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def read_metrics(text: str) -> list[str]:
+    """Return the labels of the metrics that a text names, with commas between them."""
+    names = NAME.findall(text.strip().strip(","))  # one may follow, as blanks may
+    names = names[:-1] or names  # at the end there always is room for an empty one
+    return [parse_metric(name.strip()).label for name in names]
+
+
+def read_number(text: str) -> float:
+    """Return the number that a text means; whole numbers stay exact."""
+    number = float(text)
+    if math.isinf(number) and "inf" not in text.lower():
+        raise RecframeError(f"must be a number that floats can hold, found {text!r}")
+    try:
+        return int(text)
+    except ValueError:
+        return number
+
+
+def read_whole(text: str) -> int | str:
+    """Return the whole number that a text means, or the text where it is none."""
+    return int(text) if text.isdecimal() and len(text) < 20 else text  # Python reads no thousands
+
+
+def refuse_k(text: str) -> NoReturn:
+    """Raise, as a cut-off is a part of a metric's name."""
+    raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")
+
+
+def read_target(endings: Sequence[str], text: str) -> Path | Address:
+    """Return the path of a table to write, or raise where its ending names no format."""
+    local = without_file(text)
+    path = Address(local) if is_uri(local) else Path(local)
+    if path.suffix not in endings:
+        raise RecframeError(f"must end in {' or '.join(endings)}, found {quote(text)}")
+    return path
+
+
+def read_term(text: str) -> Term:
+    """Return a condition on rows, its values being of whatever type the column is."""
+    found = TERM.fullmatch(text.strip())
+    if found is None:
+        raise RecframeError(
+            "must be COLUMN OPERATOR VALUE, as 'day >= 2026-11-01' or 'country in (NL, BE)', with "
+            "one of = != < <= > >= in, not in, and quotes where there are blanks, found "
+            f"{quote(text)}"
+        )
+    sign, given = " ".join(found[2].split()), found[3]
+    name, *values = [
+        one[1:-1].replace(2 * one[0], one[0]) if re.fullmatch(QUOTED, one) else one
+        for one in (found[1], *re.findall(FILTER_VALUE, given))
+    ]
+    if sign.endswith("in") != given.startswith("("):
+        takes = "values in brackets, as (1, 2)" if sign.endswith("in") else "one value"
+        raise RecframeError(f"{quote(text)}: {sign} takes {takes}")
+    written = list(map(Written, values))
+    return name, sign, written if sign.endswith("in") else written[0]

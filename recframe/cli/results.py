@@ -1,70 +1,30 @@
-"""Results: tables as text, as one document, and in files."""
+"""Results: what is asked for of the values of users, as text, as one document, and in files."""
 
-import argparse
 import json
 import math
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from argparse import Namespace
+from collections.abc import Hashable, Iterable, Mapping
 from textwrap import fill
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe import __version__
+from recframe.analysis.compare import compare_table
 from recframe.analysis.description import Description
+from recframe.analysis.grouping import Grouping
 from recframe.analysis.overview import TEXT_WIDTH
-from recframe.cli.values import as_usage, read_path
-from recframe.console import escape
-from recframe.errors import hide
-from recframe.files.footers import Files
-from recframe.files.output import FILE_ENDINGS, Means, Target
-from recframe.options import Options
+from recframe.analysis.segments import Segmented, join_segments
+from recframe.analysis.summary import summary_table
+from recframe.console import escape, show
+from recframe.errors import RecframeError, hide, quote
+from recframe.files.output import Means, mean_of_tables
+from recframe.frames.tables import join_tables, mean_table
 
-QUIET = ("-q", "--quiet", "--no-progress")
 UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying
-OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-
-
-def add_per_user(group: Any, whose: str) -> None:
-    """Add where the values of every user, or query, go."""
-    group.add_argument(
-        "--per-user",
-        type=as_usage(lambda text: read_path(text, FILE_ENDINGS)),
-        metavar="FILE",
-        help=f"also write the values of every {whose} to FILE ({' or '.join(FILE_ENDINGS)})",
-    )
-
-
-def add_output(command: argparse.ArgumentParser, what: str, quiet: Sequence[str] = QUIET) -> Any:
-    """Add where results go; return the group."""
-    group = command.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        choices=("table", "csv", "json"),
-        default="table",
-        help=f"how {what} are printed; json has columns, options and version beside them "
-        "(default: %(default)s)",
-    )
-    group.add_argument(
-        "-o",
-        "--output",
-        type=as_usage(lambda text: read_path(text, OUTPUT_ENDINGS)),
-        metavar="FILE",
-        help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
-    )
-    said = group.add_mutually_exclusive_group()
-    said.add_argument(*quiet, dest="quiet", action="store_true", help="no progress bar, no notes")
-    said.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="also say what is read and how, rows, users and seconds, on standard error",
-    )
-    return group
 
 
 class Result(NamedTuple):
@@ -95,50 +55,120 @@ def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
     return Result(table, table, {**about, **found})
 
 
-def result_of_figures(described: Description, about: Mapping[str, Any]) -> Result:
-    """Return the figures of a description, and in words those that should worry."""
-    table, words = pd.DataFrame(described), described.warnings
-    by_score = table.T.rename_axis(columns=None)
+def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
+    """Return a table of figures, a row for each score; of a description its warnings too."""
+    by_score, words = pd.DataFrame(table), dict[str, list[str]]()
+    if isinstance(table, Description):
+        by_score, words = by_score.T.rename_axis(columns=None), {"warnings": table.warnings}
     scores = {str(score): row.to_dict() for score, row in by_score.iterrows()}
-    return Result(table, by_score, {**about, "scores": scores, "warnings": words}, tuple(words))
-
-
-def result_of_table(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
-    """Return a table of figures, a row for each score."""
-    scores = {str(score): row.to_dict() for score, row in table.iterrows()}
-    return Result(table, table, {**about, "scores": scores})
+    document = {**about, "scores": scores, **words}
+    return Result(pd.DataFrame(table), by_score, document, tuple(words.get("warnings", ())))
 
 
 def result_of_pairs(table: pd.DataFrame, means: Means, about: Mapping[str, Any]) -> Result:
     """Return a table with a row for each score and metric, of as many users as the means."""
     table, scores = pd.DataFrame(table), dict[str, dict[str, Any]]()
-    for label, figures in table.to_dict("index").items():
-        score, metric = map(str, cast("tuple[object, object]", label))
-        scores.setdefault(score, {})[metric] = figures
+    for (score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
+        scores.setdefault(str(score), {})[str(metric)] = figures
     found = {"users": means.n_all, "metrics": list(map(str, means.means)), "scores": scores}
     corner = None if table.columns.name is None else printable(table.columns.name)
     return Result(table, table, {**about, **found}, corner=corner)
 
 
-def describe_run(
-    arguments: argparse.Namespace, command: str, files: Files, options: Options
-) -> dict[str, Any]:
-    """Return what is to know of a run beside its results."""
-    columns = files.columns
-    return {
-        "recframe": __version__,
-        "command": command,
-        "paths": arguments.paths,
-        "filters": arguments.filter,
-        "rows": None if files.has_conditions else files.n_rows,  # before any is read
-        "columns": {
-            "user": columns.user,
-            "item": columns.item,
-            "score": columns.scores,
-            "relevant": columns.relevant,
-        },
-        "options": {option.name: getattr(options, option.name) for option in fields(options)},
-    }
+def find_baseline(given: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
+    """Return the score that is to be compared with, None where nothing is.
+
+    `scores` are by the names that they go by; raise where that given is none of them, or where
+    there is no other.
+    """
+    if given is None:
+        return None
+    distinct = list(dict.fromkeys(scores.values()))
+    if given not in scores:
+        raise RecframeError(
+            f"--baseline must be one of the {what} evaluated, {quote(distinct)}, found "
+            f"{quote(given)}"
+        )
+    if len(distinct) < 2:
+        raise RecframeError(
+            f"--baseline compares with others, found only {quote(given)}; name two {what} or more"
+        )
+    return scores[given]
+
+
+def view(
+    tables: Iterable[pd.DataFrame],
+    arguments: Namespace,
+    baseline: Hashable | None,
+    about: Mapping[str, Any],
+    weights: pd.Series | None = None,
+) -> tuple[Result, Means]:
+    """Return what is asked for of per-user tables that come one by one, and their means.
+
+    Only for means of users that count alike they need not all be held.
+    """
+    if not arguments.summary and baseline is None and weights is None:
+        means = mean_of_tables(tables)
+        return result_of_means(means, about), means
+    per_user = join_tables(list(tables))
+    means = mean_of_tables([per_user])
+    if arguments.summary:
+        table = summary_table(per_user, weights, resampling=arguments.how.resampling)
+        return result_of_pairs(table, means, about), means
+    if baseline is None:
+        means = means._replace(means=mean_table(per_user, weights))
+        return result_of_means(means, about), means
+    table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
+    return result_of_pairs(table, means, {**about, "baseline": baseline}), means
+
+
+def view_segments(
+    segmented: Segmented,
+    grouping: Grouping,
+    arguments: Namespace,
+    baseline: Hashable | None,
+    about: Mapping[str, Any],
+) -> tuple[Result, Means]:
+    """Return what is asked for of the users of each segment, and the means of all."""
+    per_user, weights, _, segments = segmented
+    if not grouping.by or not segments:  # as of no user
+        return view([per_user], arguments, baseline, about, weights)
+    results = []
+    for rows in segments:
+        own = None if weights is None else weights.iloc[rows]
+        results.append(view([per_user.iloc[rows]], arguments, baseline, {}, own)[0])
+    means = mean_of_tables([per_user])
+    return join_results(results, segmented, grouping, {**about, "users": means.n_all}), means
+
+
+def join_results(
+    results: list[Result], segmented: Segmented, grouping: Grouping, about: Mapping[str, Any]
+) -> Result:
+    """Return the results of segments as one."""
+    shown = join_segments([result.shown for result in results], segmented, grouping)
+    found = [
+        {"segment": segment, **result.document}
+        for segment, result in zip(list_segments(segmented, grouping), results, strict=True)
+    ]
+    return Result(shown, shown, {**about, "segments": found}, corner=results[0].corner)
+
+
+def list_segments(segmented: Segmented, grouping: Grouping) -> list[dict[str, Any]]:
+    """Return what each segment is: its values by the names of columns."""
+    names = [str(one.label) for one in grouping.by]
+    if not names:
+        return [{}]
+    return [
+        dict(zip(names, segmented.keys.iloc[rows[0]].tolist(), strict=True))
+        for rows in segmented.segments
+    ]
+
+
+def give(result: Result, arguments: Namespace, output: IO[bytes] | None) -> None:
+    """Write a result where asked, and print it."""
+    if output is not None:
+        write_result(result, output, arguments.output.suffix)
+    show(as_text(result, arguments.format))
 
 
 def as_text(result: Result, text_format: str) -> str:
@@ -148,7 +178,11 @@ def as_text(result: Result, text_format: str) -> str:
     if text_format == "csv":
         table = result.by_score.rename(index=printable, columns=printable)
         return table.to_csv().rstrip("\n")
-    table = result.shown.rename(index=_show_label, columns=printable)
+    # Nothing is shown as NaN in every version of pandas.
+    table = result.shown.rename(columns=printable)
+    table = table.rename(
+        index=lambda label: shown if isinstance(shown := printable(label), str) else "NaN"
+    )
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     # In a file lines are of any length; a terminal would break them in the middle.
     unnamed = table.rename_axis(columns=result.corner)
@@ -160,12 +194,12 @@ def as_text(result: Result, text_format: str) -> str:
     return "\n".join(lines)
 
 
-def write_result(result: Result, file: IO[bytes], path: Target) -> None:
+def write_result(result: Result, file: IO[bytes], ending: str) -> None:
     """Write a result to a file, in the format that its ending names."""
     table = result.by_score
-    if path.suffix == ".json":
+    if ending == ".json":
         file.write(f"{as_json(result.document)}\n".encode("utf-8", "backslashreplace"))
-    elif path.suffix == ".csv":
+    elif ending == ".csv":
         table.to_csv(file, mode="wb")
     else:
         # What parts users keeps its type; labels may be of any.
@@ -195,12 +229,6 @@ def _plain(value: object) -> Any:
     if isinstance(value, float):
         return None if math.isnan(value) else value if math.isfinite(value) else str(value)
     return str(value)  # a label of another kind
-
-
-def _show_label(label: Any) -> Any:
-    """Return a label as a table has it, nothing as NaN in every version of pandas."""
-    shown = printable(label)
-    return shown if isinstance(shown, str) else "NaN"
 
 
 def printable(label: Any) -> Any:

@@ -4,7 +4,7 @@ import ast
 import re
 import shlex
 
-from recframe.cli.commands import WITHOUT
+from recframe.cli.flags import WITHOUT
 from recframe.options import DEFAULTS
 
 BEFORE_REMEDY = re.compile("([;:] (?:else )?pass )")

@@ -10,10 +10,18 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe import __version__
-from recframe.cli.commands import outputs
-from recframe.cli.results import Result, as_json, as_text, printable, write_result
-from recframe.cli.views import find_baseline, view
-from recframe.console import check_shown, show, tell
+from recframe.cli.commands import outputs, tell_done
+from recframe.cli.flags import QUIET, STATUSES, add_metrics, add_options, add_output, add_views
+from recframe.cli.results import (
+    Result,
+    as_json,
+    as_text,
+    find_baseline,
+    printable,
+    view,
+    write_result,
+)
+from recframe.console import show, tell
 from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.lines import QRELS_LINES, RUN_LINES, read_lines
@@ -45,6 +53,53 @@ OPTIONS = (*CONVENTIONS, "gain", "min_score", "exclude")
 COLUMNS = Columns("query", ["score"], None, "doc", [False])
 
 
+def add_trec(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe trec``."""
+    command.set_defaults(run=run_trec, truth=None)
+    command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] QRELS RUN [RUN ...]"
+    command.description = """\
+Print the mean over queries of ranking metrics of TREC's runs, a row for each, as
+trec_eval has it: scores are cut to float32, equal ones go by document, the last
+first, and those queries count that both run and qrels have. A run has lines of
+query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude, of
+query, iteration, document and relevance. All may be compressed by gzip."""
+    command.epilog = f"""as in trec_eval:
+  -c          --complete
+  -l LEVEL    --min-relevance LEVEL (nDCG, which there knows no level, then
+              counts grades from it on)
+  -q          -q, --per-query (silence is --quiet)
+  -J          --unjudged drop
+  -m NAME     --metric NAME, as P.10 precision@10, recall.10 recall@10, map
+              average_precision, map_cut.10 average_precision@10,
+              recip_rank reciprocal_rank, Rprec r_precision, ndcg_cut.10
+              ndcg@10, success.10 hit_rate@10
+
+examples:
+  recframe trec qrels.txt bm25.run
+  recframe trec qrels.txt runs/*.gz --metric ndcg@10 recall@1000 --complete
+  recframe trec qrels.txt bm25.run -q --metric average_precision
+  recframe trec qrels.txt bm25.run dense.run --baseline bm25.run
+
+{STATUSES}"""
+    command.add_argument("qrels", metavar="QRELS", help="the file of qrels")
+    command.add_argument("paths", nargs="+", metavar="RUN", help="a file of a run")
+    add_metrics(command, METRICS)
+    command.add_argument(
+        "--complete",
+        action="store_true",
+        help="queries of the qrels that a run does not have count as 0; else they are left out",
+    )
+    add_options(command, OPTIONS, CONVENTIONS)
+    add_views(command, "run", "queries")
+    add_output(command, "the means", "query", QUIET[1:]).add_argument(  # -q is that of trec_eval
+        "-q",
+        "--per-query",
+        action="store_true",
+        help="print the values of every query, and of all last, in trec_eval's lines; with "
+        "--baseline the differences from it",
+    )
+
+
 class RunSettings(NamedTuple):
     """What every run is evaluated by."""
 
@@ -71,7 +126,6 @@ def run_trec(arguments: argparse.Namespace) -> None:
     given = {name: getattr(arguments, name) for name in OPTIONS}
     given = CONVENTIONS | {name: value for name, value in given.items() if value is not None}
     metrics = parse_metrics(arguments.metrics or METRICS)
-    check_shown()
     names = name_runs(arguments.paths)
     known = dict(zip(arguments.paths, names, strict=True)) | dict(zip(names, names, strict=True))
     baseline = find_baseline(arguments.baseline, known, "runs")
@@ -96,7 +150,7 @@ def run_trec(arguments: argparse.Namespace) -> None:
         }
         result, means = view([per_query], arguments, baseline, about)
         if output is not None:
-            write_result(result, output, arguments.output)
+            write_result(result, output, arguments.output.suffix)
         if arguments.per_query:
             listed = write_queries(per_query, baseline, result.document, arguments.format)
             show(listed, kept="\n\t")
@@ -105,8 +159,7 @@ def run_trec(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         for run in runs:
             _tell_unknown(run, settings)
-    if arguments.verbose:
-        tell(f"{means.n_all:,} queries in {time.perf_counter() - started:.2f} s")
+    tell_done(arguments, f"{means.n_all:,} queries", started)
 
 
 def read_settings(given: dict[str, Any], arguments: argparse.Namespace) -> RunSettings:

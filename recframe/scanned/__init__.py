@@ -1,30 +1,34 @@
 """ScannedRecAccessor: the engine over files, which it reads block by block."""
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
+from recframe.analysis.grouping import Grouping, find_grouping
 from recframe.analysis.inspect import is_user, split_user
 from recframe.analysis.overview import Overview
+from recframe.analysis.segments import measure_with_own
 from recframe.calls import public_each
 from recframe.files.blocks import iter_frames
 from recframe.files.budget import Limits, showing
-from recframe.files.footers import Files, open_files, read_sample
+from recframe.files.filters import filter_files
+from recframe.files.footers import Files, open_files, read_sample, read_schema
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts
-from recframe.files.plans import ROUTES, plan_blocks
+from recframe.files.plans import ROUTES, Route, plan_blocks
+from recframe.files.sources import find_source
 from recframe.files.staging import stage
 from recframe.frames.columns import Columns
 from recframe.frames.tables import in_cells, join_tables
 from recframe.methods import Join, Make, MakeTable, RankingMethods, measure_each
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import parse_metrics
+from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import Options
 from recframe.scanned.described import describe_files
-from recframe.stores.access import ENVIRONMENT, Access
+from recframe.stores.access import ENVIRONMENT, Access, check_access
 
 __all__ = ["ScannedRecAccessor"]
 
@@ -39,11 +43,37 @@ class ScannedFiles(NamedTuple):
     limits: Limits
     call: str = ""
     access: Access = ENVIRONMENT  # of the stores that they and other paths are in
+    note: Callable[["Opened"], object] | None = None  # told of the files whenever they are opened
 
     @property
     def has_no_footers(self) -> bool:
         """Whether nothing is known of the rows before they are read."""
         return any(file.rows is not None for file in self.found)
+
+
+class Opened(NamedTuple):
+    """Files with the columns that are read, as their footers describe them, before any data is."""
+
+    files: Files
+    memory: int
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that have rows."""
+        return list(dict.fromkeys(row_group.path for row_group in self.files.row_groups))
+
+    @property
+    def size(self) -> str:
+        """How many rows there are, in how many files and row groups."""
+        n_groups = sum(len(row_group.indexes) for row_group in self.files.row_groups)
+        counts = {"file": len(self.paths), "row group": n_groups}
+        said = [f"{n:,} {what}{'s' * (n != 1)}" for what, n in counts.items()]
+        return f"{self.files.rows_said} row{'s' * (self.files.n_rows != 1)} in {', '.join(said)}"
+
+    @property
+    def route(self) -> Route | None:
+        """How the rows will be read, if there are any."""
+        return plan_blocks(self.files, self.memory).route if self.files.n_rows else None
 
 
 class _LeftOut:
@@ -128,10 +158,31 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         0           0.000000   0.307692
         1           0.190476   0.095238
         """
-        parsed = parse_metrics(metrics)
-        columns = self._find_columns(metrics=parsed)
-        make = partial(measure_each, metrics=parsed)
-        return public_each(self._parts(make, columns, self._options))
+        return public_each(self.iter_users(parse_metrics(metrics))[1])
+
+    def iter_users(
+        self, metrics: list[Metric], by: Any = None, weights: Any = None
+    ) -> tuple[Grouping | None, Generator[pd.DataFrame, None, None]]:
+        """Return what parts and weighs users, if anything, and the metrics of every user by block.
+
+        Where something does, each is a cell, of the metrics and of what these users have.
+        """
+        columns, make = self._find_columns(metrics=metrics), partial(measure_each, metrics=metrics)
+        grouping = find_grouping(self._sample, by, weights)
+        if grouping is not None:
+            columns = columns._replace(of_users=tuple(grouping.labels))
+            make = partial(measure_with_own, measure=make, grouping=grouping)
+        return grouping, self._parts(make, columns, self._options)
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that are read."""
+        return [file.path for file in self._source.found]
+
+    @property
+    def scores(self) -> list[Hashable]:
+        """The score columns that are ranked."""
+        return self._find_columns().scores
 
     def __dir__(self) -> list[str]:
         """Return the names to complete."""
@@ -163,23 +214,18 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     @property
     def _size(self) -> str:
+        if not self._source.has_no_footers:
+            return Opened(self.open(NO_COLUMNS), self._source.limits.memory).size
         n_files = len(self._source.found)
-        in_files = f"{n_files:,} file{'s' * (n_files != 1)}"
-        if self._source.has_no_footers:
-            return f"{in_files} without footers, staged as they are read"
-        files = self.open(NO_COLUMNS)
-        n_groups = sum(len(row_group.indexes) for row_group in files.row_groups)
-        return (
-            f"{files.rows_said} row{'s' * (files.n_rows != 1)} in {in_files}, "
-            f"{n_groups:,} row group{'s' * (n_groups != 1)}"
-        )
+        return f"{n_files:,} file{'s' * (n_files != 1)} without footers, staged as they are read"
 
     def _show(self, show: Callable[[Overview], str]) -> str | None:
         def show_route(overview: Overview) -> str:
-            files = None if self._source.has_no_footers else self.open(self._find_columns())
-            if files is not None and files.n_rows:
-                route = plan_blocks(files, self._source.limits.memory).route
-                overview.rows.append(("read", route, [ROUTES[route]]))
+            if not self._source.has_no_footers:
+                files = self.open(self._find_columns())
+                route = Opened(files, self._source.limits.memory).route
+                if route is not None:
+                    overview.rows.append(("read", route, [ROUTES[route]]))
             return show(overview)
 
         return super()._show(show_route) or super()._show(show)  # as where columns are not known
@@ -187,7 +233,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
         found, limits = self._source.found, self._source.limits
-        return open_files(stage(found, columns, limits), columns, self._options, limits.memory)
+        files = open_files(stage(found, columns, limits), columns, self._options, limits.memory)
+        if self._source.note is not None:
+            self._source.note(Opened(files, limits.memory))
+        return files
 
     def _parts(
         self, make: Make, columns: Columns, options: Options
@@ -234,12 +283,19 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return rows if len(rows) or self._options.has_truth else first, False
 
 
-def scan_files(
-    found: list[Found],
+def scan_source(
+    argument: str,
+    source: Any,
     options: Options,
     limits: Limits,
+    stores: tuple[Mapping[str, Any] | None, Any] = (None, None),
+    filters: Any = None,
     call: str = "",
-    access: Access = ENVIRONMENT,
+    note: Callable[[Opened], object] | None = None,
 ) -> ScannedRecAccessor:
-    """Return the accessor to files, bound to options."""
-    return ScannedRecAccessor(ScannedFiles(found, limits, call, access))._bind(options)
+    """Return the accessor to files, bound to options; the argument is what refusals name."""
+    access = check_access(*stores)
+    found = find_source(source, argument, access)
+    if filters is not None:
+        found = filter_files(found, filters, read_schema(found[0], limits.memory))
+    return ScannedRecAccessor(ScannedFiles(found, limits, call, access, note))._bind(options)

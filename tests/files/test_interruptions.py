@@ -23,8 +23,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits o
 SLOW = """
 import select, sys
 from recframe import cli
-from recframe.cli import commands
-tables = commands.iter_parts
+from recframe import scanned
+tables = scanned.iter_parts
 
 def slow(*args, **options):
     for table in tables(*args, **options):
@@ -37,7 +37,7 @@ def slow(*args, **options):
 
 if "slow" in sys.argv:
     sys.argv.remove("slow")
-    commands.iter_parts = slow
+    scanned.iter_parts = slow
 sys.exit(cli.main(sys.argv[1:]))
 """
 OPTIONS = ["--metric", "recall@1", "--memory", "1MiB", "-q"]

@@ -1,0 +1,274 @@
+"""The flags that several commands have: files, metrics, options, intervals, output."""
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal, get_args
+
+from recframe.analysis.compare import Comparison, Correction, Test, check_comparison
+from recframe.analysis.intervals import Interval, OfDifferences, check_interval
+from recframe.analysis.resampling import make_resampling
+from recframe.cli.parser import (
+    METRIC_FLAGS,
+    as_usage,
+    read_metrics,
+    read_number,
+    read_target,
+    read_term,
+    read_whole,
+    refuse_k,
+)
+from recframe.console import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE
+from recframe.errors import RecframeError
+from recframe.files.budget import MEMORY, check_memory
+from recframe.files.output import FILE_ENDINGS
+from recframe.metrics.names import check_k
+from recframe.options import CHOICES, DEFAULTS, MEANINGS, SEVERAL, make_options
+
+STATUSES = f"""exit status:
+  {DONE}    done
+  {REFUSED}    the data is refused, or the system failed
+  {USAGE}    wrong usage, or nothing asked
+  {FAILED}    recframe compare: a metric fails
+  {INTERRUPTED}  interrupted, as by Ctrl-C
+  {TERMINATED}  ended by SIGTERM"""
+GROUPS = {
+    "columns": ("user", "item", "score", "ascending", "relevant"),
+    "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
+    "relevance": ("min_relevance", "gain", "min_score"),
+    "truth": ("truth", "truth_user", "truth_item", "absent"),
+    "candidates": ("exclude", "unjudged"),
+}
+WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
+FILES = ("truth", "exclude")
+QUIET = ("-q", "--quiet", "--no-progress")
+OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
+RESAMPLING = make_resampling(confidence=0.95, n_resamples=9_999, seed=0)
+TEST, CORRECTION = "permutation", "holm"
+EITHER = Literal[Interval, OfDifferences]
+HOW_FLAGS = ("interval", "confidence", "seed", "test", "correction")
+
+
+def add_files(command: argparse.ArgumentParser) -> None:
+    """Add the files that are read, and the conditions on their rows."""
+    command.add_argument(
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="a file, a folder of them or a pattern, also as s3://: parquet, csv, tsv, jsonl, "
+        "feather",
+    )
+    command.add_argument(
+        "--filter",
+        action="append",
+        default=[],
+        type=partial(as_usage, lambda text: (text, read_term(text))),
+        metavar="TEXT",
+        help="rows that are there, as 'day >= 2026-11-01' or 'country in (NL, BE)': a column, "
+        "one of = != < <= > >= in, not in, and a value, in quotes where they have blanks; all must "
+        "hold where it is given repeatedly. Others are not read where files tell",
+    )
+
+
+def add_k(command: argparse.ArgumentParser, what: str) -> None:
+    """Add the cut-off of a command."""
+    text = f"{what} (default: %(default)s)"
+    read = partial(as_usage, lambda number: check_k(read_whole(number)))
+    command.add_argument("-k", "--k", type=read, default=10, metavar="K", help=text)
+
+
+def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> None:
+    """Add what is measured."""
+    command.add_argument(
+        *METRIC_FLAGS,
+        dest="metrics",
+        action="extend",
+        type=partial(as_usage, read_metrics),
+        metavar="NAME",
+        help=f"as precision@4; several with blanks or commas between them, or --metric for each "
+        f"(default: {' '.join(default)})",
+    )
+    command.add_argument("-k", "--k", type=partial(as_usage, refuse_k), help=argparse.SUPPRESS)
+
+
+def add_options(
+    command: argparse.ArgumentParser,
+    names: Sequence[str] | dict[str, Any],
+    defaults: dict[str, Any] = DEFAULTS,
+) -> None:
+    """Add the options of these names."""
+    for title, members in GROUPS.items():
+        group = command.add_argument_group(title)
+        for name in (name for name in members if name in names):
+            either = group.add_mutually_exclusive_group()
+            either.add_argument(
+                f"--{name.replace('_', '-')}",
+                **_describe_option(name, defaults.get(name, DEFAULTS[name])),
+            )
+            if name in WITHOUT:
+                either.add_argument(f"--no-{name}", action="store_true", help=WITHOUT[name])
+            if name == "ascending":
+                group.add_argument(
+                    "--no-ascending",
+                    dest="ascending",
+                    action="append_const",
+                    const=False,
+                    help="the highest score is the best, whatever its name",
+                )
+
+
+def _describe_option(name: str, default: Any) -> dict[str, Any]:
+    """Return the arguments of the flag of one option."""
+    meaning = MEANINGS[name]
+    flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
+    if name == "ascending":
+        each = "; with several scores --ascending or --no-ascending for each, in their order"
+        return {"help": meaning + each, "action": "append_const", "const": True}
+    if name in CHOICES:
+        return {**flag, "choices": CHOICES[name]}
+    if name in FILES:
+        return {**flag, "metavar": "FILE"}
+    if isinstance(default, str):
+        return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}
+
+    def read(text: str) -> object:
+        return getattr(make_options({name: read_number(text)}), name)
+
+    return {**flag, "metavar": "NUMBER", "type": partial(as_usage, read)}
+
+
+def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
+    """Add what may be shown in place of means; `what` are scores or runs, of users or queries."""
+    command.set_defaults(check=check_views)
+    group = command.add_argument_group("intervals")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--summary",
+        action="store_true",
+        help=f"print each mean with its interval over {whose}, as df.rec.summary",
+    )
+    either.add_argument(
+        "--baseline",
+        metavar=what.upper(),
+        help=f"print how every other {what} differs from this one, with intervals and p-values "
+        f"over {whose}, as df.rec.compare",
+    )
+    add_how(group)
+
+
+def check_views(arguments: argparse.Namespace) -> None:
+    """Raise where two views are asked for that are not one table, or what is of none of them."""
+    is_comparison = arguments.baseline is not None
+    given = [name for name in HOW_FLAGS if getattr(arguments, name) is not None]
+    if given and not arguments.summary and not is_comparison:
+        raise RecframeError(f"--{given[0]} is of intervals; add --summary or --baseline")
+    differences = [name for name in given if name in ("test", "correction")]
+    if differences and arguments.summary:
+        raise RecframeError(f"--{differences[0]} is of differences; add --baseline, not --summary")
+    arguments.how = read_how(arguments, OfDifferences if is_comparison else Interval)
+    if arguments.summary and getattr(arguments, "per_query", False):
+        raise RecframeError(
+            "argument --per-query: --summary is of all queries; ask for one of them, and for the "
+            "values of every query by --per-user FILE"
+        )
+
+
+def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
+    """Add how intervals and p-values are made."""
+    group.add_argument(
+        "--interval",
+        choices=get_args(intervals),
+        help=f"how intervals are made (default: {RESAMPLING.interval})",
+    )
+
+    def read(name: str, text: str) -> object:
+        return getattr(make_resampling(**{**RESAMPLING._asdict(), name: read_number(text)}), name)
+
+    for name, what in (
+        ("confidence", "of the intervals, between 0 and 1"),
+        ("seed", "of what is drawn at random"),
+    ):
+        group.add_argument(
+            f"--{name}",
+            type=partial(as_usage, partial(read, name)),
+            metavar="NUMBER",
+            help=f"{what} (default: {getattr(RESAMPLING, name)})",
+        )
+    group.add_argument(
+        "--test",
+        choices=get_args(Test),
+        help=f"where p-values of differences come from (default: {TEST})",
+    )
+    group.add_argument(
+        "--correction",
+        choices=(*get_args(Correction), "none"),
+        help=f"how p-values are corrected for their number (default: {CORRECTION})",
+    )
+
+
+def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
+    """Return how intervals and p-values are made; raise where the flags do not go together."""
+    given = {name: getattr(arguments, name) for name in HOW_FLAGS}
+    given = {name: value for name, value in given.items() if value is not None}
+    test, correction = given.pop("test", TEST), given.pop("correction", CORRECTION)
+    how = Comparison(
+        test, None if correction == "none" else correction, RESAMPLING._replace(**given)
+    )
+    check_comparison(how.test, how.correction)
+    check_interval(how.resampling.interval, intervals)
+    return how
+
+
+def add_output(
+    command: argparse.ArgumentParser,
+    what: str,
+    whose: str = "",
+    quiet: Sequence[str] = QUIET,
+) -> argparse._ArgumentGroup:
+    """Add where results go, and the values of every user or query; return the group."""
+    group = command.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("table", "csv", "json"),
+        default="table",
+        help=f"how {what} are printed; json has columns, options and version beside them "
+        "(default: %(default)s)",
+    )
+    group.add_argument(
+        "-o",
+        "--output",
+        type=partial(as_usage, partial(read_target, OUTPUT_ENDINGS)),
+        metavar="FILE",
+        help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
+    )
+    said = group.add_mutually_exclusive_group()
+    said.add_argument(*quiet, dest="quiet", action="store_true", help="no progress bar, no notes")
+    said.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also say what is read and how, rows, users and seconds, on standard error",
+    )
+    if whose:
+        group.add_argument(
+            "--per-user",
+            type=partial(as_usage, partial(read_target, FILE_ENDINGS)),
+            metavar="FILE",
+            help=f"also write the values of every {whose} to FILE ({' or '.join(FILE_ENDINGS)})",
+        )
+    return group
+
+
+def add_limits(command: argparse.ArgumentParser) -> None:
+    """Add what work may take."""
+    limits = command.add_argument_group("limits")
+    limits.add_argument(
+        "--memory",
+        type=partial(as_usage, lambda text: check_memory(read_whole(text[:100]))),
+        default=MEMORY,
+        metavar="SIZE",
+        help="memory to work in, as 512MiB; without a unit bytes (default: %(default)s)",
+    )
+    limits.add_argument(
+        "--tmp", metavar="FOLDER", help="where a temporary file may be made if one is needed"
+    )
