@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from recframe.kernel import grouping, pairs, ranking, scores, threads
+from recframe.kernel import grouping, ranking, scores, threads
 from recframe.kernel.grouping import Groups, group_offsets
 
-MODULES = (grouping, pairs, ranking, scores, threads)
+MODULES = (grouping, ranking, scores, threads)
 SIZES = {
     "SLICE": [16, 20, 48],
     "BATCH": [3],

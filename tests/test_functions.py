@@ -118,6 +118,7 @@ def test_many_chunks_equal_one_user_at_a_time(ties, scores, monkeypatch):
     ranks = frame.rec(ties=ties).rank()
     monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_THREAD", 170)
     monkeypatch.setattr("recframe.kernel.ranking.SLICE", 64)
+    monkeypatch.setattr("recframe.kernel.grouping.SLICE", 64)
 
     pd.testing.assert_frame_equal(whole, frame.rec(ties=ties, short="pad").evaluate(labels))
     pd.testing.assert_frame_equal(ranks, frame.rec(ties=ties).rank())

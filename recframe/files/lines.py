@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.frames.ids import encode, group_users
-from recframe.kernel.pairs import SortedPairs
+from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import in_slices
 
 TEXT_DTYPE = pd.StringDtype("pyarrow", na_value=np.nan)  # older pandas takes no "str"

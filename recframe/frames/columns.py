@@ -30,7 +30,8 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.kernel.threads import Array
-from recframe.metrics.names import Metric, is_of_column, list_columns
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import Metric, list_columns
 from recframe.options import INFER, Options
 
 MAX_GRADES = 20  # distinct values; ten stars in halves are as many
@@ -92,7 +93,9 @@ def find_columns(
     Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
     """
     if metrics and not options.tie_rule.reads_relevance:
-        with_relevant = with_relevant and not all(map(is_of_column, metrics))
+        with_relevant = with_relevant and not all(
+            DEFINITIONS[metric.name].of_column for metric in metrics
+        )
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
         check_roles(frame, roles, options, call)

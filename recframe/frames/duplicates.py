@@ -12,7 +12,7 @@ from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.names import has_role_name, shown
 from recframe.frames.values import Gains, Scores
-from recframe.kernel.pairs import Repeats
+from recframe.kernel.grouping import Repeats
 from recframe.kernel.threads import Array
 
 N_COMPARED = 1_000  # repeated rows in which a column that tells them apart is looked for

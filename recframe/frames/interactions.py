@@ -31,8 +31,7 @@ from recframe.frames.values import (
     read_scores,
     read_values,
 )
-from recframe.kernel.grouping import Groups
-from recframe.kernel.pairs import Repeats, SortedPairs
+from recframe.kernel.grouping import Groups, Repeats, SortedPairs
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
 from recframe.options import Options

@@ -28,7 +28,7 @@ from recframe.frames.interactions import (
 from recframe.frames.names import is_infer
 from recframe.frames.overlap import Items, Overlap, find_items, match
 from recframe.frames.values import Gains
-from recframe.kernel.pairs import SortedPairs
+from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.options import Options
 

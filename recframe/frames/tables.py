@@ -21,9 +21,9 @@ from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
 from recframe.kernel.threads import Array, in_threads
-from recframe.metrics.measure import Plan, make_plan, measure_all
+from recframe.metrics.measure import Plan, make_plan, measure_one
 from recframe.metrics.names import Metric
-from recframe.metrics.statistics import Policy
+from recframe.metrics.statistics import Policy, RankStatistics
 from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_judged, sum_columns
 from recframe.options import Options
 
@@ -70,7 +70,7 @@ def _measure_score(
     position: Array,
 ) -> None:
     """Write the metrics of a score into cells, a row for each metric, users at their positions."""
-    rule, n_unlisted = options.tie_rule, interactions.n_unlisted
+    rule, policy, n_unlisted = options.tie_rule, policy_of(options), interactions.n_unlisted
     rankings = interactions.rankings(score, options, None if ideal is None else ideal.grades)
     if options.short == "raise":
         deepest = max(plan.cut_offs, default=0)
@@ -88,9 +88,9 @@ def _measure_score(
         grades = None if ideal is None else ideal.of_users(run, counts)
         rows = None if of_judged is None else JudgedRows(of_judged, rule, run, plan.cut_offs)
         own = {name: (total[run], n_rows[run]) for name, (total, n_rows) in sums.items()}
-        measured = measure_all(counts, plan, policy_of(options), grades, own, rows)
-        for index, values in measured:
-            cells[index][position[run]] = values
+        statistics = RankStatistics(counts, grades, own, rows)
+        for index in plan.order:
+            cells[index][position[run]] = measure_one(plan.metrics[index], statistics, policy)
 
     in_threads(measure_run, [(run,) for run in ranker.runs()])
 

@@ -94,7 +94,7 @@ def _count(ranked: RankedSlice, rule: TieRule, n_unlisted: Array, depth: Depth |
         places, user = places[kept], user[kept]
         n_found = np.bincount(user, minlength=n_users)
     above, tied = places - offsets[user], np.ones(len(places), np.int64)
-    if rule.is_expectation and is_tied.any():
+    if rule == TieRule() and is_tied.any():
         starts = tie_starts(is_tied)
         tie = np.searchsorted(starts, places, side="right") - 1
         above, tied = starts[tie] - offsets[user], starts[tie + 1] - starts[tie]
@@ -179,8 +179,9 @@ def find_positions(rankings: Rankings, rule: TieRule, k: int | None = None) -> P
     where relevance decides) share positions.
     """
     ranker = Ranker(rankings, rule, by_row=True)
-    found = _join_slices(ranker, lambda ranked: _find_positions(ranker, ranked, rankings, rule, k))
-    return Positions(*found)
+    return Positions(
+        *_join_slices(ranker, lambda ranked: _find_positions(ranked, rankings, rule, k))
+    )
 
 
 def _join_slices(
@@ -195,14 +196,15 @@ def _join_slices(
 
 
 def _find_positions(
-    ranker: Ranker, ranked: RankedSlice, rankings: Rankings, rule: TieRule, k: int | None
+    ranked: RankedSlice, rankings: Rankings, rule: TieRule, k: int | None
 ) -> Positions:
     """Return the positions of the rows of a slice."""
-    rows, is_alike = ranker.rows_of(ranked), ranked.is_tied
+    groups, is_alike = rankings.groups, ranked.is_tied
+    rows = groups.rows(ranked.marks + groups.offsets[ranked.users.start])
     if rule.reads_relevance:
         is_relevant = rankings.grades[rows] > 0
         is_alike[1:] &= is_relevant[1:] == is_relevant[:-1]
-    elif not rule.is_expectation:
+    elif rule != TieRule():
         is_alike = np.zeros_like(is_alike)
     starts = tie_starts(is_alike)
     size, (user, _) = np.diff(starts), ranked.find_users(starts[:-1])
@@ -210,6 +212,6 @@ def _find_positions(
     kept = np.ones(len(user), bool) if k is None else first <= k
     if ranked.is_unranked is not None:
         kept &= ~ranked.is_unranked[starts[:-1]]
-    groups = (each[kept] for each in (first, size, user + ranked.users.start))
-    of_rows = (np.repeat(each, size[kept]) for each in groups)
+    of_groups = (each[kept] for each in (first, size, user + ranked.users.start))
+    of_rows = (np.repeat(each, size[kept]) for each in of_groups)
     return Positions(rows[np.repeat(kept, size)], *of_rows)

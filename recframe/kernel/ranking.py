@@ -18,19 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recframe.kernel.grouping import (
+    SLICE,
     Groups,
     combine,
+    cut_runs,
+    cut_users,
     group_offsets,
     invert,
     number_members,
     sort,
 )
 from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
-from recframe.kernel.threads import Array, in_slices, n_processors
+from recframe.kernel.threads import Array, in_slices
 
-SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted and counted
-RUN = 1 << 22  # rows whose metrics one thread computes at a time
-MOST_USERS = 1 << 16  # in such a run
 SHORT, LONG, DENSE = range(3)  # keys of 32 and 64 bits; of the ranks of scores
 LEAST = (12, 20)  # bits of scores in these: with fewer too many rows would look tied
 
@@ -51,11 +51,6 @@ class TieRule(NamedTuple):
     row_order: int = 0
     relevant_first: bool | None = None
     by_item: bool = False
-
-    @property
-    def is_expectation(self) -> bool:
-        """Whether a tie is kept, and counts by its expectation over all orders of its rows."""
-        return self == TieRule()
 
     @property
     def reads_relevance(self) -> bool:
@@ -100,7 +95,7 @@ class Rankings(NamedTuple):
     def n_ranked(self) -> Array:
         """How many rows the ranking of each user has."""
         if self.is_ranked is None:
-            return self.groups.sizes
+            return np.diff(self.groups.offsets)
         return np.bincount(self.groups.codes[self.is_ranked], minlength=self.groups.n_groups)
 
     def take(self, rows: Array) -> Rankings:
@@ -167,13 +162,8 @@ class RankedSlice(NamedTuple):
         return user, np.bincount(user, minlength=n_users)
 
 
-class _Found(NamedTuple):
-    """What a `RankedSlice` holds of rows, and how many of them were ranked again."""
-
-    marks: Array
-    is_tied: Array
-    is_unranked: Array | None
-    n_again: int
+# What a `RankedSlice` holds of rows: marks, is_tied, is_unranked; how many were ranked again.
+_Found = tuple[Array, Array, Array | None, int]
 
 
 class Ranker:
@@ -218,12 +208,8 @@ class Ranker:
                 keys, layout = self._sorted
                 found = self._read_off(keys[places], layout, places, own, LONG)
             # Where short keys decide too little they are no longer tried.
-            step = LONG if 2 * found.n_again > own[-1] else step
+            step = LONG if 2 * found[3] > own[-1] else step
             yield RankedSlice(slice(first, stop), own, *found[:3])
-
-    def rows_of(self, ranked: RankedSlice) -> Array:
-        """Return the rows that a slice is marked by."""
-        return self._groups.rows(ranked.marks + self._groups.offsets[ranked.users.start])
 
     @cached_property
     def _sorted(self) -> tuple[Array, Layout] | None:
@@ -245,7 +231,8 @@ class Ranker:
 
         in_slices(write, len(keys))
         keys = sort(keys)
-        self._groups.note_offsets(keys, layout.user)
+        users = np.arange(self._groups.n_groups, dtype=keys.dtype) << keys.dtype.type(layout.user)
+        self._groups.offsets = np.append(np.searchsorted(keys, users), len(keys))
         return keys, layout
 
     def _pick(self, places: slice | Array) -> slice | Array:
@@ -303,10 +290,10 @@ class Ranker:
                 user, number = number_members(sizes)
                 own = offsets[again][user] + number
                 within = places.start + own if isinstance(places, slice) else places[own]
-                ranked = self._rank(within, group_offsets(sizes), step + 1)
-                marks[own] = own[ranked.marks] if self._by_row else ranked.marks
-                is_tied[own], n_again = ranked.is_tied, len(own)
-        return _Found(marks, is_tied, is_unranked, n_again)
+                ranked, is_tied[own], *_ = self._rank(within, group_offsets(sizes), step + 1)
+                marks[own] = own[ranked] if self._by_row else ranked
+                n_again = len(own)
+        return marks, is_tied, is_unranked, n_again
 
     def _lay_out(self, n_users: int, n_rows: int, step: int) -> Layout | None:
         """Return the layout of the keys of so many users and rows; None where room is too little.
@@ -342,8 +329,12 @@ class Ranker:
             keys <<= layout.dtype(layout.tie)
             keys |= tie.astype(layout.dtype)
         if layout.mark:
+            # Of the rows of a tie the one with the lowest mark comes first.
+            marks = invert(self._order_tied(index)) if self._by_row else self._grades[index]
+            if not self._by_row and self._rule.relevant_first is not False:
+                marks = self._highest - marks
             keys <<= layout.dtype(layout.mark)
-            keys |= self._read_marks(index).astype(layout.dtype, copy=False)
+            keys |= marks.astype(layout.dtype, copy=False)
         return keys
 
     def _read_ties(self, index: slice | Array) -> Array:
@@ -352,13 +343,6 @@ class Ranker:
             return self._tie_order[index]
         order = np.arange(index.stop - index.start if isinstance(index, slice) else len(index))
         return order[:: self._rule.row_order or 1]
-
-    def _read_marks(self, index: slice | Array) -> Array:
-        """Return the marks of rows in keys, of which in a tie the lowest comes first."""
-        if self._by_row:
-            return invert(self._order_tied(index))
-        grades = self._grades[index]
-        return grades if self._rule.relevant_first is False else self._highest - grades
 
     def _order_tied(self, index: slice | Array) -> Array:
         """Return the order in which rows would stand if all were tied."""
@@ -379,19 +363,3 @@ def _cut(bits: Array, n_lost: int) -> Array:
         bits <<= np.uint64(1)
         bits |= rest
     return bits
-
-
-def cut_runs(groups: Groups) -> list[slice]:
-    """Return runs of whole users, each for one thread."""
-    n_runs = max(n_processors(), groups.n_rows // RUN, groups.n_groups // MOST_USERS)
-    n_runs = max(1, min(n_runs, groups.n_rows // SLICE))
-    cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
-    return [slice(*each) for each in pairwise(cuts)]
-
-
-def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:
-    """Return where to cut users into runs of about so many rows, or of one user with more."""
-    first, stop = users.start, users.stop
-    marks = np.arange(offsets[first], offsets[stop], n_rows)
-    cuts = first + np.searchsorted(offsets[first:stop], marks)
-    return [first, *np.unique(cuts[(cuts > first) & (cuts < stop)]).tolist(), stop]

@@ -68,9 +68,9 @@ def find_bits(scores: Array) -> ScoreBits:
     if scores.dtype.kind != "f":
         return _of_integers(int(low), int(high))
     if (scale := _find_scale(scores, max(abs(low), abs(high)))) is not None:
-        return _of_decimals(scale, low, high)
-    distinct = _find_few(scores)
-    return _of_floats(low, high) if distinct is None else _of_few(distinct)
+        whole = _of_integers(round(low * scale), round(high * scale))
+        return whole._replace(read=lambda part: whole.read(np.rint(part * scale).astype(np.int64)))
+    return _of_few(scores) or _of_floats(low, high)
 
 
 def _of_integers(low: int, high: int) -> ScoreBits:
@@ -82,12 +82,6 @@ def _of_integers(low: int, high: int) -> ScoreBits:
         return np.subtract(top, bits)  # wraps around to what it is
 
     return ScoreBits(n_bits, n_bits, read)
-
-
-def _of_decimals(scale: float, low: Any, high: Any) -> ScoreBits:
-    """Return how scores rounded to some decimals become the whole numbers that they are."""
-    whole = _of_integers(round(low * scale), round(high * scale))
-    return whole._replace(read=lambda part: whole.read(np.rint(part * scale).astype(np.int64)))
 
 
 def _of_floats(low: Any, high: Any) -> ScoreBits:
@@ -139,23 +133,22 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
     return scale if all(in_slices(are_decimals, len(scores))) else None
 
 
-def _find_few(scores: Array) -> Array | None:
-    """Return the distinct scores where they are few, as of trees; None where they are many."""
+def _of_few(scores: Array) -> ScoreBits | None:
+    """Return how scores become their ranks where few are distinct, as of trees; None elsewhere."""
     if len(scores) < N_SAMPLED:  # to fill a table takes longer than to rank so few
         return None
     distinct = np.unique(scores[:: max(1, len(scores) // N_SAMPLED)])
-    if len(distinct) > MOST_DISTINCT:
+    known = _find_slots(distinct)
+    if known is None:
         return None
-    slots = _find_slots(distinct)
-    if slots is None:
-        return None
+    table, factor = known
 
     def find_others(start: int, stop: int) -> Array:
         others = distinct[:0]
         for first in range(start, stop, BATCH):
             part = scores[first : min(first + BATCH, stop)]
             own = _spread(part)
-            is_known = slots.bits.take(_slot(own, slots.factor)) == own
+            is_known = table.take(_slot(own, factor)) == own
             if not is_known.all():
                 others = np.union1d(others, part[~is_known])
                 if len(others) > MOST_DISTINCT:
@@ -163,25 +156,30 @@ def _find_few(scores: Array) -> Array | None:
         return others
 
     distinct = np.unique(np.concatenate([distinct, *in_slices(find_others, len(scores))]))
-    return distinct if len(distinct) <= MOST_DISTINCT else None
+    slots = _find_slots(distinct)
+    if slots is None:
+        return None
+    rank = np.zeros(1 << SLOT_BITS, np.uint16)
+    rank[_slot(_spread(distinct), slots[1])] = np.arange(len(distinct))[::-1]
+
+    def read(part: Array) -> Array:
+        return rank.take(_slot(_spread(part), slots[1])).astype(np.uint64)
+
+    return _of_integers(0, len(distinct) - 1)._replace(read=read)
 
 
-class _Slots(NamedTuple):
-    """A table of distinct scores: the bits in each slot, and what leads each score to its own."""
+def _find_slots(distinct: Array) -> tuple[Array, Array] | None:
+    """Return a table of few distinct scores, and the factor that leads each to its own slot there.
 
-    bits: Array
-    factor: Any
-
-
-def _find_slots(distinct: Array) -> _Slots | None:
-    """Return a table in which each distinct score has a slot of its own; None if none is found."""
+    None where they are not few, or no such factor is found.
+    """
     bits, factor = _spread(distinct), np.array([ODD])  # the overflow of a scalar warns
-    for _ in range(64):
+    for _ in range(64 if len(distinct) <= MOST_DISTINCT else 0):
         slot = _slot(bits, factor)
         if len(np.unique(slot)) == len(bits):
             table = np.full(1 << SLOT_BITS, EMPTY)
             table[slot] = bits
-            return _Slots(table, factor)
+            return table, factor
         factor = factor * ODD
     return None
 
@@ -191,22 +189,8 @@ def _spread(scores: Array) -> Array:
     return (scores + 0.0).view(f"u{scores.itemsize}").astype(np.uint64, copy=False)
 
 
-def _slot(bits: Array, factor: Any) -> Array:
+def _slot(bits: Array, factor: Array) -> Array:
     """Return the slot of each score: the highest bits of a product with its bits."""
     slot: Array = bits * factor
     slot >>= np.uint64(64 - SLOT_BITS)
     return slot.view(np.int64)
-
-
-def _of_few(distinct: Array) -> ScoreBits:
-    """Return how few distinct scores become their ranks."""
-    slots = _find_slots(distinct)
-    if slots is None:
-        return _of_floats(distinct[0], distinct[-1])
-    rank = np.zeros(1 << SLOT_BITS, np.uint16)
-    rank[_slot(_spread(distinct), slots.factor)] = np.arange(len(distinct))[::-1]
-
-    def read(part: Array) -> Array:
-        return rank.take(_slot(_spread(part), slots.factor)).astype(np.uint64)
-
-    return _of_integers(0, len(distinct) - 1)._replace(read=read)

@@ -3,7 +3,7 @@
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
@@ -76,7 +76,10 @@ def n_processors() -> int:
     """
     given = os.environ.get(VARIABLE, "").strip()
     if not given:
-        return _count()
+        has_affinity = hasattr(os, "sched_getaffinity")
+        n_own = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+        quota = find_quota(Path("/"))
+        return n_own if quota is None else max(1, min(n_own, math.ceil(quota)))
     if not (given.isascii() and given.isdigit() and 0 < len(given) < 10 and int(given)):
         raise RecframeError(
             f"the environment variable {VARIABLE} must be a whole number of 1 or more, found "
@@ -85,22 +88,7 @@ def n_processors() -> int:
     return int(given)
 
 
-def _count() -> int:
-    """Return how many processors this process may use, its container's share included."""
-    if hasattr(os, "sched_getaffinity"):
-        n_own = len(os.sched_getaffinity(0))
-    else:
-        n_own = os.cpu_count() or 1
-    quota = _own_quota()
-    return n_own if quota is None else max(1, min(n_own, math.ceil(quota)))
-
-
 @cache
-def _own_quota() -> float | None:
-    """Return the processors that this process has, which is looked up once."""
-    return find_quota(Path("/"))
-
-
 def find_quota(root: Path) -> float | None:
     """Return the processors that the control groups of this process have; None for no limit."""
     try:
@@ -110,38 +98,19 @@ def find_quota(root: Path) -> float | None:
     quotas = []
     for line in lines:
         _, controllers, path = line.split(":", 2)
-        if controllers == "":
-            of_group = _read_max
-            mounts = ["sys/fs/cgroup", "sys/fs/cgroup/unified"]
+        if controllers == "":  # version 2
+            mounts, names = ["sys/fs/cgroup", "sys/fs/cgroup/unified"], ["cpu.max"]
         elif "cpu" in controllers.split(","):
-            of_group = _read_cfs
             mounts = [f"sys/fs/cgroup/{controllers}", "sys/fs/cgroup/cpu"]
+            names = ["cpu.cfs_quota_us", "cpu.cfs_period_us"]  # below 0 where there is no limit
         else:
             continue
         for mount in mounts:
-            for folder in _list_groups(root / mount, path):
-                with suppress(OSError, ValueError, ZeroDivisionError):  # none is set there
-                    quotas.append(of_group(folder))
+            group = root / mount / path.lstrip("/")
+            for folder in (group, *group.parents):  # a container may see the last of them alone
+                if folder.is_relative_to(root / mount):
+                    with suppress(OSError, ValueError, ZeroDivisionError):  # none is set there
+                        texts = [(folder / name).read_text() for name in names]
+                        quota, period = map(int, " ".join(texts).split())
+                        quotas.append(quota / period)
     return min((quota for quota in quotas if quota > 0), default=None)
-
-
-def _list_groups(mount: Path, path: str) -> Iterator[Path]:
-    """Yield the folder of a group and of those it is in; a container may see the last alone."""
-    folder = mount / path.lstrip("/")
-    while folder.is_relative_to(mount):
-        yield folder
-        folder = folder.parent
-
-
-def _read_max(folder: Path) -> float:
-    """Return what a group of version 2 may use."""
-    quota, period = (folder / "cpu.max").read_text().split()
-    return int(quota) / int(period)
-
-
-def _read_cfs(folder: Path) -> float:
-    """Return what a group of version 1 may use, below 0 where that is not limited."""
-    quota, period = (
-        int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period")
-    )
-    return quota / period

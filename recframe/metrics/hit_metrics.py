@@ -4,7 +4,7 @@ import numpy as np
 
 from recframe.kernel.threads import Array
 from recframe.metrics.statistics import Policy, RankStatistics, ratio
-from recframe.metrics.ties import find_ties, sum_by
+from recframe.metrics.ties import expected_hits, find_ties, sum_by
 
 
 def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
@@ -95,8 +95,9 @@ def r_precision(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     1              0.0
     2              1.0
     """
-    numerator, denominator = statistics.hits_at_n_relevant()
-    return ratio(numerator, denominator * statistics.counts.n_relevant, policy)
+    counts = statistics.counts
+    numerator, denominator = expected_hits(counts, counts.n_relevant[counts.user])
+    return ratio(numerator, denominator * counts.n_relevant, policy)
 
 
 def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
@@ -227,7 +228,11 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     user
     1        0.5
     """
-    counts, n_others = statistics.among_judged()
+    rows = statistics.judged
+    counts = statistics.counts if rows is None else rows.count()
+    n_others = counts.n_ranked - counts.n_ranked_relevant
+    if rows is not None:
+        n_others = n_others + rows.n_others
     n_relevant, ties = counts.n_relevant, find_ties(counts)
     # All of a tie are below as many others as its first one is, and stand among the same.
     n_above, n_tied = ties.above - ties.n_relevant_above, ties.size - ties.n_relevant
@@ -282,7 +287,10 @@ def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     user
     1           0.5
     """
-    hits, denominator = statistics.judged_hits(k)
+    hits = np.minimum(statistics.counts.n_ranked, k)
+    denominator = np.ones_like(hits)
+    if statistics.judged is not None:
+        hits, denominator = statistics.judged.hits[k]
     return ratio(hits, denominator * rows_at(statistics, k, policy), policy)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,12 +163,7 @@ def list_given(name: str, required: str, values: Any) -> list[Any]:
 
 def _parts(label: object) -> tuple[str, str | None, str, str]:
     """Return the name, the parameters, the @ and the cut-off of a label, as they are written."""
-    return _parts_of_text(label if isinstance(label, str) else "")
-
-
-@lru_cache(1 << 10)
-def _parts_of_text(label: str) -> tuple[str, str | None, str, str]:
-    ((name, brackets, at, k),) = LABEL.findall(label)
+    ((name, brackets, at, k),) = LABEL.findall(label if isinstance(label, str) else "")
     return name, brackets[1:-1].strip() if brackets else None, at, k
 
 
@@ -189,13 +185,8 @@ def _parse_parameters(label: str, name: str, given: str | None) -> dict[str, obj
 
 def list_columns(metrics: Iterable[Metric]) -> list[str]:
     """Return the names of the columns that metrics are of, each once."""
-    of_column = filter(is_of_column, metrics)
+    of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     return list(dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column))
-
-
-def is_of_column(metric: Metric) -> bool:
-    """Return whether a metric is of a column in place of relevance."""
-    return DEFINITIONS[metric.name].of_column
 
 
 def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
@@ -222,7 +213,7 @@ def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str
 def _suggestion(label: object) -> str:
     """Return a question naming the metric most like the label, or nothing."""
     name, given, _, k = _parts(label)
-    if isinstance(label, str) and (figure := find_figure(label)):
+    if isinstance(label, str) and (figure := find_meant(label, FIGURES)):
         call = f"catalogue(k={figure.k or 10})"
         return (
             f", a figure of all lists together: {call} has it as '{figure.name}@{figure.k or 10}'"
@@ -301,8 +292,8 @@ def required_parameters(name: str) -> str:
     return f"({', '.join(keys)})" if keys else ""
 
 
-# Other names of metrics, read as `_find` says. Where a library means another metric by one of them
-# than most of the field, the field's meaning counts.
+# Other names of metrics, read as `find_meant` says. Where a library means another metric by one of
+# them than most of the field, the field's meaning counts.
 SYNONYMS = {
     "precision": ("prec", "p"),
     "recall": ("rec", "r", "sensitivity", "tpr"),
@@ -340,18 +331,10 @@ class Meant(NamedTuple):
     k: int
 
 
-def find_meant(label: str) -> Meant | None:
-    """Return the metric that a label means by a name of the field, None where none is known."""
-    return _find(label, SYNONYMS)
-
-
-def find_figure(label: str) -> Meant | None:
-    """Return the figure of `catalogue` that a label means, None where it means none."""
-    return _find(label, FIGURES)
-
-
-def _find(label: str, synonyms: Mapping[str, tuple[str, ...]]) -> Meant | None:
-    """Return what a label means, and its cut-off, None where it means nothing.
+def find_meant(
+    label: str, synonyms: Mapping[str, tuple[str, ...]] = MappingProxyType(SYNONYMS)
+) -> Meant | None:
+    """Return the metric that a label means by a name of the field, None where none is known.
 
     The label is read as words, whatever parts them, as capitals within do; without its case, the
     words that do not tell, and a number at its end that is in no known name, which is the cut-off.

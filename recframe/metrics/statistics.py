@@ -11,14 +11,15 @@ from recframe.errors import RecframeError
 from recframe.kernel.counting import Counts
 from recframe.kernel.grouping import run_starts
 from recframe.kernel.threads import Array
-from recframe.metrics.stops import Stops, find_stops
 from recframe.metrics.supplements import Grades, JudgedRows, Sum
 from recframe.metrics.ties import (
     Hits,
     Spread,
+    Stops,
     Ties,
     chances_of_first,
     expected_hits,
+    find_stops,
     find_ties,
     sum_by,
 )
@@ -53,7 +54,7 @@ class RankStatistics:
         self.counts = counts
         self.sums = sums
         self._grades = grades
-        self._judged = judged
+        self.judged = judged
         self._hits: dict[int, Hits] = {}
         self._stops: dict[float, tuple[float, Stops]] = {}
 
@@ -70,25 +71,6 @@ class RankStatistics:
         if k not in self._hits:
             self._hits = {k: expected_hits(self.counts, k)}  # metrics come by cut-off
         return self._hits[k]
-
-    def hits_at_n_relevant(self) -> Hits:
-        """Return the relevant rows among the first R, as numerator and denominator."""
-        return expected_hits(self.counts, self.counts.n_relevant[self.counts.user])
-
-    def judged_hits(self, k: int) -> Hits:
-        """Return the judged rows among the first k, as numerator and denominator."""
-        if self._judged is not None:
-            return self._judged.hits[k]
-        n_ranked = self.counts.n_ranked
-        return np.minimum(n_ranked, k), np.ones_like(n_ranked)
-
-    def among_judged(self) -> tuple[Counts, Array]:
-        """Return the counts of relevant rows among judged ones; judged items not relevant."""
-        counts, judged = self.counts, self._judged
-        if judged is not None:
-            counts = judged.count()
-        n_others = counts.n_ranked - counts.n_ranked_relevant
-        return counts, n_others if judged is None else n_others + judged.n_others
 
     @cached_property
     def ties(self) -> Ties:
@@ -114,7 +96,7 @@ class RankStatistics:
         wide, spread = self._spread(k)
         added = _at(terms, self.ties.above)
         added[wide] = spread.sum(terms[spread.position - 1])
-        return self._sum_ties(weights * added)
+        return sum_by(self.ties.user, weights * added, len(self.counts.n_ranked))
 
     def sum_precisions(self, k: int | None) -> Array:
         """Return the precision at each relevant row up to k, added up by user."""
@@ -128,7 +110,7 @@ class RankStatistics:
         step = (ties.n_relevant[wide] - 1) / (ties.size[wide] - 1)
         added[wide] = hits[wide] * spread.sum(1 / spread.position)
         added[wide] += step * spread.sum(spread.nth / spread.position)
-        return self._sum_ties(ties.chance * added)
+        return sum_by(ties.user, ties.chance * added, len(self.counts.n_ranked))
 
     def expect_first(self, k: int | None, terms: Callable[[Array], Array]) -> Array:
         """Return the expectation of a term of the position of each user's first relevant row."""
@@ -149,7 +131,17 @@ class RankStatistics:
         far = np.inf if k is None else k
         depth, stops = self._stops.get(highest, (0, None))
         if stops is None or far > depth:
-            stops = find_stops(self.counts, self._stop(highest, is_exponential), k)
+            stop = np.broadcast_to(2.0**-highest, len(self.counts.user))
+            if (grades := self._grades) is not None:
+                found = grades.ideal.max(initial=0)
+                found = np.log2(found + 1) if is_exponential else found
+                if found > highest * (1 + 1e-12):
+                    raise RecframeError(
+                        f"err(max={highest:g}): max must be the highest grade that there can be, "
+                        f"found grade {found:g}; pass max={found:g} or more"
+                    )
+                stop = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
+            stops = find_stops(self.counts, stop, k)
             self._stops[highest] = far, stops
         return stops.expect(k, len(self.counts.n_ranked))
 
@@ -162,30 +154,11 @@ class RankStatistics:
         _, user, position, gain = self._grades
         return sum_by(user, gain * _at(discounts, position - 1), len(self.counts.n_ranked))
 
-    def _stop(self, highest: float, is_exponential: bool) -> Array:
-        """Return how probably one stops at each counted row."""
-        grades = self._grades
-        if grades is None:
-            return np.broadcast_to(2.0**-highest, len(self.counts.user))
-        found = grades.ideal.max(initial=0)
-        found = np.log2(found + 1) if is_exponential else found
-        if found > highest * (1 + 1e-12):
-            raise RecframeError(
-                f"err(max={highest:g}): max must be the highest grade that there can be, found "
-                f"grade {found:g}; pass max={found:g} or more"
-            )
-        stop: Array = (grades.gain if is_exponential else np.exp2(grades.gain) - 1) / 2.0**highest
-        return stop
-
     def _spread(self, k: int | None) -> tuple[Array, Spread]:
         """Return the ties that have several positions up to k, and these positions."""
         depth = _clip(self.ties.size, self.ties.above, k)
         wide = np.flatnonzero(depth > 1)
         return wide, Spread(self.ties.above[wide], depth[wide])
-
-    def _sum_ties(self, added: Array) -> Array:
-        """Return what ties add, by user."""
-        return sum_by(self.ties.user, added, len(self.counts.n_ranked))
 
 
 def _clip(depth: Array, above: Array, k: int | None) -> Array:

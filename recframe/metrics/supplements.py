@@ -173,6 +173,7 @@ class JudgedRows:
     ) -> None:
         self._rankings, self._rule = rankings, rule
         self._users, self._cut_offs = users, cut_offs
+        self.n_others = rankings.n_others[users]  # items that truth holds, not relevant, not ranked
 
     @cached_property
     def hits(self) -> dict[int, Hits]:
@@ -185,8 +186,3 @@ class JudgedRows:
     def count(self) -> Counts:
         """Return the counts of relevant rows among judged ones only."""
         return count(self._rankings.alone, self._users, self._rule, self._rankings.n_unlisted)
-
-    @property
-    def n_others(self) -> Array:
-        """The items of each user that truth holds, not relevant and not ranked."""
-        return self._rankings.n_others[self._users]

@@ -116,6 +116,7 @@ def test_every_door_gives_the_same_bits(ids, items, tmp_path, monkeypatch, capsy
         pd.testing.assert_frame_equal(expected, table, check_exact=True, check_names=False)
     monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_THREAD", 100)
     monkeypatch.setattr("recframe.kernel.ranking.SLICE", 64)
+    monkeypatch.setattr("recframe.kernel.grouping.SLICE", 64)
     again = frame.rec(short="shrink").catalogue(k=7, items=known)
     pd.testing.assert_frame_equal(expected, again, check_exact=True)
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernel_cases import cut, cuts, groups
-from recframe.kernel.grouping import Groups
-from recframe.kernel.pairs import SortedPairs
+from recframe.kernel.grouping import Groups, SortedPairs
 
 
 @st.composite

@@ -11,7 +11,7 @@ import kernel_reference as reference
 from kernel_cases import cut, cuts, groups, score_columns
 from recframe.kernel.counting import Depth, count, count_ties, find_positions
 from recframe.kernel.grouping import Groups
-from recframe.kernel.ranking import TIE_RULES, Ranker, Rankings
+from recframe.kernel.ranking import TIE_RULES, Ranker, Rankings, TieRule
 
 HIGHEST_GRADES = [1, 3, 200, 1 << 16, (1 << 20) + 5]
 
@@ -174,7 +174,7 @@ def test_users_of_like_scores_beside_one_whose_scores_are_far_apart():
 
 def test_tie_rules():
     """One rule is an expectation; each of the others goes by rows, relevance or items."""
-    assert ["expected"] == [name for name, rule in TIE_RULES.items() if rule.is_expectation]
+    assert ["expected"] == [name for name, rule in TIE_RULES.items() if rule == TieRule()]
     assert ["first", "last"] == [name for name, rule in TIE_RULES.items() if rule.row_order]
     assert ["best", "worst"] == [name for name, rule in TIE_RULES.items() if rule.reads_relevance]
     assert ["item"] == [name for name, rule in TIE_RULES.items() if rule.by_item]

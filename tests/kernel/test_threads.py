@@ -125,7 +125,7 @@ def test_as_many_as_there_are(quota, expected, monkeypatch):
     """The processors of this process, or what a container has of them, rounded up."""
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
-    monkeypatch.setattr(threads, "_own_quota", lambda: quota)
+    monkeypatch.setattr(threads, "find_quota", lambda _: quota)
 
     assert expected == n_processors()
 

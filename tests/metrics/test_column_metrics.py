@@ -130,6 +130,7 @@ def test_what_else_is_asked_changes_no_bit(monkeypatch):
         pd.testing.assert_frame_equal(whole.xs(label, axis=1, level=1, drop_level=False), alone)
     monkeypatch.setattr("recframe.kernel.threads.ROWS_PER_THREAD", 100)
     monkeypatch.setattr("recframe.kernel.ranking.SLICE", 64)
+    monkeypatch.setattr("recframe.kernel.grouping.SLICE", 64)
     pd.testing.assert_frame_equal(whole, rec.evaluate(labels), check_exact=True)
 
 

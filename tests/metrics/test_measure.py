@@ -7,7 +7,7 @@ import pytest
 import recframe  # noqa: F401
 import strategies
 from recframe.kernel.counting import Counts, Depth
-from recframe.metrics.measure import make_plan, measure_all, measure_one
+from recframe.metrics.measure import make_plan, measure_one
 from recframe.metrics.names import parse_metric, parse_metrics
 from recframe.metrics.statistics import Policy, RankStatistics
 
@@ -34,6 +34,7 @@ def test_plan():
     plan = make_plan(parse_metrics(["recall@9", "precision@4", "f1@9", "auc"]))
 
     assert (4, 9) == plan.cut_offs
+    assert (3, 0, 2, 1) == plan.order
     assert not plan.needs_gains
     assert make_plan(parse_metrics("ndcg@2")).needs_gains
     assert () == make_plan(parse_metrics("r_precision")).cut_offs
@@ -44,14 +45,14 @@ def test_users_without_a_ranked_row(name, k):
     """Where R = 0 nothing can be found; where R = 2 nothing is, or there is nothing to compare."""
     none = np.zeros(2, np.int64)
     counts = Counts(none, np.array([0, 2]), NONE, NONE, NONE, none, NONE)
-    plan = make_plan(parse_metrics(strategies.label(name, k)))
+    metric = parse_metric(strategies.label(name, k))
     of_none = 0.0 if name == "judged" else strategies.of_no_relevant(name, 0.5, fall_out=0.5)
     for absent, expected in {
         None: [of_none, 0.5 if name in ("auc", "fall_out") else 0.0],
         "zero": [of_none, 0.0],
         "drop": [np.nan, np.nan],
     }.items():
-        ((_, found),) = measure_all(counts, plan, Policy("pad", 0.5, absent))
+        found = measure_one(metric, RankStatistics(counts), Policy("pad", 0.5, absent))
         np.testing.assert_array_equal(expected, found)
 
 

@@ -11,7 +11,6 @@ from recframe.metrics.names import (
     FIGURES,
     NO_NAMES,
     SYNONYMS,
-    find_figure,
     find_meant,
     parse_metric,
 )
@@ -130,9 +129,9 @@ OTHERS_FIRST = {("LensKit", "Recall"), ("ir_measures", "Accuracy")}
 @pytest.mark.parametrize("metric", LIBRARIES)
 def test_names_of_libraries(metric):
     """What a library calls a metric, at whatever k, means it."""
-    find = find_figure if metric in FIGURES else find_meant
+    synonyms = FIGURES if metric in FIGURES else SYNONYMS
     for library, names in LIBRARIES[metric].items():
         for name, _ in names:
             is_known = "=" in name or name in DEFINITIONS or (library, name) in OTHERS_FIRST
-            found = find(name.replace("@k", "@10").replace("_k", "_10"))
+            found = find_meant(name.replace("@k", "@10").replace("_k", "_10"), synonyms)
             assert is_known or found.name == metric, (library, name)
