@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "default", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+    "default", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
 # The same examples in every run there, on the newest dependencies and on the oldest.
-settings.register_profile(
-    "ci", parent=settings.get_profile("default"), derandomize=True, max_examples=50
-)
+settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
+# For a night: pytest --hypothesis-profile=thorough
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

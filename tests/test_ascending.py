@@ -3,7 +3,7 @@
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
@@ -37,7 +37,6 @@ def ranked():
     )
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_lowest_first_is_highest_first_of_what_is_turned_round(data):
     """Whatever the dtype, the extremes, ties and nulls, only the order of scores counts."""

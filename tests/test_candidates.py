@@ -56,7 +56,6 @@ def make_pairs(kind, pairs):
     return pd.DataFrame({"rating": 3, "user": [user for user, _ in pairs], "item": item})
 
 
-@settings(max_examples=50)
 @given(
     rows_and_pairs(relevance="graded", nulls=("score",)),
     strategies.options(),

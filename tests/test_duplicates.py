@@ -123,7 +123,6 @@ def test_frames_equal_the_reference(kind_and_rows, options, duplicates):
     assert_table(expected, recframe.evaluate(frame, LABELS, **options))
 
 
-@settings(max_examples=30)
 @given(
     repeated_rows(nulls=()),
     strategies.options(has_items=True, short="pad", missing="raise", min_relevance=None),

@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
@@ -18,7 +18,6 @@ LABELS = list(dict.fromkeys(LABELS))
 CUT_OFFS = st.lists(st.integers(1, 20), min_size=1, max_size=8, unique=True)
 
 
-@settings(max_examples=40)
 @given(strategies.many_rows(scores="ratings"), CUT_OFFS, strategies.options())
 def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
     """Every value is that of `mean` at its cut-off alone, to the last bit, whatever the options."""
@@ -35,7 +34,6 @@ def test_curve_is_the_mean_at_every_cut_off(rows, cut_offs, options):
         assert cut_offs == curve.index.tolist()
 
 
-@settings(max_examples=40)
 @given(
     strategies.many_rows(scores="ratings"),
     st.sampled_from(strategies.TIES),
@@ -97,7 +95,6 @@ def test_curve_refuses(frame, arguments, message):
         frame.rec.curve(**arguments)
 
 
-@settings(max_examples=40)
 @given(strategies.many_rows(scores="ratings"), strategies.options(), st.sampled_from(CURVES))
 def test_the_default_goes_as_far_as_it_can(rows, options, metric):
     """To 50, under "raise" to the shortest ranking; the values are those asked for by number."""

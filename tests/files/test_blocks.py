@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
@@ -104,7 +104,6 @@ def test_memory_changes_no_bit(large, tmp_path, memory):
     evaluate_as_in_memory(tmp_path, METRICS, short="pad", memory=memory)
 
 
-@settings(max_examples=48)
 @given(st.data())
 def test_files_equal_their_frame(tmp_path_factory, data):
     """With any dtypes, nulls and options a file gives what its frame gives, or both refuse."""

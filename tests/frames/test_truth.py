@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
@@ -347,7 +347,6 @@ def test_truth_equals_the_reference(options, data):
         strategies.assert_value(expected[user], value, metric)
 
 
-@settings(max_examples=40)
 @given(
     listed_and_true(**MANY),
     strategies.options(missing="unranked", min_relevance=None, short="pad"),
@@ -361,7 +360,6 @@ def test_judged_frame_evaluates_alike(frames, options):
     pd.testing.assert_frame_equal(expected, recframe.evaluate(judged, LABELS, **options))
 
 
-@settings(max_examples=40)
 @given(listed_and_true(**MANY), st.integers(0, 2**32 - 1))
 def test_row_order_changes_nothing(frames, seed):
     """Neither the order of the lists' rows nor that of truth's changes a bit."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recframe
@@ -51,7 +51,6 @@ PAIRS = st.lists(
 )
 
 
-@settings(max_examples=30)
 @given(PAIRS, st.sampled_from(["first", "max"]), st.booleans())
 def test_pairs_are_made_one(rows, duplicates, is_graded):
     """A pair named by several rows counts once, by its first row or by the best of each value."""

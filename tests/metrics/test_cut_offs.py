@@ -34,7 +34,7 @@ def test_a_cut_off_beside_others(cut_offs, n_scores, relevance):
     labels = [strategies.label(name, k) for k in cut_offs for name in names]
     beside = bound.evaluate(labels)
 
-    for label in labels[:: 1 + len(labels) // 40]:
+    for label in labels[:: 1 + len(labels) // 16]:
         found = bound.evaluate(label)
         pd.testing.assert_frame_equal(found, beside[found.columns], check_exact=True)
 
