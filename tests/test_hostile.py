@@ -94,6 +94,7 @@ LEFT_OUT = {"progress": {"class", "lambda"}}
 FEW = ("None", "nan", "10**5000", "array of ints", "NA", "mute", "unkeyed", "unequal", "long text")
 REPEATED = ("evaluate of files", "iter_evaluate", "rec", "df.rec", "ddf.rec")
 OWN = ("memory", "tmp", "progress", "path", "partitioned")
+PACKAGE = str(Path(recframe.__file__).parent)
 SHOWN = 300  # characters of what was found, at most
 
 
@@ -123,8 +124,12 @@ def doors(tmp_path_factory):
 
 def count_own_frames(error):
     """Return how many frames of a traceback, and of those shown with it, are recframe's."""
-    shown = "".join(traceback.format_exception(error))
-    return shown.count(f'File "{Path(recframe.__file__).parent}')
+    n_frames = 0
+    while error is not None:
+        files = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
+        n_frames += sum(file.startswith(PACKAGE) for file in files)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return n_frames
 
 
 @pytest.mark.parametrize(("door", "argument"), list_cases())

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
@@ -23,18 +25,25 @@ def read(path):
 
 
 @pytest.fixture(scope="module")
-def executed(path):
-    """A copy of the notebook, executed in the folder of the examples."""
+def kernel():
+    """A kernel for all notebooks, in the folder of the examples."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(EXAMPLES))
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture(scope="module")
+def executed(path, kernel):
+    """A copy of the notebook, executed where no other has left a name."""
     notebook = read(path)
-    client = NotebookClient(
-        notebook,
-        timeout=120,
-        kernel_name="python3",
-        allow_errors=True,
-        coalesce_streams=True,
-        resources={"metadata": {"path": str(EXAMPLES)}},
-    )
-    return client.execute()
+    forget = new_code_cell("%reset -f")
+    notebook.cells.insert(0, forget)
+    NotebookClient(
+        notebook, km=kernel, timeout=120, allow_errors=True, coalesce_streams=True
+    ).execute()
+    notebook.cells.remove(forget)
+    return notebook
 
 
 def outputs(notebook):

@@ -103,10 +103,8 @@ TERMINATED = (signal.SIGTERM, 143, "")
     ("route", "ending", "number", "status", "message"),
     [
         ("spill", "csv", *INTERRUPTED),
-        ("spill", "parquet", *INTERRUPTED),
         ("spill", "parquet", *TERMINATED),
-        ("sweep", "csv", *INTERRUPTED),
-        ("sweep", "parquet", *TERMINATED),
+        ("sweep", "parquet", *INTERRUPTED),
     ],
 )
 def test_signals(folders, ending, number, status, message):

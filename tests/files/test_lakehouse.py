@@ -215,9 +215,9 @@ def test_a_delta_table_is_the_table_it_is(tmp_path, rows, write, memory):
     frame = delta.DeltaTable(root).to_pyarrow_table().to_pandas()
     options = {"missing": "unranked", "short": "pad"}
     expected = recframe.evaluate(frame, ["recall@2", "ndcg"], **options)
-    for where in (root, [str(root)], str(root) + "/"):
-        actual = recframe.evaluate(where, ["recall@2", "ndcg"], memory=memory, **options)
-        pd.testing.assert_frame_equal(expected, actual, check_exact=True)
+    where = root if memory == SMALL else [f"{root}/"]
+    actual = recframe.evaluate(where, ["recall@2", "ndcg"], memory=memory, **options)
+    pd.testing.assert_frame_equal(expected, actual, check_exact=True)
 
 
 def test_row_order_of_a_delta_table(tmp_path, rows):

@@ -225,8 +225,15 @@ def small_frame(user, item):
 
 
 @pytest.mark.usefixtures("is_cut")
-@pytest.mark.parametrize("order", ["grouped", "shuffled"])
-@pytest.mark.parametrize("text", ["u{:02}", "{0:02}-of-one-end", "a-name-of-{0:02}", "é{:02}"])
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("u{:02}", "grouped"),
+        ("{0:02}-of-one-end", "shuffled"),
+        ("a-name-of-{0:02}", "grouped"),
+        ("é{:02}", "shuffled"),
+    ],
+)
 @pytest.mark.parametrize("dtype", ["str", "string", "string[pyarrow]", object, "category"])
 def test_frames_of_texts_are_those_of_numbers(dtype, text, order):
     """Tables, ranks and refusals of text ids are those of integers in the same order."""
