@@ -15,6 +15,7 @@ from recframe.arrow_tables import read_frame, sample_of
 from recframe.calls import public
 from recframe.foreign import TABLE, frame_error, is_table, load_table
 from recframe.frames.columns import Columns
+from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import make_of_table
 from recframe.frames.truth import open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
@@ -127,8 +128,9 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         options = self._options
         judge = open_judge(columns, options)
         frame = open_candidates(columns, options, judge).among(self._read(columns), is_all=True)
-        figures = count_figures(frame, columns, k, options, judge, is_all=True)
-        return describe_figures([figures], columns.scores, k)
+        rows = read_interactions(frame, columns, options, lenient=True)
+        figures = count_figures(rows, options, k, judge)
+        return describe_figures([figures], frame.iloc[:0], columns, k, options, judge)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._read(columns), True

@@ -33,10 +33,9 @@ class ListRec(RankingMethods[pd.DataFrame]):
 
     def _describe(self, columns, k):
         options = self._options
-        parts = [
-            count_figures(part, columns, k, options, None, is_all=True) for part in self._frame
-        ]
-        return describe_figures(parts, columns.scores, k)
+        parts = [read_interactions(part, columns, options, lenient=True) for part in self._frame]
+        figures = [count_figures(part, options, k, None) for part in parts]
+        return describe_figures(figures, self._frame[0][:0], columns, k, options, None)
 
     def _rows_of(self, user, columns):
         return pd.concat(self._frame), True

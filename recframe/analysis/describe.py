@@ -42,32 +42,29 @@ UNKNOWN = np.array([np.nan]), np.array([1])  # the histogram where it is not kno
 class Figures(NamedTuple):
     """What one score is described by, so that it adds to what other users' rows give.
 
-    `numbers` are by the names they are shown under, NaN where not known; `precisions` are those
-    of all users with ties worst and best. With truth, `is_found` says which of its distinct
-    relevant items are in the rows, and where it holds others too, `judged` are the shares of the
-    first k rows that it holds.
+    `numbers` are by the names they are shown under, NaN where not known, and so are `histograms`
+    of what means are shown of. With truth, `is_found` says which of its distinct relevant items
+    are in the rows.
     """
 
     numbers: dict[str, float]
-    precisions: list[Histogram]
+    histograms: dict[str, Histogram]
     is_found: Array | None = None
-    judged: Histogram | None = None
 
 
 def count_figures(
-    frame: pd.DataFrame,
-    columns: Columns,
-    k: int,
+    interactions: Interactions,
     options: Options,
+    k: int,
     judge: Judge | None,
     *,
-    is_all: bool,
+    of_absent: bool = False,
 ) -> list[Figures]:
-    """Return the figures of every score of a frame.
+    """Return the figures of every score of interactions, leniently read.
 
-    Where the frame `is_all` there is, the users of truth who have no row in it count too.
+    `of_absent` they have no row, and the users of truth count who are in none judged before.
     """
-    interactions = read_interactions(frame, columns, options, lenient=True)
+    frame, columns = interactions.frame, interactions.columns
     common = {
         "rows": len(frame),
         NULL_USERS: _count_nulls(frame, columns.users),
@@ -76,41 +73,28 @@ def count_figures(
     if columns.item is not None:
         common[DUPLICATES] = interactions.n_repeated
     is_found = None if judge is None else judge.find_relevant(interactions)
-    if judge is not None and is_unique(options, common[DUPLICATES]):
-        interactions = judge.judge(interactions, is_all=is_all)
-    figures = [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
+    if judge is not None and of_absent:
+        interactions = judge.judge_absent(interactions)
+    elif judge is not None and is_unique(options, interactions.n_repeated):
+        interactions = judge.judge(interactions, is_all=columns.user is None)
+    figures = [
+        Figures(*_count_ranking(interactions, score, k, options, common), is_found)
+        for score in columns.scores
+    ]
     if judge is not None and judge.has_others:
-        figures = _count_judged(figures, interactions, k, options)
-    return [each._replace(is_found=is_found) for each in figures]
-
-
-def count_absent(
-    empty: pd.DataFrame, columns: Columns, k: int, options: Options, judge: Judge
-) -> list[Figures]:
-    """Return the figures of users of truth who are in no frame judged, given one without rows."""
-    interactions = judge.judge_absent(read_interactions(empty, columns, options, lenient=True))
-    common = dict.fromkeys(("rows", NULL_USERS, NULL_RELEVANCE, DUPLICATES), 0)
-    figures = [_count_ranking(interactions, score, k, options, common) for score in columns.scores]
-    if judge.has_others:
-        figures = _count_judged(figures, interactions, k, options)
-    return [each._replace(is_found=judge.find_relevant(None)) for each in figures]
+        _add_judged(figures, interactions, k, options)
+    return figures
 
 
 def add_dropped(
     figures: list[Figures], columns: Columns, n_rows: int, n_null: Mapping[str, int]
-) -> list[Figures]:
-    """Return figures with rows added that have no user, given how many nulls their columns have."""
-    of_each = {
-        "rows": n_rows,
-        NULL_USERS: n_rows,
-        NULL_RELEVANCE: n_null[str(columns.relevant)],
-    }
-    added = []
+) -> None:
+    """Add rows to figures that have no user, given how many nulls their columns have."""
     for score, each in zip(columns.scores, figures, strict=True):
-        of_score = of_each | {NULL_SCORES: n_null[str(score)]}
-        more = {name: each.numbers[name] + number for name, number in of_score.items()}
-        added.append(each._replace(numbers=each.numbers | more))
-    return added
+        each.numbers["rows"] += n_rows
+        each.numbers[NULL_USERS] += n_rows
+        each.numbers[NULL_RELEVANCE] += n_null[str(columns.relevant)]
+        each.numbers[NULL_SCORES] += n_null[str(score)]
 
 
 def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
@@ -118,23 +102,39 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
     return [_join(of_score) for of_score in zip(*parts, strict=True)]
 
 
-def describe_figures(parts: Sequence[list[Figures]], scores: list[Hashable], k: int) -> Description:
-    """Return the description that the figures of one frame, or of several, add up to."""
-    described = [_name(figures, k) for figures in join_figures(parts)]
-    labels = pd.Index(scores, name="score", tupleize_cols=False)
-    names = [name for name in _list_names(k) if name in described[0]]
+def describe_figures(
+    parts: Sequence[list[Figures]],
+    empty: pd.DataFrame,
+    columns: Columns,
+    k: int,
+    options: Options,
+    judge: Judge | None,
+) -> Description:
+    """Return the description that figures of parts of a frame add up to.
+
+    The users of truth who were in no part judged are added, given a frame without rows.
+    """
+    rows = read_interactions(empty, columns, options, lenient=True)
+    figures = join_figures(parts or [count_figures(rows, options, k, judge)])
+    n_repeated = figures[0].numbers.get(DUPLICATES, 0)
+    if judge is not None and columns.user is not None and is_unique(options, n_repeated):
+        absent = count_figures(rows, options, k, judge, of_absent=True)
+        figures = join_figures([figures, absent])
+    described = []
+    for numbers, histograms, is_found in figures:
+        shown = {name: n if math.isnan(n) else int(n) for name, n in numbers.items()}
+        if is_found is not None:
+            shown[UNFOUND] = int(np.count_nonzero(~is_found))
+        described.append(shown | {name: _mean(histograms[name]) for name in histograms})
+    # What metrics are made of first, faults in the rows last.
+    names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
+    names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
+    names += ["shortest ranking", "longest ranking", "rows in ties"]
+    names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND]
+    labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
+    names = [name for name in names if name in described[0]]
     # Objects, for whole numbers to be such beside means.
     return Description(pd.DataFrame(described, labels, names, dtype=object).T)
-
-
-def _list_names(k: int) -> list[str]:
-    """Return the names of all figures: what metrics are made of first, faults in the rows last."""
-    precisions = [f"precision@{k}, worst", f"precision@{k}, best"]
-    lengths = ["shortest ranking", "longest ranking", "rows in ties"]
-    nulls = [NULL_USERS, NULL_RELEVANCE, NULL_SCORES]
-    users = ["users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
-    judged = [JUDGED_ROWS, f"{JUDGED}{k}"]
-    return ["rows", *users, *precisions, *judged, *lengths, *nulls, DUPLICATES, UNFOUND]
 
 
 def _count_nulls(frame: pd.DataFrame, labels: list[Hashable]) -> int:
@@ -143,58 +143,63 @@ def _count_nulls(frame: pd.DataFrame, labels: list[Hashable]) -> int:
     return 0 if rows is None else len(frame) - len(rows)
 
 
-def is_unique(options: Options, n_repeated: int) -> bool:
+def is_unique(options: Options, n_repeated: float) -> bool:
     """Return whether pairs can be looked up in truth, so many rows being repeated."""
     return n_repeated == 0 or options.duplicates != "raise"
 
 
 def _count_ranking(
     interactions: Interactions, score: Hashable, k: int, options: Options, common: dict[str, int]
-) -> Figures:
-    """Return the figures of one score, beside those that are common to all."""
+) -> tuple[dict[str, float], dict[str, Histogram]]:
+    """Return the numbers of one score, with those that are common to all, and its histograms."""
     rankings = interactions.rankings(score, options)
     ties = count_ties(rankings, k)
     n_relevant = rankings.groups.count(interactions.relevant) + interactions.n_unlisted
     n_ranked = pd.Series(rankings.n_ranked)
+    is_judged = interactions.is_judged
     numbers = {
         **common,
         NULL_SCORES: _count_nulls(interactions.frame, [score]),
         "users": len(n_ranked),
-        NO_RELEVANT: (n_relevant == 0).sum(),
+        NO_RELEVANT: (n_relevant == 0).sum() if is_judged else np.nan,
         "shortest ranking": n_ranked.min(),
         "longest ranking": n_ranked.max(),
         f"{SHORT_USERS}{k}": (n_ranked < k).sum(),
         "rows in ties": ties.n_tied.sum(),
         f"{CUT_USERS}{k}": ties.is_cut.sum(),
     }
-    if not interactions.is_judged:
-        return Figures(numbers | {NO_RELEVANT: np.nan}, [UNKNOWN, UNKNOWN])
-    precisions = []
-    for hits in (ties.fewest_hits, ties.most_hits):
+    histograms = {}
+    for order, hits in (("worst", ties.fewest_hits), ("best", ties.most_hits)):
         statistics = RankStatistics.of_hits(n_ranked.to_numpy(), n_relevant, k, hits)
         values = measure_one(make_metric("precision", k), statistics, policy_of(options))
-        precisions.append(np.unique(values[~np.isnan(values)], return_counts=True))
-    return Figures(numbers, precisions)
+        values = values[~np.isnan(values)]
+        counted = np.unique(values, return_counts=True) if is_judged else UNKNOWN
+        histograms[f"precision@{k}, {order}"] = counted
+    return numbers, histograms
 
 
-def _count_judged(
+def _add_judged(
     figures: list[Figures], interactions: Interactions, k: int, options: Options
-) -> list[Figures]:
-    """Return figures with the rows that truth holds added, relevant or not."""
-    if not interactions.is_judged:
-        unknown = {JUDGED_ROWS: np.nan}
-        return [each._replace(numbers=each.numbers | unknown, judged=UNKNOWN) for each in figures]
-    is_judged = interactions.judged().rows
-    of_first = interactions._replace(relevant=is_judged, n_unlisted=0 * interactions.n_unlisted)
-    # Of those that are ranked; where none is, of nothing.
-    rule = replace(options, ties="expected", short="shrink", zero_division=np.nan, absent="drop")
-    shares = measure_table(of_first._replace(find_gains=None), [make_metric("precision", k)], rule)
-    counted = []
-    for each, (_, of_score) in zip(figures, shares.items(), strict=True):
-        histogram = np.unique(of_score.dropna().to_numpy(), return_counts=True)
-        numbers = each.numbers | {JUDGED_ROWS: int(np.count_nonzero(is_judged))}
-        counted.append(each._replace(numbers=numbers, judged=histogram))
-    return counted
+) -> None:
+    """Add to figures how many rows truth holds, relevant or not, and how many of the first k."""
+    n_judged, of_scores = np.nan, [UNKNOWN] * len(figures)
+    if interactions.is_judged:
+        is_judged = interactions.judged().rows
+        n_judged = int(np.count_nonzero(is_judged))
+        of_first = interactions._replace(
+            relevant=is_judged, n_unlisted=0 * interactions.n_unlisted, find_gains=None
+        )
+        # Of those that are ranked; where none is, of nothing.
+        rule = replace(
+            options, ties="expected", short="shrink", zero_division=np.nan, absent="drop"
+        )
+        shares = measure_table(of_first, [make_metric("precision", k)], rule)
+        of_scores = [
+            np.unique(share.dropna().to_numpy(), return_counts=True) for _, share in shares.items()
+        ]
+    for each, of_score in zip(figures, of_scores, strict=True):
+        each.numbers[JUDGED_ROWS] = n_judged
+        each.histograms[f"{JUDGED}{k}"] = of_score
 
 
 def _join(parts: Sequence[Figures]) -> Figures:
@@ -203,36 +208,15 @@ def _join(parts: Sequence[Figures]) -> Figures:
         name: TOTALS.get(name, sum)([part.numbers[name] for part in parts])
         for name in parts[0].numbers
     }
+    histograms = {}
+    for name in parts[0].histograms:
+        of_parts = [part.histograms[name] for part in parts]
+        values, n_users = map(np.concatenate, zip(*of_parts, strict=True))
+        distinct, inverse = np.unique(values, return_inverse=True)
+        totals = np.bincount(inverse, n_users, len(distinct)).astype(np.int64)
+        histograms[name] = distinct, totals
     found = [part.is_found for part in parts if part.is_found is not None]
-    precisions = [_add_up(each) for each in zip(*(part.precisions for part in parts), strict=True)]
-    judged = [part.judged for part in parts if part.judged is not None]
-    return Figures(
-        numbers,
-        precisions,
-        np.any(found, axis=0) if found else None,
-        _add_up(judged) if judged else None,
-    )
-
-
-def _add_up(histograms: Sequence[Histogram]) -> Histogram:
-    """Return the histogram of the users of all parts."""
-    values, counts = map(np.concatenate, zip(*histograms, strict=True))
-    distinct, inverse = np.unique(values, return_inverse=True)
-    return distinct, np.bincount(inverse, counts, len(distinct)).astype(np.int64)
-
-
-def _name(figures: Figures, k: int) -> dict[str, float]:
-    """Return the figures of a score, by the names they are shown under."""
-    described = {
-        name: number if math.isnan(number) else int(number)
-        for name, number in figures.numbers.items()
-    }
-    if figures.is_found is not None:
-        described[UNFOUND] = int(np.count_nonzero(~figures.is_found))
-    if figures.judged is not None:
-        described[f"{JUDGED}{k}"] = _mean(figures.judged)
-    worst, best = map(_mean, figures.precisions)
-    return described | {f"precision@{k}, worst": worst, f"precision@{k}, best": best}
+    return Figures(numbers, histograms, np.any(found, axis=0) if found else None)
 
 
 def _mean(histogram: Histogram) -> float:

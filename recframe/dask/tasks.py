@@ -7,13 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.describe import (
-    count_absent,
-    count_figures,
-    describe_figures,
-    is_unique,
-)
-from recframe.analysis.description import DUPLICATES
+from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.inspect import is_user
 from recframe.calls import public
 from recframe.errors import RecframeError, RepeatedPairError
@@ -124,8 +118,8 @@ def count_partition(
 ) -> pd.DataFrame:
     """Return the figures of a partition, in one cell."""
     judge = None if truth is None else _open_judge(truth, options)
-    is_all = columns.user is None
-    return in_cells([count_figures(frame, columns, k, options, judge, is_all=is_all)])
+    rows = read_interactions(frame, columns, options, lenient=True)
+    return in_cells([count_figures(rows, options, k, judge)])
 
 
 @public
@@ -143,12 +137,8 @@ def describe_partitions(
 
     With the users `listed` by them, those of truth who are not among these count too.
     """
-    parts = counts["cell"].tolist()
-    n_repeated = sum(figures.numbers.get(DUPLICATES, 0) for part in parts for figures in part)
-    if listed is not None and truth is not None and is_unique(options, n_repeated):
-        judge = _open_judge(truth, options, listed, items)
-        parts.append(count_absent(empty, columns, k, options, judge))
-    return describe_figures(parts, columns.scores, k)
+    judge = None if truth is None else _open_judge(truth, options, listed, items)
+    return describe_figures(counts["cell"].tolist(), empty, columns, k, options, judge)
 
 
 @public

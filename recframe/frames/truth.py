@@ -77,12 +77,10 @@ class Judge:
             self._check()
         return matches
 
-    def find_relevant(self, interactions: Interactions | None) -> Array:
-        """Return which of the distinct items that truth calls relevant are in a frame, if any."""
+    def find_relevant(self, interactions: Interactions) -> Array:
+        """Return which of the distinct items that truth calls relevant are in a frame."""
         item = self.judgments.pairs.item
         ids = item._replace(codes=item.codes[self.judgments.relevant]).distinct()
-        if interactions is None:
-            return np.zeros(len(ids), bool)
         return are_listed(ids, interactions.get_column(interactions.columns.item))
 
     def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:

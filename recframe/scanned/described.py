@@ -5,16 +5,15 @@ import pandas as pd
 from recframe.analysis.describe import (
     Figures,
     add_dropped,
-    count_absent,
     count_figures,
     describe_figures,
-    is_unique,
     join_figures,
 )
-from recframe.analysis.description import DUPLICATES, Description
+from recframe.analysis.description import Description
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files
 from recframe.files.parts import make_each
+from recframe.frames.interactions import read_interactions
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.options import Options
 
@@ -23,13 +22,12 @@ def describe_files(files: Files, k: int, options: Options, limits: Limits) -> De
     """Return the description of files that `describe` gives of a frame of all their rows."""
     # Rows without a user are counted here, and not refused.
     files, columns = files._replace(drop_nulls=True), files.columns
-    is_all = files.user is None
     judge = open_judge(columns, options)
     candidates = open_candidates(columns, options, judge)
 
     def count(frame: pd.DataFrame) -> list[Figures]:
-        frame = candidates.among(frame)
-        return count_figures(frame, columns, k, options, judge, is_all=is_all)
+        rows = read_interactions(candidates.among(frame), columns, options, lenient=True)
+        return count_figures(rows, options, k, judge)
 
     parts: list[list[Figures]] = []
     with showing(limits.progress, files.n_rows) as progress:
@@ -38,10 +36,5 @@ def describe_files(files: Files, k: int, options: Options, limits: Limits) -> De
     candidates.check()
     if not parts:
         parts = [count(files.sample)]
-    n_repeated = sum(figures.numbers.get(DUPLICATES, 0) for figures in parts[0])
-    if judge is not None and not is_all and is_unique(options, int(n_repeated)):
-        parts.append(count_absent(files.sample, columns, k, options, judge))
-    described = add_dropped(
-        join_figures(parts), columns, progress.n_dropped, progress.nulls_dropped
-    )
-    return describe_figures([described], columns.scores, k)
+    add_dropped(parts[0], columns, progress.n_dropped, progress.nulls_dropped)
+    return describe_figures(parts, files.sample, columns, k, options, judge)

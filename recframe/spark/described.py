@@ -7,14 +7,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pyarrow as pa
 
-from recframe.analysis.describe import (
-    Figures,
-    count_absent,
-    count_figures,
-    describe_figures,
-    is_unique,
-)
-from recframe.analysis.description import DUPLICATES, Description
+from recframe.analysis.describe import Figures, count_figures, describe_figures
+from recframe.analysis.description import Description
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import Judgments, read_judgments
@@ -59,16 +53,10 @@ def describe(
     users = join_users([part.users for part in counted])
     check_common([one for part in counted for one in part.common])
     figures = [part.figures for part in counted]
-    if not figures:
-        judge = None if judgments is None else Judge(judgments, options)
-        figures = [count_figures(sample, columns, k, options, judge, is_all=columns.user is None)]
-    n_repeated = sum(each.numbers.get(DUPLICATES, 0) for part in figures for each in part)
-    if judgments is not None and columns.user is not None and is_unique(options, int(n_repeated)):
-        judge = Judge(judgments, options)
-        if counted:
-            judge.note(users, [part.items for part in counted])
-        figures.append(count_absent(sample, columns, k, options, judge))
-    return describe_figures(figures, columns.scores, k)
+    judge = None if judgments is None else Judge(judgments, options)
+    if judge is not None and counted and columns.user is not None:
+        judge.note(users, [part.items for part in counted])
+    return describe_figures(figures, sample, columns, k, options, judge)
 
 
 def count_partition(
@@ -82,10 +70,10 @@ def count_partition(
     """Return the figures of a partition."""
     _, frame, options = layout.split(table, options)
     frame, common = leave_candidates(frame, judgments, columns, options)
-    is_all = columns.user is None
     judge = None if judgments is None else Judge(judgments, options)
-    figures = count_figures(frame, columns, k, options, judge, is_all=is_all)
-    users = read_interactions(frame, columns, options, lenient=True).users.ids
+    rows = read_interactions(frame, columns, options, lenient=True)
+    figures = count_figures(rows, options, k, judge)
+    users = rows.users.ids
     items = Items(False)
     if judgments is not None:
         items = find_items(get_column(frame, columns.item), judgments.pairs.item)
