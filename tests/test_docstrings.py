@@ -14,7 +14,7 @@ import recframe
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(recframe.__path__, prefix="recframe.")
-    if not module.name.startswith("recframe.spark")  # as tests/test_spark.py has them, on Spark
+    if not module.name.startswith("recframe.spark")  # as tests/spark has them, on Spark
 )
 
 

@@ -1,35 +1,31 @@
 """``ddf.rec``: the accessor of Dask DataFrames, lazily. Imported only by those who use Dask."""
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self, Unpack
 
 import dask.dataframe as dd
 import pandas as pd
+from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
+from recframe import partitions
 from recframe.calls import public
 from recframe.dask import tasks
-from recframe.dask.lazy import (
-    Partitions,
-    check_named,
-    in_one,
-    leave_candidates,
-    list_items,
-    open_truth,
-)
 from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, other_labels
-from recframe.frames.interactions import read_interactions
+from recframe.frames.judgments import check_pair_columns, check_truth_columns
 from recframe.frames.names import is_same
-from recframe.frames.tables import add_up, mean_of_sums, mean_table, sum_and_count
+from recframe.frames.tables import add_up, in_cells, mean_of_sums, mean_table, sum_and_count
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options
+from recframe.partitions import check_bound
 from recframe.spelling import spell_options
 
 __all__ = ["DaskRecAccessor"]
+
+ANY_CELL = in_cells([None])
 
 register_tokens()
 
@@ -117,22 +113,11 @@ class DaskRecAccessor(RankingMethods[Any]):
         user
         1           0.0
         """
-        if not isinstance(partitioned, bool):
-            raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
         bound = super().__call__(**options)
+        check_bound("Dask", partitioned, bound._options)
         for name in ("min_relevance", "min_score"):
             check_named(name, getattr(bound._options, name))
         bound._partitioned = partitioned
-        if bound._options.tie_rule.row_order:
-            raise RecframeError(
-                f"ties={bound._options.ties!r} reads the order of rows, which Dask does not keep; "
-                "pass ties='expected', 'best', 'worst' or 'item'"
-            )
-        if bound._options.duplicates == "first":
-            raise RecframeError(
-                "duplicates='first' reads the order of rows, which Dask does not keep; pass "
-                "duplicates='max' or 'keep'"
-            )
         return bound
 
     @property
@@ -147,28 +132,21 @@ class DaskRecAccessor(RankingMethods[Any]):
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
-        truth = open_truth(columns, options)
-        frame, listed, check = self._together(columns, options, truth, reads_all=reads_all)
-        # Without rows user=None is one short ranking, which only the data may be refused for.
-        empty = read_interactions(frame._meta, columns, options)
-        meta = make(empty, replace(options, short="pad"))
-        roles: dict[str, Any] = {"columns": columns, "options": options}
+        frame, lookups = self._open(columns, options, reads_all=reads_all)
+        meta = partitions.make_empty(make, frame._meta, columns, options)
         others = other_labels(self._sample, columns.labels)
-        made = frame.map_partitions(
-            tasks.make_partition, truth, make, **roles, others=others, meta=meta
-        )
-        made = check(made)
-        if truth is None or columns.user is None:
+        roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
+        read = partial(partitions.make_partition, others=others, **roles)
+        results = frame.map_partitions(tasks.in_cell, lookups, read, meta=ANY_CELL)
+        made = results.map_partitions(tasks.get_made, meta=meta)
+        if lookups is None and not self._partitioned:
             return made
-        absent = in_one(listed).map_partitions(
-            tasks.make_absent,
-            list_items(frame, truth, columns),
-            truth,
-            make,
-            empty=frame._meta,
-            **roles,
-            meta=meta,
-        )
+        found = in_one(results.map_partitions(tasks.leave_made, meta=ANY_CELL))
+        checked = found.map_partitions(tasks.check, lookups, columns, options, meta=ANY_CELL)
+        made = made.map_partitions(tasks.give_checked, checked, meta=meta)
+        if not options.has_truth or columns.user is None:
+            return made
+        absent = checked.map_partitions(tasks.make_absent, frame._meta, **roles, meta=meta)
         return dd.concat([made, absent])  # type: ignore[no-untyped-call]  # Dask has none
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
@@ -185,19 +163,13 @@ class DaskRecAccessor(RankingMethods[Any]):
         return means.map_partitions(make_table, meta=make_table(means._meta))
 
     def _describe(self, columns: Columns, k: int) -> Any:
-        truth = open_truth(columns, self._options)
-        frame, listed, check = self._together(columns, self._options, truth)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": self._options}
-        empty = tasks.count_partition(frame._meta, None, **roles)
-        counts = frame.map_partitions(tasks.count_partition, truth, **roles, meta=empty)
-        counts = check(counts)
-        judged, items = None, None
-        if truth is not None and columns.user is not None:
-            judged, items = in_one(listed), list_items(frame, truth, columns)
-        meta = tasks.describe_partitions(empty, None, None, None, empty=frame._meta, **roles)
-        return in_one(counts).map_partitions(
-            tasks.describe_partitions, judged, items, truth, empty=frame._meta, **roles, meta=meta
-        )
+        frame, lookups = self._open(columns, self._options)
+        count = partial(partitions.count_partition, **roles)
+        results = in_one(frame.map_partitions(tasks.in_cell, lookups, count, meta=ANY_CELL))
+        roles["empty"] = frame._meta
+        meta = tasks.describe(in_cells([]), None, **roles)
+        return results.map_partitions(tasks.describe, lookups, **roles, meta=meta)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_named("user", user)
@@ -213,10 +185,13 @@ class DaskRecAccessor(RankingMethods[Any]):
         own = [name for name in self._frame.columns if any(is_same(name, one) for one in labels)]
         return self._frame[own]
 
-    def _together(
-        self, columns: Columns, options: Options, truth: Any, *, reads_all: bool = False
-    ) -> Partitions:
-        """Return the candidates, those of every user in one partition."""
+    def _open(self, columns: Columns, options: Options, *, reads_all: bool = False) -> Any:
+        """Return the rows, those of every user in one partition, and what they are looked up in.
+
+        That is in one cell, to be read once by a worker; None where there is nothing.
+        """
+        check_truth_columns(columns, options)
+        check_pair_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
             frame = in_one(frame)
@@ -228,15 +203,23 @@ class DaskRecAccessor(RankingMethods[Any]):
         elif not self._partitioned:
             # Known divisions prove nothing: a user may be on both sides of one.
             frame = frame.shuffle(on=columns.users)
-        find = partial(tasks.list_users, columns=columns, options=options)
-        listed = frame.map_partitions(find, meta=find(frame._meta))
-        rows = Partitions(frame, listed, partial(self._keep_promise, listed=listed))
-        return leave_candidates(rows, find, truth, columns, options)
+        if not options.has_truth and options.exclude is None:
+            return frame, None
+        # A task needs a frame, whatever is in it.
+        one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
+        return frame, one.map_partitions(tasks.read_lookups, columns, options, meta=ANY_CELL)
 
-    def _keep_promise(self, tables: Any, listed: Any) -> Any:
-        """Return tables of partitions, which raise if a promise was made that does not hold."""
-        if not self._partitioned:
-            return tables
-        distinct = listed.drop_duplicates()
-        n_listed, n_users = (users[users.columns[0]].size for users in (listed, distinct))
-        return tables.map_partitions(tasks.keep_promise, n_listed, n_users, meta=tables._meta)
+
+def in_one(frame: Any) -> Any:
+    """Return a frame of one partition."""
+    return frame.repartition(npartitions=1)
+
+
+def check_named(name: str, value: object) -> None:
+    """Raise where Dask has no name for a task with this value."""
+    try:
+        tokenize(value, ensure_deterministic=True)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise RecframeError(
+            f"{name} must be a value that Dask can name a task by, found {quote(value)}"
+        ) from error

@@ -37,7 +37,7 @@ class Judge:
     def __post_init__(self) -> None:
         """Begin with nothing of truth listed."""
         pairs = self.judgments.pairs
-        self._overlap = Overlap(pairs.users.ids, pairs.item)
+        self.overlap = Overlap(pairs.users.ids, pairs.item)
         self.n_found = 0  # pairs of truth that were in a frame
 
     @property
@@ -45,29 +45,25 @@ class Judge:
         """Whether truth also holds items that are not relevant."""
         return not self.judgments.relevant.all()
 
-    def judge(self, interactions: Interactions, *, is_all: bool = False) -> Interactions:
+    def judge(
+        self, interactions: Interactions, *, is_all: bool = False, adds_absent: bool = False
+    ) -> Interactions:
         """Return the arrays of a frame with the relevance that truth gives its rows.
 
-        Where the frame `is_all` there is, users of truth who have no row in it are added.
+        Where the frame `is_all` there is, or all of what truth there is for its users is here,
+        `adds_absent`, users of truth who have no row in it are added.
         """
         matches = self.find(interactions, is_all=is_all)
-        if is_all:
+        if is_all or adds_absent:
             return self._add_absent(interactions, matches)
         return judge_rows(interactions, self.judgments, matches)
-
-    def judge_apart(self, interactions: Interactions) -> tuple[Interactions, Overlap]:
-        """Return the arrays of a part judged by the truth of its users alone, and its overlap.
-
-        Users of truth without a row are added. The caller checks the overlaps of all parts.
-        """
-        return self._add_absent(interactions, self.find(interactions)), self._overlap
 
     def find(self, interactions: Interactions, *, is_all: bool = False) -> Matches:
         """Return where the pairs of truth are in a frame.
 
         Raise, where it `is_all` there is, if it has no user or no item of truth.
         """
-        pairs, overlap, users = self.judgments.pairs, self._overlap, interactions.users
+        pairs, overlap, users = self.judgments.pairs, self.overlap, interactions.users
         rows = interactions.sort_pairs()
         matches = pairs.match(users, interactions.read_items(), rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
@@ -85,7 +81,7 @@ class Judge:
 
     def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
         """Take note of users that have been judged elsewhere, and of the items of these parts."""
-        self._overlap.note(users, items)
+        self.overlap.note(users, items)
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
@@ -100,12 +96,12 @@ class Judge:
         Of condensed frames, which have lost the other items, this has been checked before.
         """
         if not self.options.is_condensed:
-            self._overlap.check()
+            self.overlap.check()
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions with the users added that no frame had, if these count."""
         index, groups, _ = interactions.users
-        is_absent = ~self._overlap.is_listed
+        is_absent = ~self.overlap.is_listed
         if self.options.absent != "drop" and is_absent.any():
             pairs = self.judgments.pairs
             added = pairs.users.ids[is_absent]

@@ -1,13 +1,262 @@
-"""``recframe.spark.rec(sdf)``: the methods of ``df.rec`` on Spark DataFrames."""
+"""``recframe.spark.rec(sdf)``: the methods of ``df.rec`` on Spark DataFrames, lazily."""
 
-from typing import Any, Unpack
+from collections.abc import Hashable
+from functools import partial
+from typing import Any, Self, Unpack
 
+import pandas as pd
+from pyspark.sql import DataFrame
+
+from recframe import partitions
+from recframe.analysis.compare import UNDEFINED
+from recframe.analysis.grouping import Grouping
+from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.calls import public
-from recframe.options import OptionArguments
-from recframe.spark.accessor import SparkRecAccessor
+from recframe.errors import RecframeError
+from recframe.foreign import frame_error
+from recframe.frames.columns import Columns
+from recframe.frames.judgments import read_judgments
+from recframe.frames.tables import mean_table, plain_table
+from recframe.methods import Join, Make, MakeTable, RankingMethods, as_it_is
+from recframe.metrics.names import Metric
+from recframe.options import OptionArguments, Options
+from recframe.partitions import Lookups, check_bound, describe_partitions
+from recframe.spark import lazy, tasks
+from recframe.spark.columns import as_frame, check_kinds, check_whole, make_sample
+from recframe.spark.given import BESIDE, find_roles, open_beside, put
 from recframe.spelling import spell_options
 
 __all__ = ["SparkRecAccessor", "rec"]
+
+
+class SparkRecAccessor(RankingMethods[Any]):
+    """
+    Ranking metrics of a Spark DataFrame of interactions, as ``recframe.spark.rec(sdf)``.
+
+    Methods and options are those of ``df.rec``; in place of ``judge``, pass ``truth=``. Tables are
+    lazy Spark DataFrames with plain columns, their rows in no order:
+
+    ====================== ======================================================= ==============
+    method                 columns                                                 a row for each
+    ====================== ======================================================= ==============
+    of a metric, evaluate  the users', score, one for each metric                  user and score
+    mean                   score, one for each metric                              score
+    curve                  score, k, the metric's                                  score and k
+    summary                score, metric, mean, low, high, ..., n_undefined        score, metric
+    compare                score, metric, baseline, difference, low, high, ...     score, metric
+    catalogue              score, coverage@k, gini@k, entropy@k, personalization@k score
+    rank                   the frame's, rank                                       row and score
+    top                    the frame's, rank                                       row of the first
+    ====================== ======================================================= ==============
+
+    `rank` and `top` of several score columns have a column ``ranked_by`` before the rank. What is
+    undefined is null. Values per user are those of pandas bit for bit; of `mean` and `curve` the
+    last digit may differ, as sums of partitions are summed. `describe` and `inspect` are computed
+    at once, to what pandas has. Arguments and columns are checked at once, values when computed.
+
+    Rows are shuffled so that those of a user meet, in one Python process with all others of their
+    partition; with ``user=["date", "user"]`` each combination is a user. Their order is lost: ties
+    cannot go by it. `truth` and `exclude` may be of Spark too, and are shuffled with them, or of
+    pandas or a file, which the driver reads; where truth of Spark has other columns, `relevant`
+    says which is its relevance, or None. Executors need recframe.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        The interactions.
+
+    See Also
+    --------
+    rec : What makes it.
+    recframe.RecAccessor : The same for pandas DataFrames.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe.spark
+    >>> from pyspark.sql import SparkSession
+    >>> spark = SparkSession.builder.getOrCreate()
+    >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
+    >>> sdf = spark.createDataFrame(df)
+    >>> recframe.spark.rec(sdf).recall(k=1).orderBy("user").show()
+    +----+-----+--------+
+    |user|score|recall@1|
+    +----+-----+--------+
+    |   1|score|     0.0|
+    |   2|score|     1.0|
+    +----+-----+--------+
+    <BLANKLINE>
+    """
+
+    _partitioned = False
+    _call = "recframe.spark.rec(sdf)"
+
+    def __init__(self, frame: Any) -> None:
+        if isinstance(frame, pd.DataFrame):
+            raise RecframeError(
+                "frame must be a Spark DataFrame, found pandas' own; pass "
+                "spark.createDataFrame(frame), or use frame.rec"
+            )
+        if not isinstance(frame, DataFrame):
+            raise frame_error("frame", "a Spark DataFrame", frame)
+        check_whole("frame", frame)
+        super().__init__(frame)
+        self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
+
+    @spell_options
+    @public
+    def __call__(self, *, partitioned: bool = False, **options: Unpack[OptionArguments]) -> Self:
+        """
+        Return an accessor to the same frame with these options.
+
+        What is not passed has its default.
+
+        Parameters
+        ----------
+        partitioned : bool, default False
+            Promises that each user's rows are in one partition, which saves their shuffle; with
+            truth they are shuffled all the same. A promise that does not hold is found when
+            computed, and refused.
+        **options
+            Those of `recframe.evaluate`; `truth` and `exclude` may be Spark DataFrames too.
+
+        Returns
+        -------
+        SparkRecAccessor
+            An accessor bound to the options.
+
+        Raises
+        ------
+        RecframeError
+            An option is unknown or has a value it does not take, or reads the order of rows.
+
+        See Also
+        --------
+        recframe.evaluate : The options explained.
+        """
+        asked: dict[str, Any] = {**options}
+        given = {name: asked[name] for name in BESIDE if isinstance(asked.get(name), DataFrame)}
+        samples: Any = {name: make_sample(one) for name, one in given.items()}
+        options |= samples
+        bound = super().__call__(**options)
+        check_bound("Spark", partitioned, bound._options)
+        bound._partitioned, bound._given = partitioned, given
+        return bound
+
+    def rank(self) -> Any:
+        """
+        Return every row with its position in its user's ranking.
+
+        1 is the best. Tied rows share the mean of their positions, as in ``Series.rank``: all under
+        "expected", those of the same relevance under "best" and "worst".
+
+        Returns
+        -------
+        DataFrame
+            The rows of the frame with a column ``rank`` added, null for rows that are not ranked.
+            Of several score columns, each row is there once for each, and a column ``ranked_by``
+            has the score column.
+
+        Raises
+        ------
+        RecframeError
+            The frame has a column of the name of one that is added, or it is refused; its relevance
+            is read only for "best" and "worst".
+
+        See Also
+        --------
+        top : The first rows of every user.
+        """
+        options = rank_options(self._options)
+        columns = top_columns(self._sample, None, options, self._call)
+        return self._map(list_ranks, columns, options, reads_all=True)
+
+    @property
+    def _sample(self) -> pd.DataFrame:
+        return make_sample(self._frame)
+
+    def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> Any:
+        return super()._per_user(metrics)  # one form for one metric or several
+
+    def _open(self, columns: Columns, options: Options) -> tuple[dict[str, Any], Options]:
+        """Return truth and exclude, if any, and the options that go with them, all checked."""
+        check_kinds(self._frame, columns)
+        return open_beside(self._given, self._frame, columns, options)
+
+    def _map(
+        self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
+    ) -> Any:
+        beside, options = self._open(columns, options)
+        how = {"reads_all": reads_all, "keeps": self._partitioned}
+        source = lazy.bring_together(self._frame, beside, columns, options, **how)
+        made = partitions.make_empty(make, self._sample, columns, options)
+        own = self._frame.columns if reads_all else list(map(str, columns.users)) or ["user"]
+        result = lazy.name_results(source, columns, made, own, reads_all=reads_all)
+        is_checked = columns.user is not None and bool(beside or self._partitioned)
+        names = result.schema.names
+        task = tasks.Task(source.layout, make, columns, options, source.ids, names, is_checked)
+        return lazy.make_results(source, task, result, reads_all=reads_all)
+
+    def _add_up(
+        self,
+        make: Make,
+        columns: Columns,
+        options: Options,
+        make_table: MakeTable,
+        join: Join | None = None,
+    ) -> Any:
+        beside, options = self._open(columns, options)
+        keeps = self._partitioned
+        source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
+        empty = partitions.make_empty(make, self._sample, columns, options)
+        task = tasks.Task(source.layout, make, columns, options, source.ids, [], is_checked=True)
+        read = partial(tasks.read_part, task=task, lists_users=keeps)
+        of_all = partial(tasks.make_of_parts, task=task, make_table=make_table, empty=empty)
+        labels = list(plain_table(make_table(empty)).columns)
+        return lazy.make_of_partitions(source.rows, read, of_all, labels)
+
+    def _by_segment(self, grouping: Grouping, *_: Any) -> Any:
+        asked = " and ".join(dict.fromkeys(one.argument for one in grouping.all))
+        raise RecframeError(
+            f"{asked}: Spark takes none yet; join users' segments to .evaluate(...) and group "
+            "by them there, or pass its pandas table to recframe.summary"
+        )
+
+    def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
+        empty = lazy.make_empty(per_user, self._sample, self._options)
+        table = make_table(empty)  # which checks what is left to check
+        # Columns are there whatever the data are.
+        undefined = ["n_undefined"] if "mean" in table else UNDEFINED
+        labels = [*plain_table(table).columns, *undefined]
+        return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=False)
+
+    def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
+        empty = lazy.make_empty(per_user, self._sample, self._options)
+        labels = list(plain_table(make_table(mean_table(empty))).columns)
+        return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=True)
+
+    def _describe(self, columns: Columns, k: int) -> Any:
+        beside, options = self._open(columns, self._options)
+        truth, judgments = beside.pop("truth", None), None
+        if truth is not None:  # of which the driver tells which items no partition has
+            rows = as_frame(truth.toArrow(), truth.columns)
+            judgments = read_judgments(columns, put(options, "truth", rows))
+        keeps = self._partitioned
+        source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
+        roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
+        count = partial(tasks.count_rows, layout=source.layout, judgments=judgments, **roles)
+        parts = tasks.read_cells(lazy.make_cells(source.rows, count).toArrow())
+        return describe_partitions(parts, Lookups(judgments, None), self._sample, **roles)
+
+    def _options_for(self, user: Hashable, columns: Columns) -> Options:
+        beside, options = self._open(columns, self._options)
+        for other, one in beside.items():  # of which the user's rows are enough
+            users = find_roles(other, columns, options).users
+            options = put(options, other, lazy.find_user(one, user, users, one.columns))
+        return options
+
+    def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
+        check_kinds(self._frame, columns)
+        return lazy.find_user(self._frame, user, columns.users, columns.labels), False
 
 
 @spell_options

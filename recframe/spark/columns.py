@@ -1,19 +1,20 @@
-"""Columns of Spark DataFrames: their types, and what they cannot be."""
+"""Columns of Spark: their types, what they cannot be, and as Arrow and pandas have them."""
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import DataFrame
 from pyspark.sql import types as kinds
 
+from recframe.arrow_tables import NULLABLE
 from recframe.errors import RecframeError, quote, shorten
-from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
+from recframe.frames.ids import as_users
 from recframe.frames.names import has_role_name, is_infer, is_time
 from recframe.frames.values import OF_MEAN
 from recframe.options import Options
-from recframe.spark.tidy import as_series
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
 SIMPLE = {
@@ -43,18 +44,6 @@ def make_sample(frame: Any) -> pd.DataFrame:
         empty = pd.Series([], dtype=object)
         columns.append(empty if kind is None else as_series(pa.chunked_array([], kind)))
     return pd.DataFrame(dict(enumerate(columns))).set_axis(frame.columns, axis=1)
-
-
-def check_frame(frame: Any) -> None:
-    """Raise for what is no Spark DataFrame, and for a stream."""
-    if isinstance(frame, pd.DataFrame):
-        raise RecframeError(
-            "frame must be a Spark DataFrame, found pandas' own; pass spark.createDataFrame(frame)"
-            ", or use frame.rec"
-        )
-    if not isinstance(frame, DataFrame):
-        raise frame_error("frame", "a Spark DataFrame", frame)
-    check_whole("frame", frame)
 
 
 def check_whole(name: str, frame: Any) -> None:
@@ -93,17 +82,13 @@ def check_alike(frame: Any, columns: Columns, side: Any, roles: Columns, other: 
     pairs = [("user", *pair) for pair in zip(columns.users, roles.users, strict=True)]
     for role, own, label in [*pairs, ("item", columns.item, roles.item)]:
         of_frame, of_side = frame.schema[own].dataType, side.schema[label].dataType
-        if _kind(of_frame) is not _kind(of_side):
+        are_numbers = all(isinstance(kind, kinds.NumericType) for kind in (of_frame, of_side))
+        if type(of_frame) is not type(of_side) and not are_numbers:
             raise RecframeError(
                 f"{other}: {role}: ids of different kinds are never equal; {quote(own)} of the "
                 f"frame is {of_frame.simpleString()}, {quote(label)} of {other} "
                 f"{of_side.simpleString()}; make them one, as with F.col(...).cast('string')"
             )
-
-
-def _kind(kind: Any) -> Any:
-    """Return what ids of a type of Spark may equal others by."""
-    return kinds.NumericType if isinstance(kind, kinds.NumericType) else type(kind)
 
 
 def check_said(truth: Any, roles: Columns, options: Options) -> None:
@@ -121,15 +106,50 @@ def check_said(truth: Any, roles: Columns, options: Options) -> None:
             )
 
 
-def check_order(options: Options) -> None:
-    """Raise for options that Spark cannot follow, which keeps no order of rows."""
-    if options.tie_rule.row_order:
-        raise RecframeError(
-            f"ties={options.ties!r} reads the order of rows, which Spark does not keep; "
-            "pass ties='expected', 'best', 'worst' or 'item'"
-        )
-    if options.duplicates == "first":
-        raise RecframeError(
-            "duplicates='first' reads the order of rows, which Spark does not keep; pass "
-            "duplicates='max' or 'keep'"
-        )
+def as_frame(table: pa.Table, labels: Sequence[Hashable]) -> pd.DataFrame:
+    """Return a table as a frame with these labels; nulls round no integer."""
+    frame = pd.DataFrame(dict(enumerate(map(as_series, table.columns))), copy=False)
+    return frame.set_axis(pd.Index(labels, tupleize_cols=False), axis=1)
+
+
+def as_series(column: pa.ChunkedArray) -> pd.Series:
+    """Return a column: text as Arrow has it, integers with nulls as such."""
+    kind = column.type
+    mapper: Any = NULLABLE.get if column.null_count else None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        mapper = {kind: pd.StringDtype("pyarrow")}.get
+    return pd.Series(column.to_pandas(types_mapper=mapper))
+
+
+def as_arrays(columns: Sequence[Any], types: Sequence[pa.DataType]) -> list[pa.Array]:
+    """Return columns as Arrow has them: what is NaN is null, which Spark's own means leave out."""
+    pairs = zip(columns, types, strict=True)
+    return [pa.Array.from_pandas(column, type=kind) for column, kind in pairs]
+
+
+def as_tidy(per_user: pd.DataFrame, ids: Sequence[pa.DataType]) -> list[pa.Array]:
+    """Return a per-user table as columns with a row for each user and score.
+
+    Those of users, whose types are given, stand first.
+    """
+    scores = list(per_user.columns.unique("score"))
+    shape = len(per_user) * len(scores), per_user.shape[1] // len(scores)
+    cells = per_user.to_numpy().reshape(shape)
+    users, texts = per_user.index.repeat(len(scores)), np.tile(scores, len(per_user))
+    types = [*ids, pa.string(), *[pa.float64()] * cells.shape[1]]
+    levels = [users.get_level_values(level) for level in range(users.nlevels)]
+    columns = [*levels, texts.astype(object), *cells.T]
+    return as_arrays(columns, types)
+
+
+def as_per_user(table: pa.Table, labels: "pd.Index[Any]") -> pd.DataFrame:
+    """Return a per-user table with these columns, given it in tidy form in any order."""
+    scores, metrics = (list(labels.unique(level)) for level in ("score", "metric"))
+    *users, score = map(as_series, table.columns[: -len(metrics)])
+    values = map(as_series, table.columns[-len(metrics) :])
+    rows = pd.DataFrame(dict(zip(metrics, values, strict=True)))
+    rows.index = as_users(list(map(pd.Index, users)))
+    of_each = [rows[(score == one).to_numpy(bool)] for one in scores]
+    of_each = [values.reindex(of_each[0].index) for values in of_each]
+    per_user = pd.concat(of_each, axis=1, keys=scores, names=["score", "metric"])
+    return pd.DataFrame(per_user, dtype=float)

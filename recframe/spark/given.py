@@ -8,11 +8,21 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import RecframeError, shorten
-from recframe.frames.columns import Columns, get_column
-from recframe.frames.judgments import load_frame, read_excluded, read_judgments
+from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
+from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
 from recframe.options import Options
-from recframe.spark.beside import BESIDE, find_roles, put
 from recframe.spark.columns import check_alike, check_kinds, check_said, check_whole, make_sample
+
+BESIDE = ("truth", "exclude")  # the options that are frames
+
+
+def find_roles(other: str, columns: Columns, options: Options) -> Columns:
+    """Return the label of each role in truth, or in what is excluded, where it is a frame."""
+    frame: Any = getattr(options, other)
+    with naming(other):
+        if other == "truth":
+            return find_truth_columns(frame, columns, options)
+        return find_pair_columns(frame, columns)
 
 
 def open_beside(
@@ -26,11 +36,11 @@ def open_beside(
     for other in BESIDE:
         if getattr(options, other) is None:
             continue
-        is_given = other in given
-        one, options = (
-            (given[other], options) if is_given else _hand_over(other, frame, columns, options)
-        )
-        options = put(options, {other: make_sample(one)})
+        if other in given:
+            one = given[other]
+        else:
+            one, options = _hand_over(other, frame, columns, options)
+        options = put(options, other, make_sample(one))
         roles = find_roles(other, columns, options)
         check_whole(other, one)
         check_kinds(one, roles)
@@ -42,28 +52,35 @@ def open_beside(
     return beside, options
 
 
+def put(options: Options, other: str, frame: Any) -> Options:
+    """Return options with another frame as truth or exclude."""
+    given: dict[str, Any] = {other: frame}
+    return replace(options, **given)
+
+
 def _hand_over(other: str, frame: Any, columns: Columns, options: Options) -> tuple[Any, Options]:
-    """Return truth or exclude of pandas, or of a file, on Spark; their columns have new names."""
+    """Return truth or exclude of pandas, or of a file, on Spark; those of truth have new names."""
     table = load_frame(other, getattr(options, other))
-    options = put(options, {other: table})
+    options = put(options, other, table)
+    found = find_roles(other, columns, options)
+    users: list[Any] = columns.users  # by which those of exclude are found, as is its item
+    item: Any = columns.item
     if other == "truth":
         read_judgments(columns, options)
+        users, item = [f"user{number}" for number in range(len(found.users))], "item"
+        relevant = None if found.relevant is None else "relevant"
+        options = replace(options, truth_user=users, truth_item=item, relevant=relevant)
     else:
         read_excluded(columns, options)
-    found = find_roles(other, columns, options)
-    if other == "truth":
-        relevant = None if found.relevant is None else "relevant"
-        users: list[Any] = [f"user{number}" for number in range(len(found.users))]
-        options = replace(options, truth_user=users, truth_item="item", relevant=relevant)
-        item: Any = "item"
-    else:  # whose columns go by the names of the frame's
-        users, item, relevant = columns.users, columns.item, None
-    labels = dict(zip(users, found.users, strict=True))
-    labels |= {item: found.item, relevant: found.relevant}
+    labels = [
+        *zip(users, found.users, strict=True),
+        (item, found.item),
+        ("relevant", found.relevant),
+    ]
     try:
         arrays = {
             str(name): _as_array(get_column(table, label))
-            for name, label in labels.items()
+            for name, label in labels
             if label is not None
         }
         return frame.sparkSession.createDataFrame(pa.table(arrays)), options

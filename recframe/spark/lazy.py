@@ -12,11 +12,12 @@ from pyspark.sql import types as kinds
 from recframe.analysis.inspect import N_IDS_NAMED
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns, other_labels
+from recframe.frames.tables import make_columns
+from recframe.methods import MakeTable
 from recframe.options import Options
-from recframe.spark import cells, tasks
-from recframe.spark.beside import find_roles, put
-from recframe.spark.columns import make_sample
-from recframe.spark.tidy import as_frame, type_of
+from recframe.spark import tasks
+from recframe.spark.columns import as_frame, make_sample
+from recframe.spark.given import find_roles
 
 INTEGERS = (kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType)
 CELL_FIELDS = [
@@ -30,65 +31,26 @@ OF_RESULTS = {
 }
 
 
+TEXT_LABELS = ("score", "metric", "baseline", "interval", "test")
+
+
+class UserRows(NamedTuple):
+    """Rows of which those of a user are in one partition, and what their columns are.
+
+    Users in results have the types of the columns `ids`, of the frame or of truth.
+    """
+
+    rows: Any
+    layout: tasks.PartitionLayout
+    ids: list[str]
+
+
 class ResultColumns(NamedTuple):
     """The columns of a result: Spark's schema by names of their own, and the labels they get."""
 
     schema: Any
     labels: list[str]
     users: list[str]
-
-
-class UserRows(NamedTuple):
-    """Rows of which those of a user are in one partition, what their columns are, and the users'.
-
-    Each column of users is one, or one of the frame and one of truth.
-    """
-
-    rows: Any
-    layout: tasks.PartitionLayout
-    users: list[list[str]]
-
-    def make_result(
-        self, made: pd.DataFrame, own: list[str], columns: Columns, *, reads_all: bool
-    ) -> ResultColumns:
-        """Return the columns of what is made, given it for no row and the columns of the frame."""
-        types, string, double = self.rows.schema, kinds.StringType(), kinds.DoubleType()
-        if reads_all:
-            added = ["ranked_by", "rank"] if len(columns.scores) > 1 else ["rank"]
-            given = [types[name].dataType for name in self.layout.frame]
-            given += [string, double] if len(added) > 1 else [double]
-            places = [list(self.layout.frame).index(of_frame) for of_frame, *_ in self.users]
-        else:
-            own = list(map(str, columns.users)) or ["user"]
-            added = ["score", *made.columns.unique("metric")]
-            ids = [_type_of([types[name].dataType for name in names]) for names in self.users]
-            given = [*(ids or [string]), string, *[double] * (len(added) - 1)]
-            places = list(range(len(own)))
-        _check_labels(own, added)
-        labels = [*own, *added]
-        names = [f"r{at}" for at in range(len(labels))]
-        fields = map(kinds.StructField, names, given)
-        return ResultColumns(kinds.StructType(list(fields)), labels, [names[at] for at in places])
-
-
-def _type_of(ids: list[Any]) -> Any:
-    """Return the type of ids of the frame and of truth, of integers the wider one."""
-    return max(ids, key=_width) if all(map(_width, ids)) else ids[0]
-
-
-def _width(kind: Any) -> int:
-    """Return how wide a type of integers is, 0 of another."""
-    return 1 + INTEGERS.index(type(kind)) if type(kind) in INTEGERS else 0
-
-
-def _check_labels(own: list[str], added: list[str]) -> None:
-    """Raise where a column has the name of one that is added, as Spark compares names."""
-    names = {label.casefold() for label in added}
-    for label in own:
-        if label.casefold() in names:
-            raise RecframeError(
-                f"the column {quote(label)} has the name of one of the result; rename it"
-            )
 
 
 def bring_together(
@@ -105,76 +67,112 @@ def bring_together(
     Where it `keeps` its rows, they are so already, unless others are to join them.
     The columns are called by their places, whatever their labels are.
     """
-    labels = list(frame.columns)
     others = other_labels(make_sample(frame), columns.labels)
-    own = {f"f{at}": one for at, one in enumerate(labels) if reads_all or one in columns.labels}
+    own: dict[str, Hashable] = {
+        f"f{at}": label
+        for at, label in enumerate(frame.columns)
+        if reads_all or label in columns.labels
+    }
     names = {label: name for name, label in own.items()}
-    rows = frame.toDF(*(f"f{at}" for at in range(len(labels)))).select(*own)
-    users = {"": [names[label] for label in columns.users]}
+    rows = _by_place(frame, "f").select(*own)
+    users = [[names[label]] for label in columns.users]  # of each: the frame's, and the others'
     sides: dict[str, dict[str, Hashable]] = {}
-    for number, (other, side) in enumerate(beside.items()):
+    for number, (other, side) in enumerate(beside.items(), 1):
         roles = find_roles(other, columns, options)
         same = dict(zip(roles.users, columns.users, strict=True)) | {roles.item: columns.item}
-        kinds_of = {field.name: field.dataType for field in side.schema}
-        sides[other] = {}
+        sides[other], picked = {}, []
         for at, label in enumerate(roles.labels):
-            match = same.get(label)
-            is_shared = match is not None and frame.schema[match].dataType == kinds_of[label]
-            sides[other][names[match] if is_shared else f"{other}{at}"] = label
-        users[other] = list(sides[other])[: len(columns.users)]  # the first labels are the users'
-        places = [side.columns.index(label) for label in roles.labels]
-        side = side.toDF(*(f"c{at}" for at in range(len(side.columns))))
-        picked = [
-            F.col(f"c{at}").alias(name) for at, name in zip(places, sides[other], strict=True)
-        ]
-        if number == 0:
+            match, kind = same.get(label), side.schema[label].dataType
+            is_shared = match is not None and frame.schema[match].dataType == kind
+            name = names[match] if is_shared else f"{other}{at}"
+            sides[other][name] = label
+            picked.append(F.col(f"c{side.columns.index(label)}").alias(name))
+        for of_user, name in zip(users, sides[other], strict=False):  # the users' labels are first
+            of_user.append(name)
+        if number == 1:
             rows = rows.withColumn(tasks.SIDE, F.lit(0).cast("byte"))
-        rows = rows.unionByName(
-            side.select(*picked).withColumn(tasks.SIDE, F.lit(number + 1).cast("byte")),
-            allowMissingColumns=True,
-        )
+        picked.append(F.lit(number).cast("byte").alias(tasks.SIDE))
+        rows = rows.unionByName(_by_place(side, "c").select(*picked), allowMissingColumns=True)
     layout = tasks.PartitionLayout(own, sides, others)
     if columns.user is None:
         return UserRows(rows.repartition(1), layout, [])
     if beside or not keeps:
-        rows = rows.repartition(*(_key(rows, names) for names in _join(list(users.values()))))
-    return UserRows(rows, layout, _join([users[side] for side in ("", "truth") if side in users]))
+        rows = rows.repartition(*(_find_key(rows, of_user) for of_user in users))
+    n_named = 2 if "truth" in beside else 1
+    return UserRows(rows, layout, [_find_widest(rows, of_user[:n_named]) for of_user in users])
 
 
-def _join(sides: list[list[str]]) -> list[list[str]]:
-    """Return the names of each column of users, where sides may share them."""
-    return [list(dict.fromkeys(names)) for names in zip(*sides, strict=True)]
+def _by_place(frame: Any, letter: str) -> Any:
+    """Return a frame whose columns are called by their places."""
+    return frame.toDF(*(f"{letter}{at}" for at in range(len(frame.columns))))
 
 
-def _key(rows: Any, users: list[str]) -> Any:
-    """Return what equal ids in a column of users have in common, whatever their types."""
-    types = [rows.schema[user].dataType for user in users]
-    common = "string"
+def _find_widest(rows: Any, users: list[str]) -> str:
+    """Return which column of users has the widest type of integers; of others the first."""
+    types = [type(rows.schema[name].dataType) for name in users]
+    if not all(kind in INTEGERS for kind in types):
+        return users[0]
+    return users[max(range(len(users)), key=lambda at: INTEGERS.index(types[at]))]
+
+
+def _find_key(rows: Any, users: list[str]) -> Any:
+    """Return what equal ids in columns of users have in common, whatever their types."""
+    users = list(dict.fromkeys(users))
+    if len(users) == 1:
+        return F.col(users[0])
+    types, common = [rows.schema[user].dataType for user in users], "string"
     if all(isinstance(kind, kinds.NumericType) for kind in types):
         common = "long" if all(isinstance(kind, INTEGERS) for kind in types) else "double"
-    ids = [F.col(user).cast(common) if len(users) > 1 else F.col(user) for user in users]
-    return F.coalesce(*ids)
+    return F.coalesce(*(F.col(user).cast(common) for user in users))
 
 
-def make_checked(rows: Any, run: Any, result: ResultColumns, task: tasks.Task) -> Any:
+def name_results(
+    source: UserRows, columns: Columns, made: pd.DataFrame, own: list[str], *, reads_all: bool
+) -> ResultColumns:
+    """Return the columns of results, given what is made of no row and the columns before it."""
+    if reads_all:
+        names, of_frame = list(source.layout.frame), list(source.layout.frame.values())
+        users = [of_frame.index(label) for label in columns.users]
+        added = ["ranked_by", "rank"] if len(columns.scores) > 1 else ["rank"]
+    else:
+        names, users = source.ids, list(range(len(own)))
+        added = ["score", *made.columns.unique("metric")]
+    for label in own:
+        if label.casefold() in {one.casefold() for one in added}:  # as Spark compares names
+            raise RecframeError(
+                f"the column {quote(label)} has the name of one of the result; rename it"
+            )
+    types = [source.rows.schema[name].dataType for name in names] or [kinds.StringType()]
+    types += [kinds.DoubleType() if at else kinds.StringType() for at in range(len(added))]
+    if len(added) == 1:  # the rank
+        types[-1] = kinds.DoubleType()
+    fields = [kinds.StructField(f"r{at}", kind) for at, kind in enumerate(types)]
+    return ResultColumns(kinds.StructType(fields), [*own, *added], [f"r{at}" for at in users])
+
+
+def make_results(source: UserRows, task: tasks.Task, result: ResultColumns, **how: bool) -> Any:
     """Return what is made of every partition, checked when it is computed where that is needed."""
-    schema = result.schema
+    make, schema = partial(tasks.make_result, task=task, **how), result.schema
     if not task.is_checked:
-        return rows.mapInArrow(run, schema).toDF(*result.labels)
+        return _map(source.rows, make, schema).toDF(*result.labels)
     wider = kinds.StructType([*schema.fields, *CELL_FIELDS])
     # A user's results meet, and so do all cells. Both branches below share what is here.
-    made = rows.mapInArrow(run, wider).repartition(*map(F.col, result.users))
-    finish = partial(tasks.finish, names=schema.names, users=result.users)
-    done = made.mapInArrow(finish, schema)
-    if task.layout.beside:
+    made = _map(source.rows, make, wider).repartition(*map(F.col, result.users))
+    done = _map(made, partial(tasks.finish, names=schema.names, users=result.users), schema)
+    if source.layout.beside:
         # In front, so that no first rows are shown of what is refused.
-        done = made.mapInArrow(tasks.check_beside, schema).union(done)
+        done = _map(made, partial(tasks.check_beside, names=schema.names), schema).union(done)
     return done.toDF(*result.labels)
 
 
-def make_cells(frame: Any, read: Callable[[pa.Table], Any]) -> Any:
+def _map(rows: Any, make: Callable[[pa.Table], pa.Table], schema: Any) -> Any:
+    """Return what is made of every partition that has rows."""
+    return rows.mapInArrow(partial(tasks.run, make=make), schema)
+
+
+def make_cells(rows: Any, read: Callable[[pa.Table], Any]) -> Any:
     """Return what is read of every partition, in a cell for each."""
-    return frame.mapInArrow(partial(cells.make_cell, make=read), kinds.StructType(CELL_FIELDS))
+    return _map(rows, partial(tasks.make_cell, read=read), kinds.StructType(CELL_FIELDS))
 
 
 def make_of_partitions(
@@ -186,22 +184,21 @@ def make_of_partitions(
     """Return what is made, in one place, of what is read of every partition."""
     always = [F.lit(None).cast(field.dataType).alias(field.name) for field in CELL_FIELDS]
     made = make_cells(rows, read).union(rows.sparkSession.range(1).select(*always))
-    fields = [kinds.StructField(label, OF_RESULTS[type_of(label)]) for label in labels]
-    make_one = partial(cells.make_of_cells, make=make, labels=labels)
-    return made.repartition(1).mapInArrow(make_one, kinds.StructType(fields))
+    types = dict.fromkeys(labels, pa.float64())
+    types |= {label: pa.string() for label in labels if label in TEXT_LABELS}
+    types |= {label: pa.int64() for label in labels if label == "k" or label.startswith("n_")}
+    fields = [kinds.StructField(label, OF_RESULTS[types[label]]) for label in labels]
+    make_one = partial(tasks.make_of_cells, make=make, types=types)
+    return _map(made.repartition(1), make_one, kinds.StructType(fields))
 
 
 def make_of_users(
-    per_user: Any,
-    read: Callable[..., Any],
-    make: Callable[[list[Any]], pd.DataFrame],
-    labels: list[str],
-    empty: pd.DataFrame,
+    per_user: Any, empty: pd.DataFrame, make_table: MakeTable, labels: list[str], *, as_sums: bool
 ) -> Any:
-    """Return what is made, in one place, of what is read of every part of a per-user table."""
-    scores, metrics = (list(empty.columns.unique(level)) for level in ("score", "metric"))
-    plain = per_user.toDF(*(f"r{at}" for at in range(len(per_user.columns))))
-    return make_of_partitions(plain, partial(read, scores=scores, metrics=metrics), make, labels)
+    """Return what is made, in one place, of a per-user table, or of means by sums of its parts."""
+    read = partial(tasks.read_users, empty=empty, as_sums=as_sums)
+    make = partial(tasks.make_of_users, empty=empty, make_table=make_table, as_sums=as_sums)
+    return make_of_partitions(_by_place(per_user, "r"), read, make, labels)
 
 
 def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.DataFrame:
@@ -209,27 +206,16 @@ def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.Data
     # Which columns are scores depends on no other role, and some metrics need no relevance.
     columns = find_columns(sample, options, with_relevant=False)
     metrics = per_user.columns[max(1, len(columns.users)) + 1 :]
-    labels = pd.MultiIndex.from_product([columns.scores, metrics], names=["score", "metric"])
-    return pd.DataFrame(columns=labels, dtype=float)
+    return pd.DataFrame(columns=make_columns(columns.scores, metrics), dtype=float)
 
 
-def pick(frame: Any, labels: list[Hashable]) -> Any:
-    """Return the columns of these labels, whatever signs they have."""
-    return frame.select(*("`{}`".format(str(label).replace("`", "``")) for label in labels))
-
-
-def find_user(frame: Any, user: Hashable, users: list[Hashable]) -> pd.DataFrame:
-    """Return the rows of one user; a few others where there is none."""
-    labels = list(frame.columns)
-    plain = frame.toDF(*(f"c{at}" for at in range(len(labels))))
+def find_user(
+    frame: Any, user: Hashable, users: list[Hashable], labels: list[Hashable]
+) -> pd.DataFrame:
+    """Return the rows of one user, in these columns; a few others where there is none."""
+    # By their places, whatever signs they have.
+    own = [f"c{frame.columns.index(label)}" for label in labels]
+    rows = _by_place(frame, "c").select(*own)
     find = partial(tasks.find_rows, user=user, users=users, labels=labels)
-    found = plain.mapInArrow(find, plain.schema).toArrow()
-    return as_frame(found if len(found) else plain.limit(N_IDS_NAMED).toArrow(), labels)
-
-
-def find_beside(
-    beside: Mapping[str, Any], user: Hashable, columns: Columns, options: Options
-) -> Options:
-    """Return options with the rows of one user in truth and in exclude."""
-    labels = {other: find_roles(other, columns, options).users for other in beside}
-    return put(options, {other: find_user(beside[other], user, labels[other]) for other in beside})
+    found = _map(rows, find, rows.schema).toArrow()
+    return as_frame(found if len(found) else rows.limit(N_IDS_NAMED).toArrow(), labels)

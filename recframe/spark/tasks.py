@@ -1,7 +1,8 @@
-"""What Spark's workers run: functions of the Arrow batches of a partition, found there by name."""
+"""What Spark's workers run: functions of the Arrow table of a partition, found there by name."""
 
 import pickle
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,25 +13,35 @@ from pyspark import TaskContext
 
 from recframe.analysis.inspect import is_user
 from recframe.calls import public
-from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
-from recframe.frames.duplicates import advise_blindly
-from recframe.methods import Make
+from recframe.frames.judgments import Judgments, read_excluded
+from recframe.frames.tables import mean_of_sums, plain_table, sort_table, sum_and_count
+from recframe.methods import Make, MakeTable
 from recframe.options import Options
-from recframe.spark.beside import Common, check_common, join_ids, put, read_partition
-from recframe.spark.tidy import (
-    as_arrays,
-    as_frame,
-    as_tidy,
+from recframe.partitions import (
+    Lookups,
+    PartitionResult,
+    check_common,
+    check_partitions,
+    count_partition,
+    make_partition,
+    read_lookups,
 )
-
-Batches = Iterable[pa.RecordBatch]
+from recframe.spark.columns import as_arrays, as_frame, as_per_user, as_tidy
 
 RETURNED_ROWS = 1 << 16  # of a batch
 SIDE, PARTITION, CELL = "side", "partition", "cell"  # columns beside those of rows and results
 CELL_TYPES = {PARTITION: pa.int32(), CELL: pa.binary()}
 
-Said = list[Common] | RecframeError  # what a partition has in common with others, or is refused for
+
+def run(
+    batches: Iterable[pa.RecordBatch], make: Callable[[pa.Table], pa.Table]
+) -> Iterator[pa.RecordBatch]:
+    """Yield what is made of the rows of a partition, where it has some."""
+    if found := [batch for batch in batches if batch.num_rows]:
+        made = public(make)(pa.Table.from_batches(found))
+        yield from made.to_batches(max_chunksize=RETURNED_ROWS)
 
 
 class PartitionLayout(NamedTuple):
@@ -46,146 +57,108 @@ class PartitionLayout(NamedTuple):
 
     def split(self, table: pa.Table, options: Options) -> tuple[pa.Table, pd.DataFrame, Options]:
         """Return the rows of the frame, as such too, and options with the others' rows."""
-        rows = [table.select(list(self.frame))]
+        rows, given = table, {}
         if self.beside:
-            of_each = [table.filter(pc.equal(table[SIDE], n)) for n in range(len(self.beside) + 1)]
-            rows = [of_each[0].select(list(self.frame))]
-            frames = {
-                other: as_frame(side.select(list(names)), list(names.values()))
-                for side, (other, names) in zip(of_each[1:], self.beside.items(), strict=True)
-            }
-            options = put(options, frames)
-        return rows[0], as_frame(rows[0], list(self.frame.values())), options
+            rows = table.filter(pc.equal(table[SIDE], 0))
+            for number, (other, names) in enumerate(self.beside.items(), 1):
+                side = table.filter(pc.equal(table[SIDE], number)).select(list(names))
+                given[other] = as_frame(side, list(names.values()))
+        rows = rows.select(list(self.frame))
+        found: dict[str, Any] = given
+        return rows, as_frame(rows, list(self.frame.values())), replace(options, **found)
 
 
 class Task(NamedTuple):
     """What is made of the rows of every partition, and how it is handed back.
 
-    That is by columns of these `names`; where the result `is_checked`, with those of `CELL_TYPES`.
+    That is by columns of these `names`, those of users in the types of the columns `ids`; where
+    the result `is_checked`, with those of `CELL_TYPES`.
     """
 
     layout: PartitionLayout
     make: Make
     columns: Columns
     options: Options
+    ids: list[str]
     names: list[str]
-    users: list[list[str]]
     is_checked: bool
 
-    @public
-    def run(self, table: pa.Table) -> tuple[pa.Table, pd.DataFrame, list[Common]]:
-        """Return rows of the frame, what is made of them, what they have in common with others."""
+    def run(self, table: pa.Table) -> tuple[pa.Table, PartitionResult]:
+        """Return rows of the frame, and what is made of them."""
         rows, frame, options = self.layout.split(table, self.options)
+        roles = self.columns, options
         try:
-            interactions, common = read_partition(frame, self.columns, options)
-            return rows, self.make(interactions, options), common
+            lookups = read_lookups(*roles, is_all=self.columns.user is None)
+            made = make_partition(
+                frame, lookups, self.make, *roles, self.layout.others, is_apart=True
+            )
         except RecframeError as error:
-            said = str(error)
-            if isinstance(error, RepeatedPairError) and error.found:
-                said = f"{error.found}; {advise_blindly(self.layout.others)}"
             n_rows = f"{len(frame):,} row{'s' * (len(frame) != 1)}"
-            raise type(error)(f"in a partition of {n_rows}: {said}") from error
-
-    def attempt(self, table: pa.Table) -> tuple[pa.Table, pd.DataFrame, Said]:
-        """Return the same, or where others are beside the rows what is made of none, and why.
-
-        That is raised with what all parts together are refused for, in one stage: of two stages
-        that fail at once Spark makes an error of pages.
-        """
-        try:
-            return self.run(table)
-        except RecframeError as error:
-            if not self.layout.beside or self.columns.user is None:
-                raise
-            return *self.run(table.slice(0, 0))[:2], error
-
-    def give(self, columns: list[Any], said: Said) -> Iterator[pa.RecordBatch]:
-        """Yield a result in batches."""
-        table = pa.table(columns, self.names)
-        if self.is_checked:
-            beside = [pa.repeat(number(), len(table)), pa.nulls(len(table), CELL_TYPES[CELL])]
-            for name, column in zip(CELL_TYPES, beside, strict=True):
-                table = table.append_column(name, column)
-            if said:  # in a row without a user, all of which meet in one partition
-                table = pa.concat_tables([table, in_cell(said)], promote_options="default")
-        yield from table.to_batches(max_chunksize=RETURNED_ROWS)
+            raise type(error)(f"in a partition of {n_rows}: {error}") from error
+        return rows, made
 
 
-def make_users(batches: Batches, task: Task) -> Iterator[pa.RecordBatch]:
-    """Yield the per-user table of a partition in tidy form."""
-    if (table := gather(batches)) is not None:
-        _, made, said = task.attempt(table)
-        ids = [_type_of([table.schema.field(name).type for name in names]) for names in task.users]
-        yield from task.give(as_tidy(made, ids or [pa.string()]), said)
-
-
-def _type_of(ids: list[pa.DataType]) -> pa.DataType:
-    """Return the type of ids of the frame and of truth, of integers the wider one."""
-    are_integers = all(map(pa.types.is_integer, ids))
-    return max(ids, key=lambda kind: kind.bit_width) if are_integers else ids[0]
-
-
-def make_rows(batches: Batches, task: Task) -> Iterator[pa.RecordBatch]:
-    """Yield rows of a partition with the ranks that are made of them."""
-    if (table := gather(batches)) is not None:
-        rows, made, said = task.attempt(table)
-        rows = rows.take(pa.array(made.index.to_numpy(np.int64)))
+def make_result(table: pa.Table, task: Task, *, reads_all: bool) -> pa.Table:
+    """Return the per-user table of a partition in tidy form, or its rows with their ranks."""
+    said: Any = None
+    try:
+        rows, result = task.run(table)
+        said = result.common
+    except RecframeError as error:
+        if not task.layout.beside or task.columns.user is None:
+            raise
+        # Raised with what all parts together are refused for, in one stage: of two stages that
+        # fail at once Spark makes an error of pages.
+        (rows, result), said = task.run(table.slice(0, 0)), error
+    if reads_all:
+        rows = rows.take(pa.array(result.made.index.to_numpy(np.int64)))
         n_added = len(task.names) - rows.num_columns
-        types = [pa.string(), pa.float64()][-n_added:]
-        added = [values for _, values in made.iloc[:, -n_added:].items()]
-        yield from task.give([*rows.columns, *as_arrays(added, types)], said)
+        added = [values for _, values in result.made.iloc[:, -n_added:].items()]
+        columns = [*rows.columns, *as_arrays(added, [pa.string(), pa.float64()][-n_added:])]
+    else:
+        types = [table.schema.field(name).type for name in task.ids]
+        columns = as_tidy(result.made, types or [pa.string()])
+    made = pa.table(columns, task.names)
+    if task.is_checked:
+        number, nulls = _in_cell(None)[PARTITION][0], pa.nulls(len(made), CELL_TYPES[CELL])
+        made = made.append_column(PARTITION, pa.repeat(number, len(made)))
+        made = made.append_column(CELL, nulls)
+        if said:  # in a row without a user, all of which meet in one partition
+            made = pa.concat_tables([made, _in_cell(said)], promote_options="default")
+    return made
 
 
-def gather(batches: Batches) -> pa.Table | None:
-    """Return the rows of a partition, None where it has none."""
-    held = [batch for batch in batches if batch.num_rows]
-    return pa.Table.from_batches(held) if held else None
-
-
-def number() -> pa.Scalar:
-    """Return the number of the partition."""
-    return pa.scalar(TaskContext.get().partitionId(), CELL_TYPES[PARTITION])
-
-
-def in_cell(value: object) -> pa.Table:
+def _in_cell(value: object) -> pa.Table:
     """Return a row that has the number of the partition, and a value in its cell."""
-    row = {PARTITION: [number()], CELL: [pickle.dumps(value)]}
+    row = {PARTITION: [TaskContext.get().partitionId()], CELL: [pickle.dumps(value)]}
     return pa.table({name: pa.array(row[name], CELL_TYPES[name]) for name in row})
+
+
+def read_cells(table: pa.Table) -> list[Any]:
+    """Return what is in cells, in the order of the partitions that they come from."""
+    cells = table.filter(pc.is_valid(table[CELL])).sort_by(PARTITION)[CELL]
+    return [pickle.loads(cell) for cell in cells.to_pylist()]
 
 
 # What is checked when all results of a user, and all cells, have been brought together.
 
 
-def finish(batches: Batches, names: list[str], users: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yield results that are checked, without what was added to check them."""
-    if (table := gather(batches)) is not None:
-        table = table.filter(pc.is_null(table[CELL]))
-        _check_whole(table, users)
-        yield from table.select(names).to_batches(max_chunksize=RETURNED_ROWS)
+def check_beside(table: pa.Table, names: list[str]) -> pa.Table:
+    """Return no row, or raise what a partition is refused for, or all together are."""
+    parts = read_cells(table)
+    for said in parts:
+        if isinstance(said, RecframeError):
+            raise said
+    check_common([one for said in parts for one in said])
+    return table.select(names).slice(0, 0)
 
 
-def check_beside(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Yield nothing; raise what a partition is refused for, or all are that have nothing in common.
+def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
+    """Return results without what was added to check them.
 
-    That is with truth, or with exclude.
+    Raise where those of a user come from several partitions.
     """
-    if (table := gather(batches)) is not None:
-        _check_said([pickle.loads(cell) for cell in table[CELL].drop_null().to_pylist()])
-    yield from ()
-
-
-@public
-def _check_said(parts: list[Said]) -> None:
-    """Raise what a partition was refused for, or where no user or item is in common with others."""
-    refused = [said for said in parts if isinstance(said, RecframeError)]
-    if refused:
-        raise refused[0]
-    check_common([one for said in parts if not isinstance(said, RecframeError) for one in said])
-
-
-@public
-def _check_whole(table: pa.Table, users: list[str]) -> None:
-    """Raise where results of a user come from several partitions."""
+    table = table.filter(pc.is_null(table[CELL]))
     of_users = table.group_by([*users, PARTITION]).aggregate([]).drop_null()
     counts = of_users.group_by(users).aggregate([(PARTITION, "count")])
     if of_users.num_rows > counts.num_rows:
@@ -197,23 +170,68 @@ def _check_whole(table: pa.Table, users: list[str]) -> None:
             f"rows in {n_partitions[most]} partitions; leave "
             "partitioned=True out to have them brought together"
         )
+    return table.select(names)
 
 
-def join_users(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
-    """Return the users of all partitions; raise where one is in several."""
-    users = join_ids(parts)
-    if (n_users := users.nunique()) < len(users):
-        raise RecframeError(
-            f"partitioned=True: {n_users} users in all, but the partitions have {len(users)} "
-            "together; leave partitioned=True out to have them brought together"
-        )
-    return users
+# What is said of all users: made of one cell of each partition.
+
+
+def make_cell(table: pa.Table, read: Callable[[pa.Table], Any]) -> pa.Table:
+    """Return what is read of a partition, in a cell."""
+    return _in_cell(read(table))
+
+
+def make_of_cells(
+    table: pa.Table, make: Callable[[list[Any]], pd.DataFrame], types: dict[str, pa.DataType]
+) -> pa.Table:
+    """Return what is made of the cells of all partitions, in tidy form."""
+    made, labels = plain_table(make(read_cells(table))), list(types)
+    columns = [made[label] if label in made else np.zeros(len(made)) for label in labels]
+    return pa.table(as_arrays(columns, list(types.values())), labels)
+
+
+def read_part(table: pa.Table, task: Task, *, lists_users: bool) -> PartitionResult:
+    """Return what is made of a partition, and its users where they are listed."""
+    _, result = task.run(table)
+    return result if lists_users else result._replace(users=result.users[:0])
+
+
+def make_of_parts(
+    parts: list[PartitionResult], task: Task, make_table: MakeTable, empty: pd.DataFrame
+) -> pd.DataFrame:
+    """Return what is made of what is made of all partitions, once they have been checked."""
+    check_partitions(parts, Lookups(None, None), task.columns, task.options)
+    return make_table(pd.concat([part.made for part in parts]) if parts else empty)
+
+
+def count_rows(
+    table: pa.Table, layout: PartitionLayout, judgments: Judgments | None, **roles: Any
+) -> PartitionResult:
+    """Return the figures of a partition, given all of truth."""
+    _, frame, roles["options"] = layout.split(table, roles["options"])
+    columns, options = roles["columns"], roles["options"]
+    excluded = read_excluded(columns, options, is_all=columns.user is None)
+    return count_partition(frame, Lookups(judgments, excluded), **roles)
+
+
+def read_users(table: pa.Table, empty: pd.DataFrame, *, as_sums: bool) -> pd.DataFrame:
+    """Return the per-user table of a partition that has it in tidy form, or its sums."""
+    per_user = as_per_user(table, empty.columns)
+    return sum_and_count(per_user) if as_sums else per_user
+
+
+def make_of_users(
+    parts: list[pd.DataFrame], empty: pd.DataFrame, make_table: MakeTable, *, as_sums: bool
+) -> pd.DataFrame:
+    """Return what is made of the per-user tables of all partitions, or of means by their sums."""
+    if as_sums:
+        return make_table(mean_of_sums(pd.concat([sum_and_count(empty), *parts])))
+    # Sums depend on the order of what is summed: in this one they are those of pandas.
+    return make_table(sort_table(pd.concat(parts)) if parts else empty)
 
 
 def find_rows(
-    batches: Batches, user: Hashable, users: list[Hashable], labels: list[Hashable]
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of one user."""
-    for batch in batches:
-        is_own = is_user(as_frame(pa.table(batch), labels), user, users)
-        yield batch.filter(pa.array(is_own))
+    table: pa.Table, user: Hashable, users: list[Hashable], labels: list[Hashable]
+) -> pa.Table:
+    """Return the rows of one user."""
+    return table.filter(pa.array(is_user(as_frame(table, labels), user, users)))

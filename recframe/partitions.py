@@ -1,0 +1,233 @@
+"""Partitions: what is made of each by Dask and by Spark, and checked of all of them together."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recframe.analysis.describe import count_figures, describe_figures
+from recframe.analysis.description import Description
+from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.frames.columns import Columns
+from recframe.frames.duplicates import advise_blindly
+from recframe.frames.ids import as_users, encode
+from recframe.frames.interactions import read_interactions
+from recframe.frames.judgments import (
+    Candidates,
+    Judgments,
+    Pairs,
+    check_rows,
+    naming,
+    read_excluded,
+    read_judgments,
+)
+from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, find_items
+from recframe.frames.truth import Judge
+from recframe.methods import Make
+from recframe.options import Options
+
+N_USERS = 1 << 13  # named as examples by a partition without a user in common
+
+
+class Common(NamedTuple):
+    """What a partition has in common with truth, or with exclude; examples where that is nothing.
+
+    Of users two are there in any case, as far as there are any.
+    """
+
+    other: str
+    are_users: bool
+    users: "pd.Index[Any]"
+    other_users: "pd.Index[Any]"
+    items: Items
+    other_items: "pd.Index[Any]"
+
+
+class PartitionResult(NamedTuple):
+    """What is made of a partition, and what is checked once that of all is there.
+
+    Of `items` is known what they have in common with truth.
+    """
+
+    made: Any
+    users: "pd.Index[Any]"
+    common: list[Common]
+    items: Items = Items(False)
+
+
+class Lookups(NamedTuple):
+    """What rows are looked up in: truth, and the pairs that are no candidates."""
+
+    judgments: Judgments | None
+    excluded: Pairs | None
+
+
+def check_bound(engine: str, partitioned: object, options: Options) -> None:
+    """Raise for a promise that is none, and for options that read the order of rows."""
+    if not isinstance(partitioned, bool):
+        raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
+    lost = f"reads the order of rows, which {engine} does not keep; pass"
+    if options.tie_rule.row_order:
+        raise RecframeError(
+            f"ties={options.ties!r} {lost} ties='expected', 'best', 'worst' or 'item'"
+        )
+    if options.duplicates == "first":
+        raise RecframeError(f"duplicates='first' {lost} duplicates='max' or 'keep'")
+
+
+def read_lookups(columns: Columns, options: Options, *, is_all: bool = True) -> Lookups:
+    """Return what rows are looked up in; where that is not all there is, it may have no row."""
+    judgments = read_judgments(columns, options, is_all=is_all) if options.has_truth else None
+    return Lookups(judgments, read_excluded(columns, options, is_all=is_all))
+
+
+def make_partition(
+    frame: pd.DataFrame,
+    lookups: Lookups,
+    make: Make,
+    columns: Columns,
+    options: Options,
+    others: list[Hashable],
+    *,
+    is_apart: bool = False,
+) -> PartitionResult:
+    """Return what is made of the rows of a partition.
+
+    The labels of `others` are of columns that are not there. Where lookups are those of its users
+    alone, which `is_apart`, users of truth without a row are added.
+    """
+    left, judge, overlaps = _leave_candidates(frame, lookups, columns, options)
+    try:
+        interactions = read_interactions(left, columns, options)
+    except RepeatedPairError as error:
+        raise RepeatedPairError(f"{error.found}; {advise_blindly(others)}") from error
+    is_all, items, users = columns.user is None, Items(False), interactions.users.ids
+    if judge is not None:
+        interactions = judge.judge(interactions, is_all=is_all, adds_absent=is_apart)
+        # Condensed rows have lost what is not common.
+        overlaps += [judge.overlap] if is_apart and not options.is_condensed else []
+        items = judge.overlap.items
+    common = [] if is_all else list(map(_find_common, overlaps))
+    return PartitionResult(make(interactions, options), users, common, items)
+
+
+def count_partition(
+    frame: pd.DataFrame, lookups: Lookups, columns: Columns, k: int, options: Options
+) -> PartitionResult:
+    """Return the figures of a partition, given all of truth."""
+    left, judge, overlaps = _leave_candidates(frame, lookups, columns, options)
+    interactions = read_interactions(left, columns, options, lenient=True)
+    figures = count_figures(interactions, options, k, judge)
+    items = Items(False) if judge is None else judge.overlap.items
+    common = [] if columns.user is None else list(map(_find_common, overlaps))
+    return PartitionResult(figures, interactions.users.ids, common, items)
+
+
+def describe_partitions(
+    parts: Sequence[PartitionResult],
+    lookups: Lookups,
+    empty: pd.DataFrame,
+    columns: Columns,
+    k: int,
+    options: Options,
+) -> Description:
+    """Return the description that the figures of partitions add up to, given a frame of no row."""
+    judge = check_partitions(parts, lookups, columns, options)
+    return describe_figures([part.made for part in parts], empty, columns, k, options, judge)
+
+
+def check_partitions(
+    parts: Sequence[PartitionResult], lookups: Lookups, columns: Columns, options: Options
+) -> Judge | None:
+    """Return the judge that has taken note of all partitions, where there is truth.
+
+    Raise where a user is in several, or all have nothing in common with truth or exclude.
+    """
+    users = join_ids([part.users for part in parts])
+    if (n_users := users.nunique()) < len(users):
+        raise RecframeError(
+            f"partitioned=True: {n_users} users in all, but the partitions have {len(users)} "
+            "together; leave partitioned=True out to have them brought together"
+        )
+    check_common([common for part in parts for common in part.common])
+    if lookups.judgments is None:
+        return None
+    judge = Judge(lookups.judgments, options)
+    if parts and columns.user is not None:
+        judge.note(users, [part.items for part in parts])
+    return judge
+
+
+def check_common(commons: Sequence[Common]) -> None:
+    """Raise where all partitions have no user, or no item, in common with truth or exclude."""
+    for other in ("truth", "exclude"):
+        parts = [common for common in commons if common.other == other]
+        if not parts:
+            continue
+        users, other_users = (
+            join_ids(ids).unique()
+            for ids in ([part.users for part in parts], [part.other_users for part in parts])
+        )
+        with naming(other):
+            check_rows(other, len(other_users))
+        are_users = any(part.are_users for part in parts)
+        are_items = any(part.items.are_common for part in parts)  # in any one partition
+        if are_users and are_items:
+            continue
+        examples, other_items = (
+            pd.Series(join_ids(ids).unique(), name="item")
+            for ids in (
+                [part.items.examples for part in parts],
+                [part.other_items for part in parts],
+            )
+        )
+        others = encode(other_items, "item")
+        items = Items(True) if are_items else find_items(examples, others, other)
+        overlap = Overlap(other_users, others, other)
+        overlap.note_users(users, np.full(len(other_users), are_users))
+        if any(N_USERS in (len(part.users), len(part.other_users)) for part in parts):
+            overlap.note_users(users[:1], overlap.is_listed)  # there may be others
+        overlap.note_items([items])
+        overlap.check()
+
+
+def _leave_candidates(
+    frame: pd.DataFrame, lookups: Lookups, columns: Columns, options: Options
+) -> tuple[pd.DataFrame, Judge | None, list[Overlap]]:
+    """Return the candidates among rows, what judges them, and what both find in common."""
+    judgments, excluded = lookups
+    judged = judgments.pairs if judgments is not None and options.is_condensed else None
+    candidates = Candidates(columns, excluded, judged)
+    left = candidates.among(frame, is_all=columns.user is None)
+    judge = None if judgments is None else Judge(judgments, options)
+    return left, judge, candidates.overlaps
+
+
+def _find_common(overlap: Overlap) -> Common:
+    """Return what a partition has in common with others, as far as all together ask."""
+    are_users, items = bool(overlap.is_listed.any()), overlap.items
+    n_shown = 2 if are_users else N_USERS
+    # Joined, these keep no more ids in their levels.
+    users, others = (join_ids([ids[:n_shown]]) for ids in (overlap.users, overlap.other_users))
+    other_items = overlap.other_items.distinct()[: 0 if items.are_common else N_EXAMPLES]
+    return Common(overlap.other, are_users, users, others, items, other_items)
+
+
+def join_ids(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
+    """Return the ids of several partitions, those of each level joined."""
+    parts = [part for part in parts if len(part)] or [*parts[:1], pd.Index([])][:1]
+    levels = [
+        pd.concat([pd.Series(part.get_level_values(level)) for part in parts])
+        for level in range(parts[0].nlevels)
+    ]
+    return as_users([pd.Index(ids, dtype=ids.dtype) for ids in levels])
+
+
+def make_empty(
+    make: Make, sample: pd.DataFrame, columns: Columns, options: Options
+) -> pd.DataFrame:
+    """Return what is made of no row."""
+    # Without rows user=None is one short ranking, which only the data may be refused for.
+    return make(read_interactions(sample, columns, options), replace(options, short="pad"))

@@ -1,0 +1,45 @@
+"""Spark's session, which all tests share; they are skipped without it."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+collect_ignore = []
+try:
+    from pyspark.sql import SparkSession
+except ImportError:
+    SparkSession = None
+if SparkSession is None or shutil.which("java") is None:
+    collect_ignore = ["test_spark.py", "test_spark_truth.py"]
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session whose shuffles have four partitions, and keep them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
+        root = str(Path(__file__).parents[2])
+        patch.setenv("PYTHONPATH", root, prepend=os.pathsep)
+        options = {
+            "spark.sql.shuffle.partitions": 4,
+            "spark.default.parallelism": 2,
+            "spark.python.daemon.module": "tests.spark_daemon",
+            # What makes long jobs quick makes short ones slow.
+            "spark.sql.codegen.wholeStage": False,
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.sql.adaptive.enabled": False,
+            "spark.ui.enabled": False,
+            "spark.ui.showConsoleProgress": False,
+            "spark.sql.session.timeZone": "Asia/Tokyo",
+        }
+        builder = SparkSession.builder.master("local[2]")
+        for name, value in options.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()

@@ -1,0 +1,390 @@
+"""recframe.spark: what pandas gives, bit for bit, lazily, on Spark itself."""
+
+import doctest
+import re
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
+
+import recframe
+import recframe.spark
+import strategies
+from sparkly import (
+    IDS,
+    METRICS,
+    OF_TRUTH,
+    ROLES,
+    TRUTHS,
+    assert_catalogue,
+    assert_same,
+    make,
+    on_spark,
+    refusal,
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Spark's own
+]
+
+
+@pytest.mark.parametrize(
+    ("ids", "ties"),
+    [*zip(IDS, ["expected", "best", "item", "worst", "item", "expected"], strict=True)],
+)
+def test_values_equal_those_of_pandas(spark, ids, ties):
+    """In every metric, of users of every type, who keep it; some partitions have no row."""
+    frame, _ = make(ids)
+    asked = {**ROLES, "ties": ties}
+    result = recframe.spark.rec(on_spark(spark, frame, ids))(**asked).evaluate(METRICS)
+
+    assert [("User.Id", ids), ("score", "string")] == result.dtypes[:2]
+    assert {"double"} == {kind for _, kind in result.dtypes[2:]}
+    assert_same(frame.rec(**asked).evaluate(METRICS), result)
+
+
+def test_what_is_undefined_is_null(spark):
+    """Spark's own means leave null out, and would be NaN for NaN."""
+    frame, _ = make()
+    result = recframe.spark.rec(on_spark(spark, frame), **ROLES).r_precision()
+    (mean,) = result.where("score = 'knn_score'").agg(F.avg("r_precision")).first()
+
+    assert frame.rec(**ROLES).r_precision()["knn_score"].isna().any()
+    assert mean == pytest.approx(frame.rec(**ROLES).r_precision()["knn_score"].mean(), rel=1e-12)
+
+
+def test_tables_of_all_users(spark):
+    """Means, curves, intervals and differences are those of pandas, in plain columns."""
+    frame, _ = make()
+    theirs = frame.rec(**ROLES)
+    ours = recframe.spark.rec(on_spark(spark, frame), **ROLES)
+
+    mean = ours.mean(METRICS).toPandas().set_index("score").rename_axis(columns="metric")
+    pd.testing.assert_frame_equal(
+        theirs.mean(METRICS), mean, rtol=1e-12, check_index_type=False, check_column_type=False
+    )
+    curve = ours.curve("precision", k=[1, 3]).toPandas()
+    assert ["score", "k", "precision@k"] == list(curve)
+    expected = theirs.curve("precision", k=[1, 3]).to_numpy().ravel()
+    np.testing.assert_allclose(expected, curve["precision@k"], rtol=1e-12)
+    summary = ours.summary("recall@2", n_resamples=99).toPandas()
+    expected = theirs.summary("recall@2", n_resamples=99).reset_index()
+    pd.testing.assert_frame_equal(expected, summary, check_exact=True, check_dtype=False)
+    compared = ours.compare("recall@2", n_resamples=99).toPandas()
+    expected = theirs.compare("recall@2", n_resamples=99).reset_index()
+    assert ["knn_score"] == compared["baseline"].tolist()
+    assert {"n_undefined_score", "n_undefined_baseline"} < set(compared)
+    for label in expected:
+        assert expected[label].tolist() == compared[label].tolist()
+
+
+def test_curve_ends_at_the_shortest_ranking(spark):
+    """Which may be in any partition."""
+    frame, _ = make()
+    asked = {**ROLES, "short": "raise"}
+    curve = recframe.spark.rec(on_spark(spark, frame), **asked).curve()
+
+    assert frame.rec(**asked).curve().index.tolist() == sorted(set(curve.toPandas()["k"]))
+
+
+def test_rows_keep_what_they_have(spark):
+    """Ranked rows have all columns, of types of Spark that pandas has not, and their ranks."""
+    frame, _ = make()
+    sdf = on_spark(spark, frame).withColumn("tags", F.array(F.struct("doc")))
+    asked = {**ROLES, "score": "knn_score"}
+    ours, theirs = recframe.spark.rec(sdf, **asked), frame.rec(**asked)
+    ranked, top = ours.rank(), ours.top(2)
+
+    for result, expected in ((ranked, theirs.rank()["knn_score"]), (top, theirs.top(2)["rank"])):
+        assert [*sdf.dtypes, ("rank", "double")] == result.dtypes
+        rows = result.where("tags[0].doc = doc").toPandas().set_index(["User.Id", "doc"])["rank"]
+        own = frame.loc[expected.index].set_index(["User.Id", "doc"]).index
+        expected = expected.set_axis(own).sort_index()
+        pd.testing.assert_series_equal(
+            expected, rows.sort_index(), check_names=False, check_index_type=False
+        )
+    both = recframe.spark.rec(sdf, **ROLES).rank()
+    assert ["ranked_by", "rank"] == both.columns[-2:]
+    assert 2 * len(frame) == both.count()
+
+
+@pytest.mark.parametrize("missing", ["unranked", "drop"])
+def test_nulls(spark, missing):
+    """Null and NaN are both missing; integers beside nulls are not rounded."""
+    frame, _ = make()
+    frame["User.Id"] += 2**60
+    frame = frame.astype({"User.Id": "Int64", "knn_score": "Int64", "relevant": "boolean"})
+    frame.loc[[3, 70], "knn_score"] = pd.NA
+    frame.loc[[5, 90], "other.score"] = np.nan
+    if missing == "drop":
+        frame.loc[8, "User.Id"], frame.loc[9, "relevant"] = pd.NA, pd.NA
+    asked = {**ROLES, "missing": missing}
+    sdf = on_spark(spark, frame)
+    sdf = sdf.withColumn(
+        "other.score", F.when(F.col("knn_score") == 4, F.col("`other.score`")).otherwise(np.nan)
+    )
+    frame["other.score"] = frame["other.score"].where(frame["knn_score"] == 4)
+
+    metrics = METRICS[:-1]  # the column has nulls in rows that the other score ranks
+    assert_same(
+        frame.rec(**asked).evaluate(metrics), recframe.spark.rec(sdf, **asked).evaluate(metrics)
+    )
+
+
+def test_nulls_are_refused(spark):
+    """By default, in one message."""
+    frame, _ = make()
+    sdf = on_spark(spark, frame)
+    sdf = sdf.withColumn("knn_score", F.nullif(F.col("knn_score"), F.lit(3)))
+
+    said = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
+    assert said.startswith("recframe.errors.RecframeError: in a partition of ")
+    assert " rows: score='knn_score': must not be null, found " in said
+
+
+def test_catalogue(spark):
+    """Its figures are those of pandas, under ties, with given items and of truth."""
+    frame, truth = make()
+    sdf = on_spark(spark, frame)
+    items = [f"d{number}" for number in range(99)]
+    assert_catalogue(
+        frame.rec(**ROLES).catalogue(3, items), recframe.spark.rec(sdf, **ROLES).catalogue(3, items)
+    )
+    asked = {**OF_TRUTH, "unjudged": "drop", "ties": "best"}
+    given = recframe.spark.rec(sdf, truth=on_spark(spark, truth), **asked)
+    assert_catalogue(frame.rec(truth=truth, **asked).catalogue(3), given.catalogue(3))
+    few = recframe.spark.rec(sdf, **ROLES).catalogue
+    assert "items must have every item" in refusal(lambda: few(3, items[:2]))
+
+
+def test_means_of_columns_need_no_relevance(spark):
+    """Nor do the tables of all users that are made of them."""
+    frame, _ = make()
+    frame, metric = frame.drop(columns="relevant"), "mean(other.score)@2"
+    ours = recframe.spark.rec(on_spark(spark, frame), **ROLES)
+    theirs = frame.rec(**ROLES)
+
+    assert_same(theirs.evaluate(metric), ours.evaluate(metric))
+    (mean,) = ours.mean(metric).where("score = 'knn_score'").toPandas()[metric]
+    assert mean == pytest.approx(theirs.mean(metric).loc["knn_score", metric], rel=1e-12)
+
+
+def test_a_promise_that_holds(spark):
+    """With each user in one partition the rows stay there and the table is the same."""
+    frame, _ = make()
+    sdf = on_spark(spark, frame).repartition(3, "`User.Id`")
+    rec = recframe.spark.rec(sdf, partitioned=True, **ROLES)
+    result = rec.evaluate(METRICS)
+
+    assert_same(frame.rec(**ROLES).evaluate(METRICS), result)
+    assert len(frame.rec(**ROLES).top(2)) == rec.top(2).count()
+    assert frame.rec(**ROLES).describe(2).to_dict() == rec.describe(2).to_dict()
+
+
+def test_cut_offs_and_whole_rankings_of_one_user_at_a_time(spark):
+    """A partition of one user gives to the last bit what pandas gives of each metric alone."""
+    frame, labels = strategies.sparse_frame(), strategies.at_cut_offs([1, 2, 5])
+    options = {"short": "pad", "min_relevance": 1}
+    n_users = frame["user"].nunique()
+    sdf = on_spark(spark, frame).repartitionByRange(n_users, "user")
+    expected = pd.concat([frame.rec(**options).evaluate(label) for label in labels], axis=1)
+
+    assert n_users == sdf.select(F.spark_partition_id()).distinct().count()
+    assert_same(expected, recframe.spark.rec(sdf, partitioned=True, **options).evaluate(labels))
+
+
+def test_a_broken_promise_is_refused(spark):
+    """Wherever a user has rows in two partitions."""
+    frame, _ = make()
+    rec = recframe.spark.rec(on_spark(spark, frame), partitioned=True, **ROLES)
+
+    found = "partitioned=True: user .* has rows in [23] partitions; leave partitioned=True out"
+    for make_table in (rec.evaluate, rec.top):
+        with pytest.raises(PythonException, match=found):
+            make_table().toPandas()
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: \d+ users in all"):
+        rec.describe()
+
+
+@pytest.mark.parametrize("kind", [None, "pandas", "Spark"])
+def test_describe_and_inspect(spark, kind):
+    """They are computed at once, to what pandas has."""
+    frame, truth = make()
+    asked = ROLES if kind is None else OF_TRUTH
+    given = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
+    ours = recframe.spark.rec(on_spark(spark, frame), **given, **asked)
+    theirs = frame.rec(**asked, **({} if kind is None else {"truth": truth}))
+
+    assert str(theirs.describe(2)) == str(ours.describe(2))
+    user = 12
+    pd.testing.assert_frame_equal(theirs.inspect(user).metrics, ours.inspect(user).metrics)
+    assert len(theirs.inspect(3).tables["knn_score"]) == len(ours.inspect(3).tables["knn_score"])
+    with pytest.raises(recframe.RecframeError, match="user=999: no row has that id; ids of"):
+        ours.inspect(999)
+
+
+def test_a_frame_without_rows(spark):
+    """Has no user, and means that are undefined."""
+    frame, _ = make()
+    rec = recframe.spark.rec(on_spark(spark, frame).where("doc is null"), **ROLES)
+
+    assert 0 == rec.evaluate().count()
+    means = rec.mean("recall@2").toPandas()
+    assert (["knn_score", "other.score"], True) == (
+        means["score"].tolist(),
+        means["recall@2"].isna().all(),
+    )
+    assert [0, 0] == rec.describe().loc["rows"].tolist()
+
+
+def test_partitions_that_spark_joins(spark):
+    """As it does by default: the tables, and what is refused, are the same."""
+    frame, truth = make()
+    spark.conf.set("spark.sql.adaptive.enabled", True)
+    try:
+        sdf, given = on_spark(spark, frame), on_spark(spark, truth)
+        rec = recframe.spark.rec(sdf, truth=given, **OF_TRUTH)
+        assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate(METRICS), rec.evaluate(METRICS))
+        # Where two stages fail at once Spark's error is of pages, and not Python's.
+        refused = recframe.spark.rec(sdf, truth=given, **{**OF_TRUTH, "short": "raise"})
+        for find in (lambda table: table.toPandas(), lambda table: table.count()):
+            assert "k=50 is more than the ranked rows" in refusal(lambda: refused.recall(50), find)
+        promised = recframe.spark.rec(sdf, partitioned=True, **ROLES)
+        assert "partitioned=True: user" in refusal(promised.evaluate)
+    finally:
+        spark.conf.set("spark.sql.adaptive.enabled", False)
+
+
+def test_nothing_runs_before_it_is_computed(spark):
+    """Making a table reads no row."""
+    frame, truth = make()
+
+    def fail(batches):
+        raise AssertionError("this ran")
+        yield
+
+    sdf, given = (on_spark(spark, rows) for rows in (frame, truth))
+    plain = (one.toDF(*(f"c{at}" for at in range(len(one.columns)))) for one in (sdf, given))
+    failing = [one.mapInArrow(fail, one.schema) for one in plain]
+    sdf, given = failing[0].toDF(*sdf.columns), failing[1].toDF(*given.columns)
+    for asked in (ROLES, {**OF_TRUTH, "truth": given}):
+        rec = recframe.spark.rec(sdf, **asked)
+        tables = [rec.evaluate(), rec.recall(), rec.mean(), rec.summary(), rec.compare()]
+        tables += [rec.curve(), rec.rank(), rec.top(), rec.catalogue()]
+        assert "knn_score" in repr(rec)
+    assert all(isinstance(table, type(sdf)) for table in tables)
+
+
+def test_what_is_refused_at_once(spark):
+    """Arguments, options that read the order of rows, and columns of several values in a cell."""
+    frame, truth = make()
+    sdf = on_spark(spark, frame)
+    rec = recframe.spark.rec
+    lists = sdf.withColumn("doc", F.array("doc"))
+    stream = spark.readStream.format("rate").load()
+    refusals = {
+        "frame must be a Spark DataFrame, .* pass spark.createDataFrame": lambda: rec(frame),
+        "partitioned must be True or False": lambda: rec(sdf, partitioned=1),
+        "ties='first' reads the order of rows, which Spark": lambda: rec(sdf, ties="first"),
+        "user='qid': no such column": lambda: rec(
+            sdf, **{**ROLES, "user": ["User.Id", "qid"]}
+        ).recall(),
+        r"user must be a tuple of an id of each of \['knn_score', 'User.Id'\], found 5": lambda: (
+            rec(sdf, **{**ROLES, "user": ["knn_score", "User.Id"], "score": "other.score"}).inspect(
+                5
+            )
+        ),
+        "truth: user: ids of different kinds .* 'doc' of the frame is string": lambda: rec(
+            sdf,
+            user=["User.Id", "doc"],
+            item="knn_score",
+            score="other.score",
+            truth=on_spark(spark, truth),
+            truth_user=["who", "grade"],
+            truth_item="what",
+        ).evaluate(),
+        "duplicates='first' reads the order": lambda: rec(sdf)(duplicates="first"),
+        "unknown option 'tie'": lambda: rec(sdf, tie="best"),
+        "recframe.spark.rec.sdf.": lambda: rec(sdf.select("doc", "relevant")).top(),
+        "no such column": lambda: rec(sdf, user="usr").recall(),
+        "k must be": lambda: rec(sdf, **ROLES).top(0),
+        "compare needs two score columns": lambda: rec(
+            sdf, **{**ROLES, "score": "knn_score"}
+        ).compare(),
+        "'doc' must have one value in a cell, found Spark's array<string>; make a row": lambda: rec(
+            lists, **ROLES
+        ).evaluate(),
+        "score='knn_score': .* found Spark's decimal.*double": lambda: rec(
+            sdf.withColumn("knn_score", F.col("knn_score").cast("decimal(9,2)")), **ROLES
+        ).recall(),
+        "truth_user='nobody': no such column": lambda: rec(
+            sdf, **{**OF_TRUTH, "truth": truth, "truth_user": "nobody"}
+        ).evaluate(),
+        "'Rank' has the name of one of the result": lambda: rec(
+            sdf.withColumn("Rank", F.lit(1)), **ROLES
+        ).rank(),
+        "'Score' has the name of one of the result": lambda: rec(
+            sdf.withColumnRenamed("User.Id", "Score"), **{**ROLES, "user": "Score"}
+        ).evaluate(),
+        "found a stream; pass each batch": lambda: rec(stream),
+        "truth must have all its rows, found a stream": lambda: rec(
+            sdf, **ROLES, truth=stream, truth_user="value", truth_item="timestamp"
+        ).evaluate(),
+        "truth: user: ids of different kinds .* is bigint, 'who' of truth string": lambda: rec(
+            sdf, **{**OF_TRUTH, "truth": on_spark(spark, truth, "string")}
+        ).evaluate(),
+        "exclude: item: ids of different kinds are never equal; 'doc' of the frame": lambda: rec(
+            sdf, **ROLES, exclude=on_spark(spark, frame).withColumn("doc", F.lit(1))
+        ).evaluate(),
+        "exclude: user: no column found": lambda: rec(
+            sdf, **ROLES, exclude=sdf.select("doc")
+        ).top(),
+        "exclude: there are no rows, so that nothing": lambda: rec(
+            sdf, **ROLES, exclude=frame[:0]
+        ).top(),
+        "unjudged='drop' leaves out the rows": lambda: rec(sdf, unjudged="drop"),
+        "mean column='n': .* found Spark's decimal": lambda: rec(
+            sdf.withColumn("n", F.lit(Decimal(1))), **ROLES
+        ).evaluate("mean(n)@2"),
+        "by and weights: Spark takes none yet; join": lambda: rec(sdf, **ROLES).mean(
+            by="User.Id", weights="knn_score"
+        ),
+        "there is one ranking": lambda: rec(sdf, **{**ROLES, "user": None}).inspect(1),
+    }
+    for message, ask in refusals.items():
+        with pytest.raises(recframe.RecframeError) as caught:
+            pytest.fail(f"not refused: {message}, but {ask()}")
+        assert re.search(message, str(caught.value))
+        assert "\n" not in str(caught.value)
+
+
+def test_repeated_pairs_are_refused_with_columns_that_may_tell_them_apart(spark):
+    """Those of the frame, which need not be read."""
+    frame, _ = make()
+    sdf = on_spark(spark, pd.concat([frame.assign(day=1), frame.assign(day=2)]))
+    said = refusal(recframe.spark.rec(sdf, **ROLES).evaluate)
+
+    assert "'User.Id' and 'doc' must not be the same in two rows" in said
+    assert "if one of the columns 'day' tells them apart" in said.replace("relevant', ", "")
+
+
+@pytest.mark.parametrize(
+    "name", ["rec", *(f"SparkRecAccessor{end}" for end in ("", ".__call__", ".rank"))]
+)
+def test_docstrings_are_valid_numpydoc(name):
+    """Every check of numpydoc holds, but that rank needs no example of its own."""
+    numpydoc = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed")
+    errors = numpydoc.validate(f"recframe.spark.{name}")["errors"]
+
+    assert [] == [said for code, said in errors if code != "EX01"]
+
+
+def test_examples(spark):
+    """The examples of docstrings print what they show."""
+    result = doctest.testmod(recframe.spark, optionflags=doctest.NORMALIZE_WHITESPACE)
+
+    assert (0, True) == (result.failed, result.attempted > 9)

@@ -1,0 +1,267 @@
+"""recframe.spark with truth and excluded pairs, and users of several columns: what pandas gives."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyspark.errors import PythonException
+
+import recframe
+import recframe.spark
+from sparkly import (
+    METRICS,
+    OF_GRADES,
+    OF_TRUTH,
+    ROLES,
+    START,
+    TRUTHS,
+    assert_catalogue,
+    assert_same,
+    make,
+    make_excluded,
+    on_spark,
+    refusal,
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Spark's own
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "excludes"),
+    [
+        ("pandas", {"absent": "drop", "unjudged": "drop"}, True),
+        ("file", {"gain": "exponential", "missing": "drop"}, True),
+        ("Spark", {"ties": "item", "unjudged": "drop"}, True),
+        ("Spark", {"ties": "item", "unjudged": "drop"}, False),
+        ("Spark", {"ties": "best"}, False),
+        ("Spark, narrower", {"ties": "worst", "absent": "drop"}, True),
+        ("Spark, decimals", {}, False),
+    ],
+)
+def test_truth_counts_once_and_what_is_excluded_never(spark, kind, options, excludes, tmp_path):
+    """Users with rows and truth, with one of them only: the table is that of pandas."""
+    frame, truth = make()
+    asked = {**OF_TRUTH, **options, "truth": truth}
+    given = {"truth": TRUTHS[kind](truth, spark, tmp_path)}
+    if excludes:
+        asked["exclude"] = make_excluded(frame)
+        given["exclude"] = TRUTHS[kind](asked["exclude"], spark, tmp_path)
+    result = recframe.spark.rec(on_spark(spark, frame))(**asked | given).evaluate(OF_GRADES)
+
+    assert ("User.Id", "bigint") == result.dtypes[0]
+    assert_same(frame.rec(**asked).evaluate(OF_GRADES), result)
+
+
+def test_what_is_excluded_leaves_every_table(spark):
+    """Of rows, lists, figures and users, as in pandas, without truth too."""
+    frame, _ = make()
+    asked = {**ROLES, "exclude": make_excluded(frame)}
+    given = {**asked, "exclude": on_spark(spark, asked["exclude"])}
+    ours, theirs = recframe.spark.rec(on_spark(spark, frame))(**given), frame.rec(**asked)
+    keys = ["User.Id", "doc"]
+    left = frame.merge(asked["exclude"], how="left", indicator=True).query("_merge == 'left_only'")
+    expected = left.rec(**ROLES).rank()["knn_score"].set_axis(pd.MultiIndex.from_frame(left[keys]))
+    ranked = ours.rank().where("ranked_by = 'knn_score'").toPandas().set_index(keys)["rank"]
+
+    assert expected.sort_index().to_dict() == ranked.sort_index().to_dict()
+    assert str(theirs.describe(2)) == str(ours.describe(2))
+    assert_catalogue(theirs.catalogue(2), ours.catalogue(2))
+    pd.testing.assert_frame_equal(theirs.inspect(12).metrics, ours.inspect(12).metrics)
+    with pytest.raises(recframe.RecframeError, match=r"user=5: none of .* left by exclude"):
+        ours.inspect(5)
+
+
+def test_truth_of_wider_integers_keeps_them(spark):
+    """Users of truth whom the type of the frame cannot hold have rows of their own."""
+    frame, truth = make("int")
+    truth["who"] = truth["who"].where(truth["who"] < 30, truth["who"] + 2**40)
+    sdf = on_spark(spark, frame, "int")
+    result = recframe.spark.rec(sdf, truth=on_spark(spark, truth), **OF_TRUTH).recall(k=2)
+
+    assert ("User.Id", "bigint") == result.dtypes[0]
+    assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate("recall@2"), result)
+
+
+def test_truth_of_all_sorts(spark):
+    """Categories, unsigned and nullable integers of pandas are what they stand for."""
+    frame, truth = make()
+    odd = truth.astype({"who": "uint32", "what": "category", "grade": "Int8"})
+    result = recframe.spark.rec(on_spark(spark, frame), truth=odd, **OF_TRUTH).recall(k=2)
+
+    assert_same(frame.rec(truth=truth, **OF_TRUTH).evaluate("recall@2"), result)
+
+
+def test_one_ranking(spark):
+    """With user=None, with truth and without."""
+    frame, truth = make()
+    frame, truth = (rows.drop_duplicates(rows.columns[1]) for rows in (frame, truth))
+    alone = {**ROLES, "user": None}
+    judged = {**OF_TRUTH, "user": None, "truth_user": "infer", "truth": truth}
+    sdf = on_spark(spark, frame)
+    for asked in (alone, judged):
+        table = frame.rec(**asked).evaluate(METRICS).rename_axis(index="user")
+        assert_same(table, recframe.spark.rec(sdf, **asked).evaluate(METRICS))
+
+
+def test_items_that_no_partition_shares_with_its_truth(spark):
+    """Items are in common with truth wherever they are: hits are none, and nothing is refused."""
+    frame = pd.DataFrame({"user": range(8), "item": range(8), "score": 1.0})
+    truth = frame[["user"]].assign(item=lambda rows: 7 - rows["user"])
+    sdf = on_spark(spark, frame)
+    result = recframe.spark.rec(sdf, truth=truth).recall(k=1)
+
+    assert_same(frame.rec(truth=truth).evaluate("recall@1"), result)
+
+
+DISJOINT = {
+    "no user is in both the frame and": lambda pairs, user, item: pairs.assign(
+        **{user: pairs[user] + 1000}
+    ),
+    "no item is in both the frame and": lambda pairs, user, item: pairs.assign(
+        **{item: "D" + pairs[item]}
+    ),
+    "there are no rows": lambda pairs, user, item: pairs[pairs[user] < 0],
+}
+
+
+@pytest.mark.parametrize("message", DISJOINT)
+def test_others_of_other_ids_are_refused(spark, message):
+    """By all partitions together, even where the first rows are shown only."""
+    frame, truth = make()
+    sdf, excluded = on_spark(spark, frame), make_excluded(frame)
+    given = on_spark(spark, DISJOINT[message](truth, "who", "what"))
+    rec = recframe.spark.rec(sdf, truth=given, **OF_TRUTH)
+
+    assert message in refusal(rec.evaluate, lambda table: table.take(1))
+    excluded = on_spark(spark, DISJOINT[message](excluded, "User.Id", "doc"))
+    rec = recframe.spark.rec(sdf, exclude=excluded, **ROLES)
+    assert message in refusal(rec.mean if "item" in message else rec.top)
+
+
+def test_truth_is_checked(spark):
+    """Pairs that repeat, and columns that look like grades, are refused as in pandas."""
+    frame, truth = make()
+    sdf = on_spark(spark, frame)
+    asked = {**OF_TRUTH, "relevant": "infer", "min_relevance": None}
+    truth = truth.rename(columns={"grade": "n"})
+    with pytest.raises(recframe.RecframeError, match="truth: relevant: no column found"):
+        recframe.spark.rec(sdf, truth=truth, **asked).evaluate()
+    given = on_spark(spark, pd.concat([truth, truth]))
+    assert "truth: 'who' and 'what' must not be the same" in refusal(
+        recframe.spark.rec(sdf, truth=given, **{**OF_TRUTH, "relevant": "n"}).evaluate
+    )
+    given = on_spark(spark, truth)
+    with pytest.raises(recframe.RecframeError, match=r"truth: relevant: .* 'n' may be it; pass"):
+        recframe.spark.rec(sdf, truth=given, **asked).evaluate()
+
+
+SEVERAL = {**ROLES, "user": ["day", "User.Id"]}
+OF_DAYS = {**OF_TRUTH, "user": ["day", "User.Id"], "truth_user": ["when", "who"]}
+
+
+def make_days():
+    """Return rows and truth of users with a ranking on each of three days, and excluded pairs."""
+    frame, truth = make()
+    days = [START + datetime.timedelta(days=day) for day in range(4)]
+    frame.insert(1, "day", [days[number % 3] for number in frame.index])
+    truth.insert(1, "when", [days[number % 4] for number in truth.index])
+    labels = {"User.Id": "who", "day": "when", "doc": "what"}
+    hits = frame.loc[frame["relevant"], [*labels]].rename(columns=labels).assign(grade=2)
+    truth = pd.concat([hits, truth]).drop_duplicates([*labels.values()], ignore_index=True)
+    return frame, truth, frame.loc[frame.index % 4 == 0, ["day", "User.Id", "doc"]]
+
+
+@pytest.mark.parametrize("kind", ["none", "pandas", "Spark, narrower"])
+def test_users_of_several_columns(spark, kind, tmp_path):
+    """Each combination is a ranking, in every table, with truth and excluded pairs of as many."""
+    frame, truth, excluded = make_days()
+    asked = SEVERAL if kind == "none" else {**OF_DAYS, "truth": truth, "exclude": excluded}
+    given = {} if kind == "none" else {"truth": TRUTHS[kind](truth, spark, tmp_path)}
+    if given:
+        given["exclude"] = excluded if kind == "pandas" else on_spark(spark, excluded, "date")
+    theirs = frame.rec(**asked)
+    ours = recframe.spark.rec(on_spark(spark, frame))(**asked | given)
+    result = ours.evaluate(METRICS)
+
+    assert [("day", "date"), ("User.Id", "bigint"), ("score", "string")] == result.dtypes[:3]
+    assert_same(theirs.evaluate(METRICS), result)
+    compared = ours.compare("recall@2", n_resamples=99).toPandas()
+    expected = theirs.compare("recall@2", n_resamples=99).reset_index()
+    compared = compared[list(expected)]  # it has those of undefined values too
+    pd.testing.assert_frame_equal(
+        expected, compared, check_exact=True, check_dtype=False, check_names=False
+    )
+    mean = ours.mean("recall@2").toPandas().set_index("score")
+    np.testing.assert_allclose(theirs.mean("recall@2"), mean, rtol=1e-12)
+    assert str(theirs.describe(2)) == str(ours.describe(2))
+    keys = truth.rename(columns={"who": "User.Id", "when": "day"})[["User.Id", "day"]]
+    user = tuple(frame.merge(keys).loc[0, ["day", "User.Id"]])
+    pd.testing.assert_frame_equal(theirs.inspect(user).metrics, ours.inspect(user).metrics)
+    assert_catalogue(theirs.catalogue(2), ours.catalogue(2))
+
+
+def test_ranks_of_users_of_several_columns(spark):
+    """Of rows of each combination; the first of them too."""
+    frame, _, _ = make_days()
+    asked = {**SEVERAL, "score": "knn_score"}
+    ours, theirs = recframe.spark.rec(on_spark(spark, frame), **asked), frame.rec(**asked)
+    keys = ["day", "User.Id", "doc"]
+
+    for result, expected in (
+        (ours.rank(), theirs.rank()["knn_score"]),
+        (ours.top(1), theirs.top(1)["rank"]),
+    ):
+        rows = result.toPandas().set_index(keys)["rank"]
+        of_rows = frame.loc[expected.index].set_index(keys).index
+        assert expected.set_axis(of_rows).to_dict() == rows.to_dict()
+
+
+def test_promises_about_users_of_several_columns(spark):
+    """Rows of one user on several days may be in several partitions, those of a day in one."""
+    frame, _, _ = make_days()
+    frame["day"] = frame["day"].where(frame.index != 7, None)
+    asked = {**SEVERAL, "missing": "drop"}
+    sdf = on_spark(spark, frame)
+    held = recframe.spark.rec(sdf.repartition(3, "day", "`User.Id`"), partitioned=True, **asked)
+    theirs = frame.rec(**asked)
+
+    assert_same(theirs.evaluate("recall@2"), held.evaluate("recall@2"))
+    assert 2 * len(frame) == held.rank().count()
+    assert str(theirs.describe(2)) == str(held.describe(2))
+    assert_catalogue(theirs.catalogue(2), held.catalogue(2))
+    broken = recframe.spark.rec(sdf, partitioned=True, **asked)
+    found = r"partitioned=True: user \(datetime.date\(.*, \d+\) has rows in [23] partitions; leave"
+    with pytest.raises(PythonException, match=found):
+        broken.rank().toPandas()
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: \d+ users in all"):
+        broken.describe()
+
+
+def test_users_of_several_columns_in_none_of_truth(spark):
+    """All partitions together refuse them, and say in which column no id is common."""
+    frame, truth, excluded = make_days()
+    later = truth.assign(when=truth["when"] + datetime.timedelta(days=30))
+    rec = recframe.spark.rec(on_spark(spark, frame), truth=on_spark(spark, later), **OF_DAYS)
+    assert "user='day': no 'day' is in both the frame and truth" in refusal(rec.evaluate)
+    few = excluded.assign(doc="D")
+    rec = recframe.spark.rec(
+        on_spark(spark, frame), exclude=on_spark(spark, few, "date"), **SEVERAL
+    )
+    assert "no item is in both the frame and" in refusal(rec.mean)
+
+
+def test_no_row_of_users_of_several_columns(spark):
+    """Gives tables of no user, and figures as in pandas; of truth, a refusal."""
+    frame, truth, _ = make_days()
+    rec = recframe.spark.rec(on_spark(spark, frame).where("doc is null"))
+
+    assert 0 == rec(**SEVERAL).evaluate().count()
+    assert rec(**SEVERAL).mean("recall@2").toPandas()["recall@2"].isna().all()
+    assert str(frame[:0].rec(**SEVERAL).describe()) == str(rec(**SEVERAL).describe())
+    for one in (frame[:0].rec, rec):
+        with pytest.raises(recframe.RecframeError, match="the frame has no rows"):
+            one(**OF_DAYS, truth=truth).describe()
