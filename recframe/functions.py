@@ -9,17 +9,14 @@ import pandas as pd
 
 import recframe  # where the result of `scan` is found by who asks for its type
 from recframe.analysis.compare import (
-    Comparison,
     Correction,
     Test,
-    check_comparison,
     compare_table,
+    make_comparison,
+    plan_table,
 )
 from recframe.analysis.grouping import By
-from recframe.analysis.intervals import Interval, OfDifferences, check_interval
-from recframe.analysis.pairs import find_pairs
-from recframe.analysis.power import check_plan, plan_table
-from recframe.analysis.resampling import make_resampling
+from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import table_of_given
 from recframe.analysis.summary import summary_table
 from recframe.arguments import (
@@ -563,7 +560,6 @@ def summary(
     score metric
     score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
     """
-    check_interval(interval)
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     make_table = partial(summary_table, resampling=resampling)
     return table_of_given(read_given(per_user), by, weights, make_table)
@@ -639,10 +635,8 @@ def compare(
     score metric
     new   value      0.333333      0.5       1.0
     """
-    check_comparison(test, correction, is_weighted=weights is not None)
-    check_interval(interval, OfDifferences)
-    resampling = make_resampling(confidence, n_resamples, seed, interval)
-    how = Comparison(test, correction, resampling)
+    draws = confidence, n_resamples, seed, interval
+    how = make_comparison(test, correction, *draws, is_weighted=weights is not None)
     make_table = partial(compare_table, baseline=baseline, how=how)
     return table_of_given(read_given(per_user, 2), by, weights, make_table)
 
@@ -700,6 +694,4 @@ def users_needed(
     score metric
     new   value          68        3   0.288675    0.893885
     """
-    check_plan(difference, power, alpha)
-    pairs = find_pairs(read_given(per_user, 2), baseline)
-    return plan_table(pairs, float(difference), float(power), float(alpha))
+    return plan_table(read_given(per_user, 2), baseline, difference, power, alpha)

@@ -26,20 +26,13 @@ from recframe.analysis.catalogue import (
     join_shown,
     read_catalogue,
 )
-from recframe.analysis.compare import (
-    Comparison,
-    Correction,
-    Test,
-    check_comparison,
-    compare_table,
-)
+from recframe.analysis.compare import Correction, Test, compare_table, make_comparison
 from recframe.analysis.grouping import By, Grouping, find_grouping
 from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
-from recframe.analysis.intervals import Interval, OfDifferences, check_interval
 from recframe.analysis.overview import Overview, as_html, as_text, make_overview
 from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
-from recframe.analysis.resampling import make_resampling
+from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import MakeWeighted, measure_with_own, table_by_segment
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
 from recframe.calls import public, public_methods
@@ -898,7 +891,6 @@ class RankingMethods(ABC, Generic[Table]):
         score metric
         score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
         """
-        check_interval(interval)
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling)
         return self._of_users(parse_metrics(metrics), make_table, by, weights)
@@ -985,10 +977,8 @@ class RankingMethods(ABC, Generic[Table]):
         score   metric
         b_score recall@1     0.666667 -0.269162  0.938508          0.5
         """
-        check_comparison(test, correction, is_weighted=weights is not None)
-        check_interval(interval, OfDifferences)
-        resampling = make_resampling(confidence, n_resamples, seed, interval)
-        how = Comparison(test, correction, resampling)
+        draws = confidence, n_resamples, seed, interval
+        how = make_comparison(test, correction, *draws, is_weighted=weights is not None)
         make_table = partial(compare_table, baseline=baseline, how=how)
         return self._of_users(parse_metrics(metrics), make_table, by, weights)
 

@@ -1,25 +1,39 @@
-"""Comparison: what each model changes against a baseline, paired over users."""
+"""Comparison: what each score changes against a baseline, paired over users, and its power."""
 
+import math
+import sys
 import warnings
+from collections.abc import Hashable, Iterator
+from itertools import combinations
+from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import without_zeros
-from recframe.analysis.extras import import_extra
-from recframe.analysis.intervals import find_range, mean_interval
-from recframe.analysis.pairs import ScorePairs, find_pairs
-from recframe.analysis.power import detectable, deviation_of
-from recframe.analysis.resampling import Resampling
-from recframe.analysis.sign_flips import max_t_test, sign_flip_test
-from recframe.analysis.weights import spread_by, with_weight
-from recframe.errors import RecframeError, quote
+from recframe.analysis.display import WideTable, import_extra, without_zeros
+from recframe.analysis.intervals import (
+    find_range,
+    mean_interval,
+    spread_by,
+    student_bound,
+    with_weight,
+)
+from recframe.analysis.resampling import (
+    OfDifferences,
+    Resampling,
+    make_resampling,
+    max_t_test,
+    sign_flip_test,
+)
+from recframe.errors import RecframeError, as_text, quote
+from recframe.frames.names import is_same
 from recframe.kernel.threads import Array
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
 UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
+POWER, ALPHA = 0.8, 0.05
 
 
 class Comparison(NamedTuple):
@@ -30,18 +44,97 @@ class Comparison(NamedTuple):
     resampling: Resampling
 
 
-def check_comparison(test: object, correction: object, *, is_weighted: bool = False) -> None:
-    """Raise unless the test, the correction and weights are there, and go together."""
-    if not isinstance(test, str) or test not in get_args(Test):
+class ScorePairs(NamedTuple):
+    """What is compared with what, as positions of score columns.
+
+    Parameters
+    ----------
+    per_user : DataFrame
+        A row for each user, a column for each score and metric, all metrics of each score.
+    pairs : list of (int, int)
+        The baseline and the other score of each pair.
+    are_several : bool
+        Whether rows are told apart by their baselines too.
+    """
+
+    per_user: pd.DataFrame
+    pairs: list[tuple[int, int]]
+    are_several: bool
+
+    def columns(self) -> Iterator[tuple[Any, Array, Array]]:
+        """Yield the metric and the values of a score and of its baseline, pair by pair."""
+        metrics, cells = self.per_user.columns.unique("metric"), self.per_user.to_numpy().T
+        values = cells.reshape(len(cells) // len(metrics), len(metrics), len(self.per_user))
+        for base, other in self.pairs:
+            yield from zip(metrics, values[other], values[base], strict=True)
+
+    def table(self, rows: list[dict[str, Any]]) -> pd.DataFrame:
+        """Return a table of a row for each pair and metric."""
+        scores, metrics = map(self.per_user.columns.unique, ("score", "metric"))
+        levels: list[Any] = [pd.Index(list(scores), tupleize_cols=False)] * 2 + [metrics]
+        base, other = np.repeat(self.pairs, len(metrics), axis=0).T.tolist()
+        metric = list(range(len(metrics))) * len(self.pairs)
+        names = ["baseline", "score", "metric"]
+        index = pd.MultiIndex(levels, [base, other, metric], names=names).remove_unused_levels()
+        table = pd.DataFrame(rows, index=index)
+        if not self.are_several:
+            table = table.droplevel("baseline")
+            table.columns.name = f"baseline: {as_text(scores[self.pairs[0][0]])}"
+        return WideTable(table)
+
+
+def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
+    """Return the pairs that a baseline means; raise where nothing can be compared."""
+    scores = list[Hashable](per_user.columns.unique("score"))
+    if len(scores) < 2:
+        raise RecframeError(
+            f"compare needs two score columns or more, found {quote(scores)}; pass score= a list "
+            "of them"
+        )
+    if isinstance(baseline, str) and baseline == "all" and baseline not in scores:
+        return ScorePairs(per_user, list(combinations(range(len(scores)), 2)), are_several=True)
+    given = baseline if isinstance(baseline, list) else [baseline]
+    if not given:
+        raise RecframeError("baseline must name a score column at least, found []")
+    bases = list[int]()
+    for one in given:
+        found = [n for n, score in enumerate(scores) if one is None or is_same(score, one)]
+        if not found:
+            raise RecframeError(
+                f"baseline must be a score column, one of {quote(scores)}, a list of them or "
+                f"'all', found {quote(one)}"
+            )
+        bases.append(found[0])
+    pairs: list[tuple[int, int]] = []
+    for base in dict.fromkeys(bases):
+        others = (other for other in range(len(scores)) if other != base)
+        # Two baselines are compared once.
+        pairs += [(base, other) for other in others if (other, base) not in pairs]
+    return ScorePairs(per_user, pairs, are_several=isinstance(baseline, list))
+
+
+def make_comparison(
+    test: Any,
+    correction: Any,
+    confidence: Any,
+    n_resamples: Any,
+    seed: Any,
+    interval: object = "auto",
+    *,
+    is_weighted: bool = False,
+    intervals: object = OfDifferences,
+) -> Comparison:
+    """Return these together, or raise where one is not valid or does not go with another."""
+    is_test = isinstance(test, str) and test in get_args(Test)
+    if not is_test:
         raise RecframeError(f"test must be one of {get_args(Test)}, found {quote(test)}")
     if is_weighted and test == "wilcoxon":
         raise RecframeError(
             "test='wilcoxon' ranks users, who cannot weigh differently; pass test='permutation' "
             "or leave out weights"
         )
-    if correction is None:
-        return
-    if not isinstance(correction, str) or correction not in get_args(Correction):
+    is_correction = isinstance(correction, str) and correction in get_args(Correction)
+    if correction is not None and not is_correction:
         raise RecframeError(
             f"correction must be None or one of {get_args(Correction)}, found {quote(correction)}"
         )
@@ -50,6 +143,8 @@ def check_comparison(test: object, correction: object, *, is_weighted: bool = Fa
             f"correction='max_t' flips signs, as test='permutation' does, found test={quote(test)};"
             " pass correction='holm'"
         )
+    resampling = make_resampling(confidence, n_resamples, seed, interval, intervals)
+    return Comparison(test, correction, resampling)
 
 
 def compare_table(
@@ -61,16 +156,27 @@ def compare_table(
 ) -> pd.DataFrame:
     """Return what every other score changes against the baseline, a row for each metric."""
     per_user, of_users = with_weight(per_user, weights)
-    pairs = find_pairs(per_user, baseline)
-    labelled = zip(pairs.labels(), pairs.columns(), strict=True)
-    rows = [_compare_pair(*columns, of_users, label, how) for label, columns in labelled]
+    return compare_pairs(find_pairs(per_user, baseline), of_users, how)
+
+
+def compare_pairs(pairs: ScorePairs, weights: Array | None, how: Comparison) -> pd.DataFrame:
+    """Return what the score of every pair changes, a row for each metric."""
+    rows = [_compare_pair(*columns, weights, how) for columns in pairs.columns()]
     table = pairs.table(rows)
-    table["p_corrected"] = _correct(pairs, of_users, table["p_value"].to_numpy(), how)
+    p_values = table["p_value"].to_numpy()
+    if how.correction == "max_t":
+        differences = np.array([values - base for _, values, base in pairs.columns()]).T
+        if weights is not None:
+            differences *= weights[:, None]
+        # Drawn apart from the p-values: by chance one may come out a little below.
+        table["p_corrected"] = np.maximum(max_t_test(differences, how.resampling), p_values)
+    else:
+        table["p_corrected"] = correct(p_values, how.correction)
     return without_zeros(table, UNDEFINED)
 
 
 def _compare_pair(
-    values: Array, base: Array, weights: Array | None, label: object, how: Comparison
+    label: object, values: Array, base: Array, weights: Array | None, how: Comparison
 ) -> dict[str, float | int | str]:
     """Return what one score changes in one metric, over the users who have both values."""
     undefined, base_undefined = np.isnan(values), np.isnan(base)
@@ -131,17 +237,6 @@ def p_value(differences: Array, test: Test, resampling: Resampling) -> tuple[flo
         return float(stats.wilcoxon(differences.round(12)).pvalue), test
 
 
-def _correct(pairs: ScorePairs, weights: Array | None, p_values: Array, how: Comparison) -> Array:
-    """Return the corrected p-values of all rows."""
-    if how.correction != "max_t":
-        return correct(p_values, how.correction)
-    differences = np.array([values - base for values, base in pairs.columns()]).T
-    if weights is not None:
-        differences *= weights[:, None]
-    # Drawn apart from the p-values: by chance one may come out a little below.
-    return np.maximum(max_t_test(differences, how.resampling), p_values)
-
-
 def correct(p_values: Array, correction: Correction | None) -> Array:
     """Return p-values corrected for their number; those that are NaN do not count.
 
@@ -162,3 +257,72 @@ def correct(p_values: Array, correction: Correction | None) -> Array:
         n_left = len(known) - np.arange(len(known)) if correction == "holm" else len(known)
         corrected[rising] = np.minimum(np.maximum.accumulate(p_values[rising] * n_left), 1)
     return corrected
+
+
+def detectable(deviation: float, n_users: int, power: float = POWER, alpha: float = ALPHA) -> float:
+    """Return the smallest true difference that a two-sided test shows with this power.
+
+    The difference that lies as many standard errors from 0 as the quantiles of Student's t of the
+    test's level and of its power are apart.
+    """
+    if n_users < 2 or not deviation > 0:
+        return math.nan
+    n_errors = student_bound(alpha / 2, n_users - 1) + student_bound(1 - power, n_users - 1)
+    return n_errors * deviation / math.sqrt(n_users)
+
+
+def deviation_of(differences: Array) -> float:
+    """Return the standard deviation; NaN for fewer than two, 0 where they differ by rounding."""
+    if len(differences) < 2:
+        return math.nan
+    differences = np.sort(differences)
+    is_equal = np.ptp(differences) <= 1e-12 * np.abs(differences[[0, -1]]).max()
+    return 0.0 if is_equal else float(differences.std(ddof=1))
+
+
+def plan_table(
+    per_user: pd.DataFrame, baseline: Any, difference: Any, power: Any, alpha: Any
+) -> pd.DataFrame:
+    """Return how many users every pair of scores needs, in each metric; raise if out of range."""
+    for name, number, low, high in (
+        ("difference", difference, 0, sys.float_info.max),
+        ("power", power, 0.5, 1),
+        ("alpha", alpha, 0, 0.5),
+    ):
+        is_number = isinstance(number, Real) and not isinstance(number, bool)
+        if not (is_number and low < number < high):
+            to = f"between {low} and {high}" if high <= 1 else "a number above 0"
+            raise RecframeError(f"{name} must be {to}, found {quote(number)}")
+    difference, power, alpha = float(difference), float(power), float(alpha)
+    pairs, rows = find_pairs(per_user, baseline), []
+    for _, values, base in pairs.columns():
+        differences = (values - base)[~np.isnan(values - base)]
+        deviation = deviation_of(differences)
+        rows.append(
+            {
+                "n_needed": _count_needed(deviation, difference, power, alpha),
+                "n_users": len(differences),
+                "deviation": deviation,
+                "detectable": detectable(deviation, len(differences), power, alpha),
+            }
+        )
+    return pairs.table(rows).astype({"n_needed": "Int64"})
+
+
+def _count_needed(deviation: float, difference: float, power: float, alpha: float) -> int | None:
+    """Return the fewest users that show a difference; None where nothing is known of them."""
+    if not deviation > 0:
+        return None
+    enough, too_few = 2, 1
+    while detectable(deviation, enough, power, alpha) > difference:
+        enough, too_few = 2 * enough, enough
+        if enough > 1 << 60:
+            raise RecframeError(
+                f"difference must be one that some users could show, found {quote(difference)}, "
+                f"where users' differences deviate by {deviation:g}"
+            )
+    while enough - too_few > 1:
+        middle = (enough + too_few) // 2
+        is_enough = detectable(deviation, middle, power, alpha) <= difference
+        enough, too_few = (middle, too_few) if is_enough else (enough, middle)
+    return enough

@@ -1,6 +1,8 @@
 """Tables that show themselves: all columns where a terminal is narrow, named axes where drawn."""
 
+import importlib
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -32,6 +34,17 @@ def escape(text: str) -> str:
     import html  # which `import recframe` need not load
 
     return html.escape(text)
+
+
+def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
+    """Return a module that an extra installs, or raise `ImportError` naming the extra."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{purpose} needs {module.partition('.')[0]}, which could not be imported ({error}); "
+            f"install it with pip install 'recframe[{extra}]'"
+        ) from error
 
 
 def without_zeros(table: pd.DataFrame, labels: list[str]) -> pd.DataFrame:

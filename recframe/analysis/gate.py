@@ -1,12 +1,16 @@
-"""The gate: which metrics have become worse than is allowed."""
+"""The gate: what two tables of users, as of two nights, have in common, and what became worse."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, cast
 
 import pandas as pd
 
-from recframe.errors import RecframeError, quote
+from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
+from recframe.errors import RecframeError, quote, show_path
+from recframe.frames.judgments import naming
+from recframe.frames.user_values import LEVELS, read_given
+from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import parse_metric
 
@@ -41,6 +45,96 @@ class Failed(NamedTuple):
     reason: str
 
 
+class Only(NamedTuple):
+    """What only one of the tables has, and is left out."""
+
+    n_users: int
+    scores: list[str]
+    metrics: list[str]
+
+
+class Matched(NamedTuple):
+    """What two tables have in common.
+
+    Parameters
+    ----------
+    old, new : DataFrame
+        The values of the users that both have, with the same metrics, and scores of the same
+        number, each compared with that in its place.
+    only : (Only, Only)
+        What was left out of each.
+    """
+
+    old: pd.DataFrame
+    new: pd.DataFrame
+    only: tuple[Only, Only]
+
+    def of_users(self, rows: Array) -> "Matched":
+        """Return the same of some of the users, by position."""
+        return self._replace(old=self.old.iloc[rows], new=self.new.iloc[rows])
+
+    def scores(self) -> list[tuple[str, str]]:
+        """Return the scores that are compared, the old one of each first."""
+        old, new = (table.columns.unique("score") for table in (self.old, self.new))
+        return list(zip(old, new, strict=True))
+
+
+def match_tables(
+    tables: list[pd.DataFrame], names: list[str], metrics: list[str] | None
+) -> Matched:
+    """Return what an old and a new table have in common, of these metrics or all.
+
+    Raise where that is nothing, or where one lacks a metric that is asked for.
+    """
+    given = []
+    for table, name in zip(tables, names, strict=True):
+        with naming(show_path(name)):
+            given.append(read_given(table))
+    old, new = given
+    users = old.index.intersection(new.index)
+    scores, known = ([list(table.columns.unique(level)) for table in given] for level in LEVELS)
+    for metric in metrics or ():
+        for name, labels in zip(names, known, strict=True):
+            if metric not in labels:
+                raise RecframeError(
+                    f"{quote(metric)} must be in both files; {show_path(name)} has {quote(labels)}"
+                )
+    shared = [metric for metric in known[1] if metric in known[0]]
+    if metrics is not None:
+        shared = list(dict.fromkeys(metrics))
+    paired = [(score, score) for score in scores[1] if score in scores[0]]
+    if not paired and len(scores[0]) == len(scores[1]) == 1:
+        paired = [(scores[0][0], scores[1][0])]
+    for what, found, both in (("metric", known, shared), ("score", scores, paired)):
+        if not both:
+            raise RecframeError(
+                f"{show_path(names[1])} has no {what} of {show_path(names[0])}, found "
+                f"{quote(found[1])} and {quote(found[0])}"
+            )
+    matched, only = [], []
+    for table, own, labels, taken in zip(
+        given, scores, known, zip(*paired, strict=True), strict=True
+    ):
+        columns = pd.MultiIndex.from_product([taken, shared], names=LEVELS)
+        matched.append(table.loc[users, columns])
+        other_scores = [score for score in own if score not in taken]
+        others = [metric for metric in labels if metrics is None and metric not in shared]
+        only.append(Only(len(table) - len(users), other_scores, others))
+    return Matched(matched[0], matched[1], (only[0], only[1]))
+
+
+def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
+    """Return what every score has changed, a row for each metric."""
+    scores = matched.scores()
+    n, metrics = len(scores), matched.new.columns.unique("metric")
+    # Old and new scores are called alike, so that they go by number.
+    columns = pd.MultiIndex.from_product([range(2 * n), metrics], names=LEVELS)
+    both = pd.concat([matched.old, matched.new], axis=1).set_axis(columns, axis=1)
+    pairs = ScorePairs(both, [(i, n + i) for i in range(n)], are_several=False)
+    table = compare_pairs(pairs, None, how)
+    return table.rename(index={n + i: new for i, (_, new) in enumerate(scores)}, level="score")
+
+
 def check_limit(limit: float) -> float:
     """Return a limit, or raise unless it is one."""
     if not 0 <= limit < math.inf:
@@ -61,24 +155,21 @@ def find_low(metrics: Iterable[str], low: list[str], high: list[str]) -> frozens
                 f"--lower-is-better and --higher-is-better must name {once}metrics that are "
                 f"compared, {quote(metrics)}, found {quote(name)}"
             )
-    unknown = [name for name in metrics if name not in given and _better(name) == "unknown"]
-    if unknown:
-        raise RecframeError(
-            f"whether high or low values of {quote(unknown[0])} are better is not known, which a "
-            "gate must know; pass --higher-is-better or --lower-is-better with its name, or "
-            "--metric with those of others"
-        )
-    return frozenset(
-        name for name in metrics if name in low or (name not in high and _better(name) == "low")
-    )
-
-
-def _better(label: str) -> str:
-    """Return which values of a metric are better."""
-    try:
-        return DEFINITIONS[parse_metric(label).name].better
-    except RecframeError:  # a column of somebody's own
-        return "unknown"
+    better = dict.fromkeys(low, "low") | dict.fromkeys(high, "high")
+    for name in metrics:
+        if name in better:
+            continue
+        try:
+            better[name] = DEFINITIONS[parse_metric(name).name].better
+        except RecframeError:  # a column of somebody's own
+            better[name] = "unknown"
+        if better[name] == "unknown":
+            raise RecframeError(
+                f"whether high or low values of {quote(name)} are better is not known, which a "
+                "gate must know; pass --higher-is-better or --lower-is-better with its name, or "
+                "--metric with those of others"
+            )
+    return frozenset(name for name in metrics if better[name] == "low")
 
 
 def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> list[Failed]:
@@ -87,11 +178,10 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> list[Fail
     Where all users differ by the same and nothing is known of others, there is no interval: by
     "max_drop" the mean decides then, and "non_inferior" fails.
     """
-    find_reason = _REASON_OF_RULE[gate.rule]
     failed = []
     for label, row in table.iterrows():
         score, metric = cast("tuple[str, str]", label)
-        reason = find_reason(row, gate, metric in gate.low)
+        reason = _find_reason(row, gate, is_low=metric in gate.low)
         if reason is not None:
             interval = _describe_interval(row, confidence)
             lower = "; the lower the better" if metric in gate.low else ""
@@ -99,31 +189,22 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> list[Fail
     return failed
 
 
-def _find_drop(row: Any, gate: Gate, is_low: bool) -> str | None:
-    """Return how the mean fell, where it did by too much."""
-    if row["n_users"] < 2:
+def _find_reason(row: Any, gate: Gate, *, is_low: bool) -> str | None:
+    """Return how a metric became worse, or may have, where that is more than is allowed."""
+    drop, least, most = row["difference"], row["low"], row["high"]
+    if not is_low:
+        drop, least, most = -drop, -most, -least
+    is_by_mean = gate.rule == "max_drop"
+    if row["n_users"] < 2 or (math.isnan(most) and not is_by_mean):
         return "cannot be told"
-    drop, least = (row["difference"], row["low"]) if is_low else (-row["difference"], -row["high"])
-    # A drop by the limit is none by more than it, whatever the last digits of floats.
-    if round(drop - gate.limit, 12) <= 0 or least <= 0:
-        return None
-    return f"{'rose' if is_low else 'fell'} by {drop:.4g}, more than {gate.limit:g}"
-
-
-def _find_inferior(row: Any, gate: Gate, is_low: bool) -> str | None:
-    """Return how far the mean may have fallen, where that is too far or not known."""
-    most = row["high"] if is_low else -row["low"]
-    if math.isnan(most):
-        return "cannot be told"
+    if is_by_mean:
+        # A drop by the limit is none by more than it, whatever the last digits of floats.
+        if round(drop - gate.limit, 12) <= 0 or least <= 0:
+            return None
+        return f"{'rose' if is_low else 'fell'} by {drop:.4g}, more than {gate.limit:g}"
     if most < gate.limit:
         return None
     return f"may have {'risen' if is_low else 'fallen'} by {most:.4g}, not less than {gate.limit:g}"
-
-
-_REASON_OF_RULE: dict[Rule, Callable[[Any, Gate, bool], str | None]] = {
-    "max_drop": _find_drop,
-    "non_inferior": _find_inferior,
-}
 
 
 def _describe_interval(row: Any, confidence: float) -> str:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from recframe.analysis.display import escape
-from recframe.analysis.extras import import_extra
+from recframe.analysis.display import escape, import_extra
 from recframe.errors import as_text
 
 N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case

@@ -1,21 +1,24 @@
 """Intervals: how far the mean over all users may lie from that of the users at hand. NumPy only.
 
-Measured in `tests/benchmarks/coverage.py`, explained in `recframe.uncertainty`.
+Measured in `tests/benchmarks/coverage.py`, explained in `recframe.uncertainty`. Users who do not
+all count alike are values that do: the mean of values x_i of weights w_i is Σ w_i x_i / Σ w_i. To
+first order it moves with its users as the plain mean of the values m + (w_i / mean of w)(x_i - m),
+whose mean it is: of these the error and the intervals are those of any mean (W. G. Cochran,
+"Sampling Techniques", 1977, ch. 6).
 """
 
 import math
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from recframe.analysis.resampling import Resampling, bootstrap_interval
 from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 
-Interval = Literal["auto", "wilson", "skewed", "t", "bootstrap"]
-OfDifferences = Literal["auto", "tango", "skewed", "t", "bootstrap"]
 SHARES = {
     "wilson": ((0, 1), "a metric whose values are all 0 or 1"),
     "tango": ((-1, 0, 1), "differences that are all -1, 0 or 1"),
@@ -31,10 +34,24 @@ class Bounds(NamedTuple):
     name: str
 
 
-def check_interval(interval: object, choices: object = Interval) -> None:
-    """Raise unless the interval is there."""
-    if not isinstance(interval, str) or interval not in get_args(choices):
-        raise RecframeError(f"interval must be one of {get_args(choices)}, found {quote(interval)}")
+def with_weight(
+    per_user: pd.DataFrame, weights: pd.Series | None
+) -> tuple[pd.DataFrame, Array | None]:
+    """Return the users who weigh something, and their weights."""
+    if weights is None:
+        return per_user, None
+    of_users = weights.to_numpy()
+    of_users = of_users / of_users.max(initial=1e-300)  # equal ones are exactly 1
+    return per_user[of_users > 0], of_users[of_users > 0]
+
+
+def spread_by(values: Array, weights: Array | None) -> Array:
+    """Return values that count alike, whose mean and error are those of weighted values."""
+    if weights is None or len(values) == 0:
+        return values
+    mean = (values * weights).sum() / weights.sum()
+    spread: Array = mean + weights / weights.mean() * (values - mean)
+    return spread
 
 
 def find_range(label: object, values: Array) -> tuple[float, float] | None:
@@ -59,38 +76,31 @@ def mean_interval(
     if len(values) < 2:
         return Bounds(math.nan, math.nan, "none")
     values = np.sort(values)  # sums depend on their order in their last bits
-    choice = resampling.interval
+    choice, confidence = resampling.interval, resampling.confidence
     of_shares = "tango" if are_differences else "wilson"
-    if choice == of_shares:
-        _check_shares(values, choice)
-    elif choice == "auto":
-        choice = of_shares if _are_shares(values, limits, of_shares) else "skewed"
-    if choice == "wilson":
-        return Bounds(*wilson(values.mean(), len(values), resampling.confidence), choice)
-    if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
-        return _of_equal(values, limits, resampling.confidence)
-    low, high = _OF_NAME[choice](values, resampling)
-    if limits is not None:
-        low, high = max(low, limits[0]), min(high, limits[1])
-    return Bounds(float(low), float(high), choice)
-
-
-def _are_shares(values: Array, limits: tuple[float, float] | None, choice: str) -> bool:
-    """Return whether sorted values are whole, least and largest where others could be seen."""
-    whole, _ = SHARES[choice]
-    are_known = limits is not None or (values[0] == whole[0] and values[-1] == whole[-1])
-    return bool(are_known and np.isin(values, whole).all())
-
-
-def _check_shares(values: Array, choice: str) -> None:
-    """Raise where a value is another than this interval is for."""
-    whole, words = SHARES[choice]
+    whole, words = SHARES[of_shares]
     others = values[~np.isin(values, whole)].tolist()
-    if others:
+    if choice == of_shares and others:
         raise RecframeError(
             f"interval={quote(choice)} is for {words}, found {quote(others[0])}; "
             "pass interval='auto'"
         )
+    if choice == "auto":  # where there are no limits, the least and the largest must be seen
+        are_known = limits is not None or (values[0] == whole[0] and values[-1] == whole[-1])
+        choice = of_shares if are_known and not others else "skewed"
+    if choice == "wilson":
+        return Bounds(*wilson(values.mean(), len(values), confidence), choice)
+    if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
+        return _of_equal(values, limits, confidence)
+    if choice == "tango":
+        low, high = _tango(values, confidence)
+    elif choice == "bootstrap":
+        low, high = bootstrap_interval(values, resampling)
+    else:
+        low, high = _student(values, confidence, is_moved=choice == "skewed")
+    if limits is not None:
+        low, high = max(low, limits[0]), min(high, limits[1])
+    return Bounds(float(low), float(high), choice)
 
 
 def wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
@@ -106,7 +116,7 @@ def wilson(share: float, n: int, confidence: float) -> tuple[float, float]:
     return (middle - half if share > 0 else 0.0, middle + half if share < 1 else 1.0)
 
 
-def _tango(values: Array, resampling: Resampling) -> tuple[float, float]:
+def _tango(values: Array, confidence: float) -> tuple[float, float]:
     """Return the interval of the difference between two shares of the same users.
 
     It holds the differences that the number of users who won and lost do not speak against, by the
@@ -115,7 +125,7 @@ def _tango(values: Array, resampling: Resampling) -> tuple[float, float]:
     17, 1998).
     """
     n, n_won, n_lost = len(values), int((values > 0).sum()), int((values < 0).sum())
-    square = _normal_quantile((1 - resampling.confidence) / 2) ** 2
+    square = _normal_quantile((1 - confidence) / 2) ** 2
 
     def is_held(difference: float) -> bool:
         linear = (2 * n - n_won + n_lost) * difference - n_won - n_lost
@@ -147,15 +157,8 @@ def _of_equal(values: Array, limits: tuple[float, float] | None, confidence: flo
     return Bounds(rest + share * limits[0], rest + share * limits[1], "equal")
 
 
-def _student(values: Array, resampling: Resampling) -> tuple[float, float]:
-    """Return Student's interval."""
-    mean, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
-    half = student_quantile(resampling.confidence, len(values) - 1) * error
-    return mean - half, mean + half
-
-
-def _skewed(values: Array, resampling: Resampling) -> tuple[float, float]:
-    """Return Student's interval, moved and widened as far as the values are skewed.
+def _student(values: Array, confidence: float, *, is_moved: bool) -> tuple[float, float]:
+    """Return Student's interval, if asked moved and widened as far as the values are skewed.
 
     It is moved by what the skewness of values adds to the quantiles of a studentized mean (P. Hall,
     "Inverting an Edgeworth expansion", Annals of Statistics 11, 1983). It is widened because a
@@ -165,20 +168,12 @@ def _skewed(values: Array, resampling: Resampling) -> tuple[float, float]:
     n = len(values)
     mean, deviation = values.mean(), values.std(ddof=1)
     cubes = float((((values - mean) / deviation) ** 3).sum())
-    skewness = cubes * n / ((n - 1) * (n - 2)) if n > 2 else 0.0
-    quantile = student_quantile(resampling.confidence, n - 1)
+    skewness = cubes * n / ((n - 1) * (n - 2)) if is_moved and n > 2 else 0.0
+    quantile = student_bound((1 - confidence) / 2, n - 1)
     step = skewness * deviation / n
     middle = mean + (1 + 2 * quantile**2) / 6 * step
     half = quantile * math.hypot(deviation / math.sqrt(n), WIDENING * quantile * step)
     return middle - half, middle + half
-
-
-_OF_NAME = {"tango": _tango, "skewed": _skewed, "t": _student, "bootstrap": bootstrap_interval}
-
-
-def student_quantile(confidence: float, freedom: int) -> float:
-    """Return what the absolute value of Student's t stays below with this probability."""
-    return student_bound((1 - confidence) / 2, freedom)
 
 
 @cache

@@ -1,12 +1,13 @@
-"""Chance: how it is drawn, and the percentile bootstrap interval of a mean over users. NumPy only.
+"""Chance: how it is drawn, the percentile bootstrap, and the test by flipped signs. NumPy only.
 
 What is drawn does not depend on the order of users, on the number of threads, which each draw
 batches of random numbers of their own, or on the version of NumPy.
 """
 
+import math
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import MT19937, RandomState, SeedSequence
@@ -14,18 +15,18 @@ from numpy.random import MT19937, RandomState, SeedSequence
 from recframe.errors import RecframeError, quote
 from recframe.kernel.threads import Array, in_threads
 
+Interval = Literal["auto", "wilson", "skewed", "t", "bootstrap"]
+OfDifferences = Literal["auto", "tango", "skewed", "t", "bootstrap"]
 MAX_SEED = 1 << 1024
 MAX_RESAMPLES = 1_000_000
 CELLS_PER_BATCH = 1 << 20  # random numbers held at a time by a thread
 MOST_GROUPS = 256  # of users of like values, who are drawn together where there are many
 DRAWS_PER_COUNT = 20  # users drawn one by one in the time of one multinomial count
+N_DRAWN = 2048  # users whose signs are drawn one by one, those of the largest differences
 
 
 class Resampling(NamedTuple):
-    """How sure intervals are and how made; the number of draws, where it takes any, and their seed.
-
-    The interval has been checked to be one of the choices.
-    """
+    """How sure intervals are, and how made; how many resamples are drawn, and by which seed."""
 
     confidence: float
     n_resamples: int
@@ -34,9 +35,15 @@ class Resampling(NamedTuple):
 
 
 def make_resampling(
-    confidence: Any, n_resamples: Any, seed: Any, interval: str = "auto"
+    confidence: Any,
+    n_resamples: Any,
+    seed: Any,
+    interval: object = "auto",
+    choices: object = Interval,
 ) -> Resampling:
-    """Return these together, or raise where a number is not valid."""
+    """Return these together, or raise where one is not valid."""
+    if not isinstance(interval, str) or interval not in get_args(choices):
+        raise RecframeError(f"interval must be one of {get_args(choices)}, found {quote(interval)}")
     is_number = isinstance(confidence, Real)
     if not (is_number and 0 < confidence < 1):
         raise RecframeError(f"confidence must be between 0 and 1, found {quote(confidence)}")
@@ -146,3 +153,80 @@ def _draw_counts(means: Array, sizes: Array, variances: Array, resampling: Resam
         return drawn
 
     return draw_in_batches(draw, resampling, len(means))
+
+
+def sign_flip_test(differences: Array, resampling: Resampling) -> tuple[float, str]:
+    """Return the two-sided p-value of a mean difference of 0, and whether it is exact or drawn.
+
+    Where two models do not differ, either sign of a user's difference is as likely (M. D. Smucker,
+    J. Allan and B. Carterette, "A comparison of statistical significance tests for information
+    retrieval evaluation", CIKM 2007). The p-value is the share of sign patterns whose sum is at
+    least as far from 0 as the observed one: of all patterns if they are at most `n_resamples`, else
+    of that many drawn at random and the observed one, as by ``scipy.stats.permutation_test`` with
+    "samples".
+    """
+    if len(differences) == 0:
+        return math.nan, "none"
+    changed = np.sort(np.abs(differences[differences != 0]))  # flipping a 0 changes nothing
+    sums, name = _flip_signs(changed[:, None], resampling)
+    # Sums that are equal may differ in their last bits.
+    least = abs(np.sort(differences).sum()) - 1e-12 * changed.sum()
+    return float((np.abs(sums) >= least).sum() / len(sums)), name
+
+
+def max_t_test(columns: Array, resampling: Resampling) -> Array:
+    """Return two-sided p-values of columns of differences that hold for all of them together.
+
+    The step-down max-T of P. H. Westfall and S. S. Young, "Resampling-Based Multiple Testing",
+    1993: a user's signs are flipped in all columns at once, so that columns which say the same
+    count as one. A sum is divided by the root of the sum of squares, which flipping does not
+    change. NaN stands for no difference, and has no part in it; a column of NaN has no p-value.
+    """
+    p_values: Array = np.full(columns.shape[1], np.nan)
+    is_known = ~np.isnan(columns).all(axis=0)
+    if not is_known.any():
+        return p_values
+    values = np.nan_to_num(columns[:, is_known])
+    values = values[values.any(axis=1)]
+    lengths = np.sqrt(np.sort(values**2, axis=0).sum(axis=0))
+    values = values / np.where(lengths > 0, lengths, 1)
+    # Whatever the order of users, those of large differences come last.
+    values = values[np.lexsort([*values.T, np.abs(values).max(axis=1)])]
+    observed = np.abs(values.sum(axis=0))
+    sums, _ = _flip_signs(values, resampling)
+    rising = np.argsort(observed, kind="stable")
+    largest = np.maximum.accumulate(np.abs(sums)[:, rising], axis=1)  # of this and smaller ones
+    n_extreme = (largest >= observed[rising] - 1e-9).sum(axis=0)
+    falling = np.maximum.accumulate(n_extreme[::-1] / len(sums))
+    p_values[np.flatnonzero(is_known)[rising[::-1]]] = falling
+    return p_values
+
+
+def _flip_signs(rows: Array, resampling: Resampling) -> tuple[Array, str]:
+    """Return the sums of rows for patterns of signs, and whether they are all or drawn.
+
+    With those drawn goes the observed pattern, as infinite sums: it is as far from 0 as it is.
+
+    Of more rows than are drawn one by one, the first, which are small beside the last, add up to
+    a sum that is normal, with the covariance that flipped signs give it.
+    """
+    if len(rows) < resampling.n_resamples.bit_length():  # 2**n <= n_resamples
+        sums = np.zeros((1, rows.shape[1]))
+        for row in rows:
+            sums = np.concatenate([sums + row, sums - row])
+        return sums, "exact"
+    rest, rows = rows[:-N_DRAWN], rows[-N_DRAWN:]
+    n_bytes, total = -(-len(rows) // 8), rows.sum(axis=0)
+    # Columns may be sums of others; a little of their own makes all roots real.
+    covariance = rest.T @ rest
+    scale = covariance.max(initial=0.0)
+    root = np.linalg.cholesky(covariance + (scale * 1e-10 + 1e-300) * np.eye(len(covariance)))
+
+    def draw(rng: RandomState, size: int) -> Array:
+        drawn = np.frombuffer(rng.bytes(size * n_bytes), np.uint8).reshape(size, n_bytes)
+        is_flipped = np.unpackbits(drawn, axis=1, count=len(rows)).astype(float)
+        sums: Array = total - 2 * (is_flipped @ rows)
+        return sums + rng.standard_normal(sums.shape) @ root.T if len(rest) else sums
+
+    drawn = draw_in_batches(draw, resampling, len(rows))
+    return np.append(drawn, np.full((1, rows.shape[1]), np.inf), axis=0), "drawn"

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import CurveTable, WideTable, without_zeros
-from recframe.analysis.intervals import find_range, mean_interval
+from recframe.analysis.intervals import find_range, mean_interval, spread_by, with_weight
 from recframe.analysis.resampling import Resampling
-from recframe.analysis.weights import spread_table, with_weight
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
@@ -86,16 +85,15 @@ def summary_table(
 ) -> pd.DataFrame:
     """Return the mean of every column of a per-user table with its interval over users."""
     per_user, of_users = with_weight(per_user, weights)
-    ranges = [
-        find_range(metric, per_user[label].dropna().to_numpy())
-        for label, metric in zip(
-            per_user.columns, per_user.columns.get_level_values("metric"), strict=True
-        )
-    ]
-    per_user = spread_table(per_user, of_users)
-    intervals = []
-    for limits, column in zip(ranges, per_user.to_numpy().T, strict=True):
-        intervals.append(mean_interval(column[~np.isnan(column)], limits, resampling))
+    cells, intervals = per_user.to_numpy(copy=of_users is not None), []
+    for metric, column in zip(per_user.columns.get_level_values("metric"), cells.T, strict=True):
+        known = ~np.isnan(column)
+        limits = find_range(metric, column[known])
+        if of_users is not None:
+            column[known] = spread_by(column[known], of_users[known])
+        intervals.append(mean_interval(column[known], limits, resampling))
+    if of_users is not None:
+        per_user = pd.DataFrame(cells, per_user.index, per_user.columns)
     low, high, name = zip(*intervals, strict=True)
     table = pd.DataFrame(
         {

@@ -9,9 +9,18 @@ import numpy as np
 
 from recframe import __version__
 from recframe.analysis.compare import Comparison
-from recframe.analysis.gate import Failed, Gate, Rule, check_limit, find_failed, find_low
-from recframe.analysis.intervals import OfDifferences
-from recframe.analysis.matched import Matched, compare_matched, match_tables
+from recframe.analysis.gate import (
+    Failed,
+    Gate,
+    Matched,
+    Rule,
+    check_limit,
+    compare_matched,
+    find_failed,
+    find_low,
+    match_tables,
+)
+from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs, tell_done
 from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
-from recframe.analysis.compare import Comparison, Correction, Test, check_comparison
-from recframe.analysis.intervals import Interval, OfDifferences, check_interval
-from recframe.analysis.resampling import make_resampling
+from recframe.analysis.compare import Comparison, Correction, Test, make_comparison
+from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.cli.parser import (
     METRIC_FLAGS,
     as_usage,
@@ -208,15 +207,11 @@ def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
 
 def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     """Return how intervals and p-values are made; raise where the flags do not go together."""
-    given = {name: getattr(arguments, name) for name in HOW_FLAGS}
-    given = {name: value for name, value in given.items() if value is not None}
-    test, correction = given.pop("test", TEST), given.pop("correction", CORRECTION)
-    how = Comparison(
-        test, None if correction == "none" else correction, RESAMPLING._replace(**given)
-    )
-    check_comparison(how.test, how.correction)
-    check_interval(how.resampling.interval, intervals)
-    return how
+    how = {**RESAMPLING._asdict(), "test": TEST, "correction": CORRECTION}
+    for name in HOW_FLAGS:
+        if (value := getattr(arguments, name)) is not None:
+            how[name] = None if value == "none" else value
+    return make_comparison(**how, intervals=intervals)
 
 
 def add_output(

@@ -9,8 +9,7 @@ import pytest
 
 import recframe
 from recframe.analysis.compare import correct, p_value
-from recframe.analysis.resampling import Resampling
-from recframe.analysis.sign_flips import max_t_test, sign_flip_test
+from recframe.analysis.resampling import Resampling, max_t_test, sign_flip_test
 
 COLUMNS = [
     *("difference", "low", "high", "p_corrected", "p_value"),

@@ -8,15 +8,8 @@ import pytest
 
 from recframe import uncertainty
 from recframe.analysis.compare import Correction, Test
-from recframe.analysis.intervals import (
-    Interval,
-    OfDifferences,
-    find_range,
-    mean_interval,
-    student_quantile,
-    wilson,
-)
-from recframe.analysis.resampling import Resampling
+from recframe.analysis.intervals import find_range, mean_interval, student_bound, wilson
+from recframe.analysis.resampling import Interval, OfDifferences, Resampling
 from recframe.errors import RecframeError
 
 UNIT = (0.0, 1.0)
@@ -37,7 +30,7 @@ def test_quantiles_are_those_of_scipy(freedom):
     """Quantiles of Student's t need no SciPy."""
     stats = pytest.importorskip("scipy.stats")
     confidences = [0.5, 0.8, 0.95, 0.99, 0.9999]
-    ours = [student_quantile(confidence, freedom) for confidence in confidences]
+    ours = [student_bound((1 - confidence) / 2, freedom) for confidence in confidences]
 
     expected = stats.t.ppf([(1 + confidence) / 2 for confidence in confidences], freedom)
     np.testing.assert_allclose(expected, ours, rtol=1e-7)

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
-from recframe.analysis.resampling import Resampling, bootstrap_interval
-from recframe.analysis.sign_flips import sign_flip_test
+from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
 
 COLUMNS = ["mean", "low", "high", "n_users", "interval", "standard_error"]
 DRAWS = Resampling(0.95, 9_999, 0)

@@ -10,12 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from recframe.analysis.compare import correct, p_value
-from recframe.analysis.intervals import find_range, mean_interval
-from recframe.analysis.power import detectable
-from recframe.analysis.resampling import Resampling
-from recframe.analysis.sign_flips import max_t_test, sign_flip_test
-from recframe.analysis.weights import spread_by
+from recframe.analysis.compare import correct, detectable, p_value
+from recframe.analysis.intervals import find_range, mean_interval, spread_by
+from recframe.analysis.resampling import Resampling, max_t_test, sign_flip_test
 
 SIZES = (20, 50, 200, 1_000)
 DRAWS = 999  # of sign patterns and resamples in each repetition

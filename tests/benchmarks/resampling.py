@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 import recframe
-from recframe.analysis.resampling import Resampling, bootstrap_interval
-from recframe.analysis.sign_flips import sign_flip_test
+from recframe.analysis.resampling import Resampling, bootstrap_interval, sign_flip_test
 
 DEFAULT = 9_999  # resamples
 BATCH = 50  # of SciPy's samples held at a time; all at once are 8 GB for 100,000 users
