@@ -19,8 +19,7 @@ from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import make_of_table
 from recframe.frames.truth import open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import OptionArguments, Options
-from recframe.spelling import spell_options
+from recframe.options import OptionArguments, Options, spell_options
 
 
 class RecAccessor(RankingMethods[pd.DataFrame]):

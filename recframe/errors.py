@@ -4,7 +4,7 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +14,7 @@ USER = re.compile(r"([\w+.-]+)://([^\s'\"/@:\[]*(?::(?!\d+/)[^\s'\"@]*)?)@")
 QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # else a question mark is one of a pattern
 _QUERY = re.compile(rf"(://.*?){QUERY.pattern}[^\s'\"]*")
 _WEB_QUERY = re.compile(r"(https?://[^'\"?]*\?)[^\s'\"]+")
+_SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # as `spell` has it
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
 _REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 12
@@ -26,6 +27,46 @@ def quote(value: object) -> str:
     except Exception:  # an integer of more digits than Python prints, an object of someone's
         text = f"<{type(value).__name__} that cannot be shown>"
     return shorten(text)
+
+
+def spell(python: str, flags: str) -> str:
+    """Return what a message says to pass, as Python has it and as flags of the command line.
+
+    The marks between both spellings are code points that no text has; a message that is raised
+    has none of them.
+    """
+    return f"\ufdd0{python}\ufdd1{flags}\ufdd2"
+
+
+def plain(message: str) -> str:
+    """Return a message with what to pass as Python has it."""
+    return _SPELLED.sub(r"\1", message)
+
+
+def option(name: str, value: object) -> str:
+    """Return an option to pass with a value, in both spellings: short='pad' and --short pad."""
+    return spell(f"{name}={quote(value)}", spell_flags({name: value}))
+
+
+def option_with(name: str, what: str) -> str:
+    """Return an option to pass with what words say: relevant= its label, --relevant with ..."""
+    return spell(f"{name}= {what}", f"--{name.replace('_', '-')} with {what}")
+
+
+def spell_flags(options: Mapping[str, object]) -> str:
+    """Return options as flags of the command line, which are to be pasted."""
+    import shlex  # which only a refusal needs
+
+    flags = []
+    for name, given in options.items():
+        flag = name.replace("_", "-")
+        for value in given if isinstance(given, list) else [given]:
+            if value is None or isinstance(value, bool):
+                flags.append(f"--{flag}" if value else f"--no-{flag}")
+            else:
+                shown = "..." if value is ... else shlex.quote(as_text(value))
+                flags.append(f"--{flag} {shown}")
+    return " ".join(flags)
 
 
 def hide(text: str) -> str:
@@ -89,6 +130,11 @@ class RecframeError(ValueError):
     time before the error, in a notebook with ``os.environ``) or in Python's development mode it is
     whole, with what caused it.
 
+    Parameters
+    ----------
+    message : str, default ""
+        What is said.
+
     See Also
     --------
     MissingColumnError : The special case of a column that is not there.
@@ -100,6 +146,10 @@ class RecframeError(ValueError):
     Traceback (most recent call last):
     recframe.errors.RecframeError: k must be an integer of 1 or more, found 0
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(plain(message))
+        self._message = message  # with both spellings
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython asks an exception for; the last frame it hides from none.
@@ -117,6 +167,11 @@ class MissingColumnError(RecframeError, KeyError):
     Raised when a column that is needed is not in the frame.
 
     It is a `KeyError` too, as pandas raises for a missing column.
+
+    Parameters
+    ----------
+    message : str, default ""
+        What is said.
 
     See Also
     --------
@@ -189,6 +244,17 @@ class WrongTypeError(RecframeError, TypeError):
     Traceback (most recent call last):
     recframe.errors.WrongTypeError: recommended must be a list or an array, found 'ab'
     """
+
+
+def say_where(where: str, error: RecframeError) -> None:
+    """Put where a refusal was found before its message."""
+    error._message = f"{where}{error._message}"
+    error.args = (plain(error._message),)
+
+
+def in_flags(error: BaseException) -> str:
+    """Return what an exception says, with what to pass as flags of the command line."""
+    return _SPELLED.sub(r"\2", error._message if isinstance(error, RecframeError) else str(error))
 
 
 def _end_at_caller(whole: TracebackType | None) -> TracebackType | None:

@@ -48,8 +48,8 @@ from recframe.options import (
     Options,
     is_path,
     make_options,
+    spell_options,
 )
-from recframe.spelling import spell_options
 
 if TYPE_CHECKING:
     import recframe.scanned

@@ -42,8 +42,7 @@ from recframe.frames.interactions import ALL_USERS, Interactions
 from recframe.frames.tables import in_cells, mean_table, measure_table, single_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
-from recframe.options import DEFAULTS, OptionArguments, Options, make_options
-from recframe.spelling import spell_options
+from recframe.options import DEFAULTS, OptionArguments, Options, make_options, spell_options
 
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]

@@ -1,19 +1,25 @@
 """Options: the column roles and the edge-case policies, with defaults, choices and meanings."""
 
+import inspect
 import math
 import os
-from collections.abc import Hashable, Mapping
+import re
+import textwrap
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache, partial
 from numbers import Real
-from typing import Any, TypedDict, get_args
+from typing import Any, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
 from recframe.arguments import Absent, Duplicates, Gain, Missing, Short, Ties, TruthLike, Unjudged
 from recframe.arrow_tables import read_frame
-from recframe.errors import RecframeError, find_near, hide, quote
+from recframe.errors import RecframeError, find_near, hide, option, quote, spell
 from recframe.foreign import TABLE_OR, load_table
 from recframe.kernel.ranking import TIE_RULES, TieRule
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 INFER = "infer"
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
@@ -114,7 +120,7 @@ class Options:
         if self.tie_rule.by_item and self.duplicates == "keep":
             raise RecframeError(
                 "ties='item' with duplicates='keep' gives rows of one user, item and score no "
-                "order; pass duplicates='max' to make them one row"
+                f"order; pass {option('duplicates', 'max')} to make them one row"
             )
         for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
             _check_label(name, getattr(self, name))
@@ -127,7 +133,7 @@ class Options:
             raise RecframeError(
                 f"min_score={quote(self.min_score)} with ascending={quote(self.ascending)} could "
                 "mean either side; set the scores that are not recommended to null and pass "
-                "missing='unranked', or negate the column"
+                f"{option('missing', 'unranked')}, or negate the column"
             )
         number = self.zero_division
         if not _is_number(number) or (number not in (0, 1) and number == number):
@@ -146,7 +152,7 @@ class Options:
         if self.unjudged == "drop" and self.truth is None:
             raise RecframeError(
                 "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "
-                "pass truth="
+                f"pass {spell('truth=', '--truth FILE')}"
             )
 
     def __repr__(self) -> str:
@@ -254,3 +260,40 @@ def _is_number(value: object) -> bool:
 def list_names(names: tuple[str, ...]) -> str:
     """Return names quoted, as a sentence part."""
     return ", ".join(map(repr, names))
+
+
+def spell_options(function: Function) -> Function:
+    """Return a function with its ``**options`` spelled out, in its signature and its docstring.
+
+    Static readers see the types of `OptionArguments`; this is for those who ask at run time.
+    """
+    signature = inspect.signature(function)
+    own = [part for part in signature.parameters.values() if part.kind is not part.VAR_KEYWORD]
+    by_name = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+    options = [
+        by_name(option.name, default=option.default, annotation=option.type)
+        for option in fields(Options)
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]  # every function takes one
+    if function.__doc__:  # there is none under python -OO
+        function.__doc__ = re.sub(r"( *)\*\*options\n.*\n", _describe_options, function.__doc__)
+    return function
+
+
+def _describe_options(found: re.Match[str]) -> str:
+    """Return the numpydoc lines of all options, indented as what was found."""
+    return textwrap.indent(_all_options(), found[1]) + "\n"
+
+
+@cache
+def _all_options() -> str:
+    """Return the numpydoc lines of all options."""
+    lines = []
+    for one in fields(Options):
+        takes, meaning = one.metadata["takes"], one.metadata["meaning"]
+        if choices := CHOICES.get(one.name):
+            takes = f"{{{list_names(choices)}}}".replace("'", '"')
+        default = f'"{one.default}"' if isinstance(one.default, str) else one.default
+        lines.append(f"{one.name} : {takes}, default {default}")
+        lines.append(textwrap.indent(textwrap.fill(f"{meaning[0].upper()}{meaning[1:]}."), "    "))
+    return "\n".join(lines)

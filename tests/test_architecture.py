@@ -17,7 +17,7 @@ import recframe
 ROOMS = (
     *("errors", "arguments", "console", "disk", "calls", "lakehouse"),
     *("arrow_tables", "foreign", "formats", "stores"),
-    *("kernel", "metrics", "options", "spelling", "frames", "analysis", "files", "methods"),
+    *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
     *("scanned", "functions", "accessor", "polars", "partitions", "dask", "spark"),
     *("recipes", "uncertainty", "conventions", "cli", "__init__", "__main__"),
 )

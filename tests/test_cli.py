@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 
 import recframe
 from recframe.cli import main
-from recframe.cli.spelling import spell_flags
+from recframe.errors import in_flags, option, say_where, spell_flags
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.options import MEANINGS
 
@@ -1013,44 +1014,33 @@ def test_memory_in_bytes(capsys):
 
 
 SPELLED = {
-    "no option": ("no such file", "no such file"),
-    "one": ("x; pass user='session_id'", "x; pass --user session_id"),
-    "a call": (
-        "score='a'; pass score=['a b', 'c'], ascending=[True, False], truth=truth",
-        "score='a'; pass --score 'a b' --score c --ascending --no-ascending --truth FILE",
-    ),
-    "several": (
-        "x; pass short='pad' to divide, short='shrink' or short='nan'",
-        "x; pass --short pad to divide, --short shrink or --short nan",
-    ),
-    "none": ("pass relevant=None; pass relevant=None", "pass relevant=None; pass --no-relevant"),
-    "numbers": (
-        "x; pass min_relevance=3.5, zero_division=nan",
-        "x; pass --min-relevance 3.5 --zero-division nan",
-    ),
-    "what to fill in": (
-        "x; else pass user=..., with it, or truth= a frame",
-        "x; else pass --user ..., with it, or --truth with a frame",
-    ),
-    "a call after a colon": (
-        "x: pass user='s' to rank; else pass duplicates='max'",
-        "x: pass --user s to rank; else pass --duplicates max",
-    ),
-    "in quotes": ("x; pass score='user=x'", "x; pass --score user=x"),
-    "a reader": (
-        "x; pass truth=pd.read_csv('a.csv', sep='\\t')",
-        "x; pass it as a parquet file",
-    ),
-    "a function": ("x; pass truth=frame.head()", "x; pass truth=frame.head()"),
+    "text": ({"user": "session_id"}, "--user session_id"),
+    "labels": ({"score": ["a b", "c"]}, "--score 'a b' --score c"),
+    "directions": ({"ascending": [True, False]}, "--ascending --no-ascending"),
+    "none": ({"relevant": None}, "--no-relevant"),
+    "numbers": ({"min_relevance": 3.5, "gain": "linear"}, "--min-relevance 3.5 --gain linear"),
+    "what to fill in": ({"user": ...}, "--user ..."),
+    "quotes": ({"score": "user='x'"}, """--score 'user='"'"'x'"'"''"""),
 }
 
 
 @pytest.mark.parametrize("name", SPELLED)
-def test_remedies_are_spelled_as_flags(name):
+def test_options_are_spelled_as_flags(name):
     """What a message says to pass can be pasted behind the command."""
-    message, expected = SPELLED[name]
+    options, expected = SPELLED[name]
 
-    assert expected == spell_flags(message)
+    assert expected == spell_flags(options)
+
+
+def test_a_refusal_has_both_spellings():
+    """Its text is that of Python; flags stay where it is said where it was found, and pickled."""
+    refusal = recframe.RecframeError(f"x; pass {option('short', 'pad')}")
+    say_where("truth: ", refusal)
+
+    for error in (refusal, pickle.loads(pickle.dumps(refusal))):
+        assert ("truth: x; pass short='pad'",) == error.args
+        assert "truth: x; pass short='pad'" == str(error)
+        assert "truth: x; pass --short pad" == in_flags(error)
 
 
 def test_remedy_of_a_refusal(tmp_path, capsys):

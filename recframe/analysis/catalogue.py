@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.arrow_tables import read_frame
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, option, quote, say_where, spell
 from recframe.foreign import frame_error, is_table, load_table
 from recframe.frames.arrays import as_array, as_ids, check_unmasked
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
@@ -61,9 +61,10 @@ def catalogue_columns(frame: pd.DataFrame, options: Options, call: str = "") -> 
 def check_once(options: Options) -> None:
     """Raise where an item could be in a list more than once."""
     if options.duplicates == "keep":
+        first = spell("'first'", "--duplicates first")
         raise RecframeError(
-            "duplicates='keep': in the lists of a catalogue an item is once; pass duplicates='max' "
-            "or 'first', which make one row of those of a pair"
+            "duplicates='keep': in the lists of a catalogue an item is once; pass "
+            f"{option('duplicates', 'max')} or {first}, which make one row of those of a pair"
         )
 
 
@@ -226,7 +227,8 @@ class Catalogue(NamedTuple):
 
     def check(self, shown: pd.Index[Any]) -> None:
         """Raise where distinct items that are recommended are not all in the catalogue."""
-        remedy = "pass the whole catalogue, or items=None for the items of the frame"
+        none = spell("items=None", "no --items")
+        remedy = f"pass the whole catalogue, or {none} for the items of the frame"
         if self.ids is None:
             if len(shown) > self.n_items:
                 raise RecframeError(
@@ -272,7 +274,8 @@ def _read_ids(items: Any, columns: Columns) -> pd.Index[Any]:
         try:
             label = find_label(items, "item", columns.item if is_there else INFER)
         except RecframeError as error:
-            raise type(error)(f"items: {error}") from None
+            say_where("items: ", error)
+            raise
         return as_ids("items", get_column(items, label))
     check_unmasked("items", items)
     if isinstance(items, pd.Series | pd.Index):

@@ -26,7 +26,7 @@ from recframe.analysis.resampling import (
     max_t_test,
     sign_flip_test,
 )
-from recframe.errors import RecframeError, as_text, quote
+from recframe.errors import RecframeError, as_text, option, quote
 from recframe.frames.names import is_same
 from recframe.kernel.threads import Array
 
@@ -130,8 +130,8 @@ def make_comparison(
         raise RecframeError(f"test must be one of {get_args(Test)}, found {quote(test)}")
     if is_weighted and test == "wilcoxon":
         raise RecframeError(
-            "test='wilcoxon' ranks users, who cannot weigh differently; pass test='permutation' "
-            "or leave out weights"
+            "test='wilcoxon' ranks users, who cannot weigh differently; pass "
+            f"{option('test', 'permutation')} or leave out weights"
         )
     is_correction = isinstance(correction, str) and correction in get_args(Correction)
     if correction is not None and not is_correction:
@@ -141,7 +141,7 @@ def make_comparison(
     if correction == "max_t" and test != "permutation":
         raise RecframeError(
             f"correction='max_t' flips signs, as test='permutation' does, found test={quote(test)};"
-            " pass correction='holm'"
+            f" pass {option('correction', 'holm')}"
         )
     resampling = make_resampling(confidence, n_resamples, seed, interval, intervals)
     return Comparison(test, correction, resampling)

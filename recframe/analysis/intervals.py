@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.resampling import Resampling, bootstrap_interval
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, option, quote
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 
@@ -83,7 +83,7 @@ def mean_interval(
     if choice == of_shares and others:
         raise RecframeError(
             f"interval={quote(choice)} is for {words}, found {quote(others[0])}; "
-            "pass interval='auto'"
+            f"pass {option('interval', 'auto')}"
         )
     if choice == "auto":  # where there are no limits, the least and the largest must be seen
         are_known = limits is not None or (values[0] == whole[0] and values[-1] == whole[-1])

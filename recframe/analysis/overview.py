@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe.analysis.display import escape
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, plain, quote
 from recframe.frames.columns import find_columns, find_roles, find_truth_roles
 from recframe.frames.judgments import check_pair_columns, check_truth_columns
 from recframe.frames.names import NAMES, Roles, find_remedy, list_changed, spell_arguments
@@ -55,7 +55,7 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
         arguments = _separate(spell_arguments(changed | remedy))
         arguments[0] = f"{call}({arguments[0]}"
         arguments[-1] += ")"
-        return Overview(title, rows, "Pass ", arguments, after)
+        return Overview(title, rows, "Pass ", arguments, plain(after))
     try:
         columns = find_columns(frame, options)
         check_truth_columns(columns, options)

@@ -10,10 +10,9 @@ from recframe.cli.commands import add_catalogue, add_describe, add_evaluate
 from recframe.cli.compare import add_compare
 from recframe.cli.flags import STATUSES
 from recframe.cli.parser import Parser, ShowVersion, expand
-from recframe.cli.spelling import spell_flags
 from recframe.cli.trec import add_trec
 from recframe.console import DONE, INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
-from recframe.errors import RecframeError, quote, show_path
+from recframe.errors import RecframeError, in_flags, quote, show_path
 
 COMMANDS = {
     "evaluate": (add_evaluate, "mean metrics over users"),
@@ -54,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RecframeError, ImportError) as error:
         if sys.flags.dev_mode and isinstance(error, ImportError):
             raise
-        tell(spell_flags(str(error)))  # of an extra that is missing: which, how to install it
+        tell(in_flags(error))  # of an extra that is missing: which, how to install it
     except Exception as error:
         if sys.flags.dev_mode:
             raise
@@ -99,7 +98,7 @@ def run(words: Sequence[str]) -> int:
         if "check" in arguments:
             arguments.check(arguments)
     except RecframeError as error:
-        parser.error(spell_flags(str(error)))
+        parser.error(in_flags(error))
     if sys.stdout is None:
         raise RecframeError("cannot write to standard output: it is closed")
     status: int | None = arguments.run(arguments)  # only a gate has one of its own

@@ -14,7 +14,7 @@ from recframe import __version__
 from recframe.arguments import Term
 from recframe.console import DONE, USAGE, one_line, show, write
 from recframe.disk import reason
-from recframe.errors import RecframeError, find_near, quote
+from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Written
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
 from recframe.stores.access import Address, is_uri, without_file
@@ -133,7 +133,7 @@ def as_usage(read: Callable[[str], object], text: str) -> object:
     try:
         return read(text)
     except (ValueError, OverflowError) as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+        raise argparse.ArgumentTypeError(in_flags(error)) from error
 
 
 def read_metrics(text: str) -> list[str]:

@@ -23,7 +23,7 @@ from recframe.cli.results import (
 )
 from recframe.console import show, tell
 from recframe.disk import identify
-from recframe.errors import RecframeError, shorten, show_path
+from recframe.errors import RecframeError, say_where, shorten, show_path
 from recframe.files.lines import QRELS_LINES, RUN_LINES, read_lines
 from recframe.files.output import mean_of_tables, write_each
 from recframe.frames.columns import Columns
@@ -217,7 +217,8 @@ def read_run(path: str, name: str, metrics: list[Metric], settings: RunSettings)
             run = Candidates(COLUMNS, None, judgments.pairs).among(run, is_all=True)
         judged = judge.judge(read_interactions(run, COLUMNS, options), is_all=True)
     except RecframeError as error:
-        raise RecframeError(f"{show_path(path)}: {error}") from error
+        say_where(f"{show_path(path)}: ", error)
+        raise
     table = measure_table(judged, metrics, options).rename(columns={"score": name}, level="score")
     if not is_complete:
         table = table[table.index.isin(queries[is_ranked])]

@@ -19,9 +19,8 @@ from recframe.frames.judgments import check_pair_columns, check_truth_columns
 from recframe.frames.names import is_same
 from recframe.frames.tables import add_up, in_cells, mean_of_sums, mean_table, sum_and_count
 from recframe.methods import Make, MakeTable, RankingMethods
-from recframe.options import OptionArguments, Options
+from recframe.options import OptionArguments, Options, spell_options
 from recframe.partitions import check_bound
-from recframe.spelling import spell_options
 
 __all__ = ["DaskRecAccessor"]
 

@@ -21,6 +21,7 @@ from recframe.files.footers import Files
 from recframe.files.opening import naming_file, open_file
 from recframe.files.row_groups import RowGroup
 from recframe.files.sizes import ROW_BYTES, batch_bytes
+from recframe.frames.numbers import REMOVE_ROWS
 from recframe.kernel.threads import n_processors
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
@@ -187,8 +188,7 @@ def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordB
         if not files.drop_nulls:
             raise RecframeError(
                 f"user={quote(user)}: ids must not be null, found {nulls.true_count} null of "
-                f"{len(nulls)} rows read from {show_path(path)}; remove those rows or pass "
-                "missing='drop'"
+                f"{len(nulls)} rows read from {show_path(path)}; {REMOVE_ROWS}"
             )
         batch = batch.filter(pc.invert(nulls))
     return batch

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.arguments import PathLike
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, option_with, quote
 from recframe.options import is_path
 
 Report = Callable[[int, int], object]
@@ -71,7 +71,7 @@ def writing_to(folder: str | None) -> Iterator[None]:
 
         raise RecframeError(
             f"cannot write temporary files to {tempfile.gettempdir() if folder is None else folder}"
-            f": {error.strerror or error}; pass tmp= a folder with more room"
+            f": {error.strerror or error}; pass {option_with('tmp', 'a folder with more room')}"
         ) from error
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.arguments import Term
-from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten
+from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten, spell
 from recframe.files.found import Condition, Found, PartitionValues, plain_type
 from recframe.files.row_groups import RowGroup
 from recframe.frames.names import shown
@@ -25,8 +25,9 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 OPERATORS = (*COMPARISONS, "in", "not in")
+FILTERS = spell("filters", "--filter")
 FILTERS_REQUIREMENT = (
-    "filters must be a list of (column, operator, value), as [('day', '>=', '2026-11-01')], "
+    f"{FILTERS} must be a list of (column, operator, value), as [('day', '>=', '2026-11-01')], "
     "a list of such lists, of which one must hold, or an expression of pyarrow"
 )
 
@@ -58,7 +59,7 @@ def _check_term(term: Any) -> Term:
     name, sign, value = term
     if sign not in OPERATORS:
         raise RecframeError(
-            f"filters: the operator of {quote(name)} must be one of {', '.join(OPERATORS)}, "
+            f"{FILTERS}: the operator of {quote(name)} must be one of {', '.join(OPERATORS)}, "
             f"found {quote(sign)}"
         )
     if sign in COMPARISONS:
@@ -67,7 +68,7 @@ def _check_term(term: Any) -> Term:
         is_odd = not isinstance(value, list | tuple | set | frozenset)
     if is_odd or value is None:
         needed = "one value" if sign in COMPARISONS else "a list of values"
-        raise RecframeError(f"filters: {quote(name)} {sign} takes {needed}, found {quote(value)}")
+        raise RecframeError(f"{FILTERS}: {quote(name)} {sign} takes {needed}, found {quote(value)}")
     return name, sign, value
 
 
@@ -183,7 +184,7 @@ def _field(name: str, schema: pa.Schema) -> pa.Field:
     near = find_near(name, schema.names)
     also = f"; did you mean {quote(near[0])}?" if near else ""
     raise MissingColumnError(
-        f"filters: {quote(name)}: no such column; the files have {shown(schema.names)}{also}"
+        f"{FILTERS}: {quote(name)}: no such column; the files have {shown(schema.names)}{also}"
     )
 
 
@@ -198,7 +199,7 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
         return pa.scalar(value, kind if exact or is_float else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise RecframeError(
-            f"filters: {quote(name)} is of type {kind}, which {quote(value)} is not"
+            f"{FILTERS}: {quote(name)} is of type {kind}, which {quote(value)} is not"
         ) from error
 
 
@@ -222,7 +223,7 @@ def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]
     except (pa.ArrowException, TypeError, KeyError) as error:
         said = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(
-            f"filters: {shorten(str(expression))} cannot be evaluated: {said}"
+            f"{FILTERS}: {shorten(str(expression))} cannot be evaluated: {said}"
         ) from error
     return tuple(name for name in schema.names if _reads(expression, empty, name))
 

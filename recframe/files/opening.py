@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path
+from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path, spell
 from recframe.files.found import Found
 from recframe.foreign import find_reader
 from recframe.formats.endings import PARQUET, find_format
@@ -52,5 +52,5 @@ def naming_file(path: str) -> Iterator[None]:
         is_odd = isinstance(error, pa.ArrowInvalid) and find_format(path) == PARQUET
         call = find_reader(path, quote(path)) if is_odd else ""
         if call and not call.startswith("pd.read_parquet"):
-            message += f"; pass {call}, or write it as parquet"
+            message += f"; pass {spell(f'{call}, or write it as parquet', 'it as a parquet file')}"
         raise RecframeError(f"cannot read {show_path(path)}: {message}") from error

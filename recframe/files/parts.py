@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.errors import RecframeError, RepeatedPairError
+from recframe.errors import RecframeError, RepeatedPairError, say_where
 from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
+from recframe.files.filters import FILTERS
 from recframe.files.footers import Files
 from recframe.files.plans import row_bytes_of
 from recframe.files.repeated import advise_on_files
@@ -81,8 +82,8 @@ def make_each(
     progress.report()  # also what was dropped since
     if files.is_filtered and progress.n_evaluated + progress.n_dropped == 0:
         raise RecframeError(
-            "filters: no row of the files matches, so that there is nothing to evaluate; look at "
-            "the values that they compare with"
+            f"{FILTERS}: no row of the files matches, so that there is nothing to evaluate; look "
+            "at the values that they compare with"
         )
 
 
@@ -105,4 +106,5 @@ def _naming_part(files: Files, n_rows: int) -> Iterator[None]:
         if isinstance(error, RepeatedPairError):
             advice = advise_on_files(files, error.user, error.item)
             raise RepeatedPairError(f"{part}{error.found}; {advice}") from error
-        raise type(error)(f"{part}{error}") from error
+        say_where(part, error)
+        raise

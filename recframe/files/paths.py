@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from recframe.arguments import PathLike
 from recframe.disk import check_named, identify, reason
-from recframe.errors import RecframeError, show_path
+from recframe.errors import RecframeError, say_where, show_path
 from recframe.files.found import Found, check_one_format, keep_footers, list_files
 from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
 from recframe.stores.access import ENVIRONMENT, Access, without_file
@@ -35,7 +35,7 @@ def find_files(
         return _find(paths, access)
     except RecframeError as error:
         if argument:
-            error.args = (f"{argument}: {error}",)
+            say_where(f"{argument}: ", error)
         raise
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.errors import RecframeError, quote, show_path
+from recframe.errors import RecframeError, option, quote, show_path
 from recframe.files.found import Found
 from recframe.files.pages import first_page, largest_page
 
@@ -39,7 +39,8 @@ def check_footer(found: Found, memory: int) -> None:
         raise RecframeError(
             f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes and takes about "
             f"{FOOTER_COPIES} times as many when it is read, found memory of {memory:,}; pass "
-            f"memory='{_in_megabytes(least)}' or more, or write the file with larger row groups"
+            f"{option('memory', _in_megabytes(least))} or more, or write the file with "
+            "larger row groups"
         )
 
 
@@ -88,8 +89,8 @@ def measure_texts(
         raise RecframeError(
             f"memory: {show_path(found.path)} has {largest:,} bytes of {quote(name)} in one piece, "
             f"which takes about {copies} times as many when read, found memory of {memory:,}; pass "
-            f"memory='{_in_megabytes(least)}' or more, or write the file with shorter ids or "
-            "smaller pages"
+            f"{option('memory', _in_megabytes(least))} or more, or write the file with "
+            "shorter ids or smaller pages"
         )
     if page is not None and page.is_dictionary and page.n_values:
         n_coded = page.n_bytes + n_rows * page.n_values.bit_length() // 7 + PAGE_HEADERS

@@ -9,7 +9,7 @@ import pandas as pd
 
 from recframe.arguments import PathLike
 from recframe.calls import public
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, say_where
 from recframe.files.lines import QRELS_LINES, RUN_LINES, LineLayout, read_lines
 from recframe.foreign import frame_error
 from recframe.options import is_path
@@ -120,4 +120,5 @@ def _read_given(path: Any, layout: LineLayout) -> pd.DataFrame:
     try:
         return read_lines(os.fspath(path), layout)
     except RecframeError as error:
-        raise RecframeError(f"path: {error}") from error
+        say_where("path: ", error)
+        raise

@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recframe.errors import MissingColumnError, RecframeError, as_text, quote
+from recframe.errors import (
+    MissingColumnError,
+    RecframeError,
+    as_text,
+    option,
+    option_with,
+    quote,
+    spell,
+)
 from recframe.frames.names import (
     LOOKED_FOR,
     NAMES,
@@ -200,7 +208,11 @@ def _find_ids(
         elif len(labels) == 1:
             roles[role] = _infer(role, _list_named(frame))
         else:
-            other, also = ("truth", ", or truth_user= others") if options else ("exclude", "")
+            other, also = (
+                ("truth", f", or {option_with('truth_user', 'others')}")
+                if options
+                else ("exclude", "")
+            )
             error = MissingColumnError(
                 f"user={quote(labels)} needs each of these columns here too, found no "
                 f"{shown(missing)}; the frame has {shown(list_labels(frame))}; pass {other}={other}"
@@ -218,7 +230,8 @@ def _read_given(frame: pd.DataFrame, role: str, given: Any, like: Sequence[Hasha
         if given is None and role == "relevant":
             raise RecframeError(
                 "relevant=None says that every pair of truth is relevant, found no truth; pass "
-                "truth=, or relevant= the column of relevance"
+                f"{spell('truth=', '--truth FILE')}, or "
+                f"{option_with('relevant', 'the column of relevance')}"
             )
         if given is not None:
             check_label(frame, role, *labels)
@@ -313,8 +326,9 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
     if ascending is None and any(is_low):
         label, rule = scores[is_low.index(True)], is_low if len(scores) > 1 else True
         raise RecframeError(
-            f"score={quote(label)}: by its name less is better; pass ascending={rule} to rank the "
-            "lowest first, or ascending=False where the highest is the best"
+            f"score={quote(label)}: by its name less is better; pass {option('ascending', rule)} "
+            f"to rank the lowest first, or {option('ascending', False)} where the highest is the "
+            "best"
         )
     return [bool(ascending)] * len(scores)
 
@@ -331,8 +345,9 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
         others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
         raise RecframeError(
             f"relevant: no column found by its name, but {quote(label)} holds few distinct values "
-            f"({', '.join(values)}), as relevance does{others}; pass relevant={quote(label)} if it "
-            "says which pairs are relevant, or relevant=None where all are"
+            f"({', '.join(values)}), as relevance does{others}; pass "
+            f"{option('relevant', label)} if it says which pairs are relevant, or "
+            f"{option('relevant', None)} where all are"
         )
 
 

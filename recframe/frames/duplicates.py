@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.names import has_role_name, shown
 from recframe.frames.values import Gains, Scores
@@ -17,7 +17,10 @@ from recframe.kernel.threads import Array
 
 N_COMPARED = 1_000  # repeated rows in which a column that tells them apart is looked for
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
-REMEDY = "pass duplicates='max' for the best of each pair, or 'keep' to count every row"
+KEEP = spell("'keep'", "--duplicates keep")
+REMEDY = (
+    f"pass {option('duplicates', 'max')} for the best of each pair, or {KEEP} to count every row"
+)
 
 
 class Folded(NamedTuple):
@@ -78,11 +81,11 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> str:
         return REMEDY
     label, (one, other, *_) = told
     both = [label, *columns.users] if columns.users else label
-    apart = f"pass user={quote(both)} to {APART}"
+    apart = f"pass {option('user', both)} to {APART}"
     if has_role_name(label, "user"):  # as a session of a user
-        apart = f"pass user={quote(label)} to rank each by itself"
+        apart = f"pass {option('user', label)} to rank each by itself"
     elif has_role_name(label, "item"):  # as a passage of a document
-        apart = f"pass item={quote(label)} where it is what is ranked"
+        apart = f"pass {option('item', label)} where it is what is ranked"
     shown_values = f"such as {quote(one)} and {quote(other)}"
     return f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {REMEDY}"
 
@@ -135,6 +138,6 @@ def fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
         raise RecframeError(
             f"mean column={quote(label)}: a user and item of which duplicates='max' makes one row "
             f"must have one value, found {len(differs)} that have several (such as {found}); "
-            "pass duplicates='first', or give each pair one value"
+            f"pass {option('duplicates', 'first')}, or give each pair one value"
         )
     return highest

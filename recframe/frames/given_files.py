@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from recframe.disk import check_opens
-from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.errors import RecframeError, quote, shorten, show_path, spell
 from recframe.foreign import find_reader
 from recframe.formats.endings import open_rows
 from recframe.formats.rows import read_whole
@@ -43,7 +43,8 @@ def load_file(name: str, given: Any) -> pd.DataFrame:
         is_missing = isinstance(error, FileNotFoundError)
         first = shorten(str(error).partition("\n")[0].rstrip("."))
         call = find_reader(given, quote(path)) if rows is None else ""
-        reason = "no such file" if is_missing else f"{first}{call and f'; pass {name}={call}'}"
+        remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
+        reason = "no such file" if is_missing else f"{first}{remedy}"
         raise RecframeError(f"{name}: cannot read {show_path(given)}: {reason}") from error
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.errors import RecframeError, RepeatedPairError, option_with, quote, say_where
 from recframe.frames.columns import (
     Columns,
     check_no_grades,
@@ -147,7 +147,8 @@ def naming(name: str) -> Iterator[None]:
     try:
         yield
     except RecframeError as error:
-        raise type(error)(f"{name}: {error}") from None
+        say_where(f"{name}: ", error)
+        raise
 
 
 def check_truth_columns(columns: Columns, options: Options) -> None:
@@ -176,7 +177,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             check_no_grades(truth, columns)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
-                "min_relevance needs a column of relevance, found none; pass relevant= its label"
+                "min_relevance needs a column of relevance, found none; pass "
+                f"{option_with('relevant', 'its label')}"
             )
         try:
             rows = read_interactions(truth, columns, replace(options, duplicates="raise"))

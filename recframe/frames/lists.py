@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
 from recframe.calls import public
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, quote, say_where
 from recframe.foreign import frame_error, is_sparse
 from recframe.frames.arrays import as_ids, as_numbers, check_unmasked, make_frame, read_ids
 from recframe.frames.columns import find_label, get_column
@@ -96,7 +96,8 @@ def from_lists(
         try:
             return make_frame(*_read_frame(pd.DataFrame(lists), user, items))
         except RecframeError as error:
-            raise type(error)(f"lists: {error}") from None
+            say_where("lists: ", error)
+            raise
     if not (is_infer(user) and is_infer(items)):
         raise RecframeError(
             f"user and items are columns of a frame, found {type(lists)}; leave them out"

@@ -9,7 +9,17 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from recframe.errors import MissingColumnError, RecframeError, as_text, find_near, quote, shorten
+from recframe.errors import (
+    MissingColumnError,
+    RecframeError,
+    as_text,
+    find_near,
+    option,
+    quote,
+    shorten,
+    spell,
+    spell_flags,
+)
 from recframe.options import DEFAULTS, INFER, Options, is_key
 
 N_KEPT = 1 << 10  # names, of which a frame is asked again and again
@@ -271,9 +281,12 @@ def check_roles(
         said.append(f"the frame has {shown(labels)}")
         if not remedy:
             arguments, others = find_remedy(frame, roles, options)
-            arguments = list_changed(options) | arguments if call else arguments
-            spelled = ", ".join(spell_arguments(arguments))
-            remedy = f"pass {call}({spelled}){others}" if call else f"pass {spelled}{others}"
+            whole = list_changed(options) | arguments if call else arguments
+            python = ", ".join(spell_arguments(whole))
+            ordered = {name: arguments[name] for name in DEFAULTS if name in arguments}
+            ordered |= {name: "FILE" for name, value in ordered.items() if value is TRUTH}
+            passed = spell(f"{call}({python})" if call else python, spell_flags(ordered))
+            remedy = f"pass {passed}{others}"
         said.append(remedy)
         lists = [quote(label) for label in labels if _plain(label) in LISTS]
         if lists and "score" in wrong and wrong["score"].how == "none":
@@ -322,11 +335,13 @@ def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[di
     is_open = any(value is FILL_IN for value in arguments.values())
     others = ", with the right column in place of ..." if is_open else ""
     if "user" in none and "score" in roles:
-        others += ", or user=None for one ranking"
+        others += f", or {option('user', None)} for one ranking"
     if "truth" in arguments:
-        others += ", with the frame of relevant pairs as truth, or relevant= a column"
+        python = ", with the frame of relevant pairs as truth, or relevant= a column"
+        others += spell(python, ", the relevant pairs, or --relevant with a column")
     elif "relevant" in none and not options.has_truth:
-        others += ", or truth= the frame of relevant pairs"
+        pairs = spell("truth= the frame of relevant pairs", "--truth FILE, the relevant pairs")
+        others += f", or {pairs}"
     return arguments, others
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, option, quote
 from recframe.kernel.threads import Array
 
 NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")  # as pandas infers
-REMOVE_ROWS = "remove those rows or pass missing='drop'"
+REMOVE_ROWS = f"remove those rows or pass {option('missing', 'drop')}"
 
 
 def has_nulls(column: pd.Series) -> bool:

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.arrow_tables import read_frame, sample_of
-from recframe.errors import RecframeError, RepeatedPairError, quote
+from recframe.errors import RecframeError, RepeatedPairError, option, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions, Judged
@@ -119,8 +119,9 @@ def check_lengths(
         found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
         raise RecframeError(
             f"k={k} is more than the ranked rows by {quote(score)} of {len(short)} of {len(users)} "
-            f"users ({found}); pass short='pad' to divide by k all the same, short='shrink' to "
-            "divide by the rows there are, or short='nan' for NaN"
+            f"users ({found}); pass {option('short', 'pad')} to divide by k all the same, "
+            f"{option('short', 'shrink')} to divide by the rows there are, or "
+            f"{option('short', 'nan')} for NaN"
         )
 
 

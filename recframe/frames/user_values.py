@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, option, quote
 from recframe.foreign import frame_error
 from recframe.frames.columns import get_column
 from recframe.frames.ids import as_users
@@ -47,7 +47,7 @@ def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Serie
     if len(differs):
         of_user = np.searchsorted(offsets, differs, side="right") - 1
         two = column.iloc[[offsets[of_user[0]], differs[0]]].tolist()
-        apart = f", or user={quote([label, *labels])} to rank each by itself" if labels else ""
+        apart = f", or {option('user', [label, *labels])} to rank each by itself" if labels else ""
         raise RecframeError(
             f"{name}={quote(label)} must hold one value for each user, found several for "
             f"{len(np.unique(of_user))} of {len(users)} (user "

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, option, option_with, quote, spell
 from recframe.frames.numbers import (
     NUMBER_OBJECTS,
     at_least,
@@ -70,7 +70,8 @@ def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
     if not is_flag or not (is_whole or np.isin(values, (0, 1)).all()):
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, found values from {values.min()} to "
-            f"{values.max()}; pass min_relevance= the value from which on a row is relevant"
+            f"{values.max()}; pass "
+            f"{option_with('min_relevance', 'the value from which on a row is relevant')}"
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool)
 
@@ -99,10 +100,10 @@ def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> No
     if low < 0:
         raise RecframeError(
             f"{required} 0 or more, found {low:g} in a relevant row; "
-            "pass a min_relevance= of 0 or more"
+            f"pass {spell('a min_relevance= of 0 or more', '--min-relevance of 0 or more')}"
         )
     if high > limit:
-        remedy = "; pass gain='linear'" if gain == "exponential" else ""
+        remedy = f"; pass {option('gain', 'linear')}" if gain == "exponential" else ""
         found = f"under gain={gain!r}, found {high:g}"
         raise RecframeError(f"{required} at most {limit:.3g} {found}{remedy}")
 
@@ -119,8 +120,9 @@ def read_scores(
         nulls = find_nulls(score)
         if options.missing == "raise" and not lenient:
             remedy = (
-                "pass missing='unranked' to leave them out of this ranking only (as where lists "
-                "of models differ), or missing='drop' to remove these rows, for every score"
+                f"pass {option('missing', 'unranked')} to leave them out of this ranking only (as "
+                f"where lists of models differ), or {option('missing', 'drop')} to remove these "
+                "rows, for every score"
             )
             raise null_error(f"score={quote(score.name)}:", nulls, remedy)
         is_ranked = ~nulls
@@ -147,8 +149,8 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
     is_checked = options.missing != "unranked"
     if nulls is not None and (is_checked or _is_any_ranked(nulls, scores)):
         remedy = (
-            "fill them in, with fillna(0) where they mean nothing; missing='drop' removes these "
-            "rows, for every score"
+            "fill them in, with fillna(0) where they mean nothing; "
+            f"{option('missing', 'drop')} removes these rows, for every score"
         )
         raise null_error(f"{OF_MEAN}={quote(column.name)}:", nulls, remedy)
     present = column if nulls is None else column[~nulls]

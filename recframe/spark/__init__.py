@@ -19,12 +19,11 @@ from recframe.frames.judgments import read_judgments
 from recframe.frames.tables import mean_table, plain_table
 from recframe.methods import Join, Make, MakeTable, RankingMethods, as_it_is
 from recframe.metrics.names import Metric
-from recframe.options import OptionArguments, Options
+from recframe.options import OptionArguments, Options, spell_options
 from recframe.partitions import Lookups, check_bound, describe_partitions
 from recframe.spark import lazy, tasks
 from recframe.spark.columns import as_frame, check_kinds, check_whole, make_sample
 from recframe.spark.given import BESIDE, find_roles, open_beside, put
-from recframe.spelling import spell_options
 
 __all__ = ["SparkRecAccessor", "rec"]
 
