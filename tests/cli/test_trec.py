@@ -3,13 +3,13 @@
 import json
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recframe
+from command_lines import ROOT
 from recframe.cli import main
 
 QRELS, BM25, DENSE = (f"examples/{name}" for name in ("qrels.txt", "bm25.run", "dense.run"))
@@ -32,7 +32,7 @@ FIGURES = {
 @pytest.fixture(autouse=True)
 def at_root(monkeypatch):
     """Paths are those of the README."""
-    monkeypatch.chdir(Path(__file__).parents[1])
+    monkeypatch.chdir(ROOT)
 
 
 def trec(*words):

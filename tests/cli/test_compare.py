@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 import recframe
+from command_lines import GOLDEN
 from recframe.analysis.gate import Gate, find_failed, find_low
 from recframe.cli import main
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFINITIONS
 
-GOLDEN = Path(__file__).parent / "golden"
 COMMANDS = {
     "compare": [],
     "compare_csv": ["--format", "csv", "--metric", "recall@4"],

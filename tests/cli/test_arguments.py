@@ -1,0 +1,293 @@
+"""The words of a command line: in any order, from files, and refused with what to write."""
+
+import pickle
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import recframe
+from command_lines import EXAMPLE, GOLDEN, OUT, TABLE
+from recframe.cli import main
+from recframe.errors import in_flags, option, say_where, spell_flags
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.options import MEANINGS
+
+
+def test_every_option_has_a_flag(capsys):
+    """The help names every option in kebab-case and every metric with its definition."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", "--help"])
+    text = capsys.readouterr().out
+
+    assert 0 == stopped.value.code
+    assert all(f"--{name.replace('_', '-')} " in text for name in MEANINGS)
+    assert "precision@k = hits@k / k" in text
+    assert all(f"  {name}" in text for name in DEFINITIONS)
+
+
+def test_nothing_asked(capsys):
+    """Without arguments the help is printed, as by git; the status tells a job that it asked none.
+
+    It has the commands, examples and what the statuses mean, in a terminal of 80 columns.
+    """
+    with pytest.raises(SystemExit) as stopped:
+        main([])
+    text, errors = capsys.readouterr()
+
+    assert (2, "") == (stopped.value.code, errors)
+    assert re.search("examples:\n  recframe evaluate .*exit status:\n  0    done", text, re.DOTALL)
+
+
+@pytest.mark.parametrize("command", [[], ["evaluate"], ["describe"], ["compare"]])
+def test_help_fits_a_terminal(command, capsys, monkeypatch):
+    """No line is longer than a terminal of 80 columns; examples and statuses are at the end."""
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as stopped:
+        main([*command, "--help"])
+    text = capsys.readouterr().out
+
+    assert 0 == stopped.value.code
+    assert all(len(line) < 80 for line in text.splitlines())
+    assert re.search("examples:\n  recframe .*exit status:\n  0    done", text, re.DOTALL)
+
+
+def test_version(capsys):
+    """It is the one of the package."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+
+    assert (0, f"recframe {recframe.__version__}\n") == (
+        stopped.value.code,
+        capsys.readouterr().out,
+    )
+
+
+SEVERAL = [
+    "PATH --metric precision@4 recall@4 r_precision",
+    "--metric precision@4 recall@4 r_precision PATH",
+    "--metric precision@4 recall@4 --metric r_precision PATH",
+    "--metric precision@4,recall@4 r_precision PATH",
+    "--metrics precision@4 recall@4 --metrics r_precision PATH",
+    "--metric=precision@4,recall@4 --metric=r_precision PATH",
+    "--metric=precision@4 recall@4 r_precision PATH",
+    "--metric precision@4, recall@4, r_precision PATH",
+    "--metric precision@4 recall@4 r_precision -- PATH",
+    "--metric precision@4 recall@4 r_precision --ties expected PATH",
+    "PATH --metric precision@4 --ties expected --metric recall@4,r_precision",
+    "@options PATH",
+    "PATH @options",
+    "--ties worst @options PATH",
+]
+
+
+@pytest.mark.parametrize("words", SEVERAL)
+def test_several_metrics_in_any_order(words, tmp_path, monkeypatch, capsys):
+    """One flag takes several metrics, and never a path that follows; a file holds arguments."""
+    monkeypatch.chdir(tmp_path)
+    Path("options").write_text(
+        "# of every night\n\n--metric precision@4 'recall@4' # two\n r_precision\n--ties expected\n"
+    )
+    words = [str(EXAMPLE) if word == "PATH" else word for word in words.split()]
+
+    assert 0 == main(["evaluate", *words])
+    assert TABLE == capsys.readouterr().out
+
+
+def test_a_path_after_a_metric(runs, capsys):
+    """What is not named as a metric is a path; a folder that is named so is written with ./."""
+    Path("runs").rename("auc")
+    for words in (["run.parquet"], ["./auc"], ["--", "auc"], ["--ties", "worst", "auc"]):
+        assert 0 == main(["evaluate", "--metric", "precision@1", *words])
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--metric", "precision@1", "auc"])
+    assert "arguments are required: PATH" in capsys.readouterr().err
+
+
+def test_names_with_blanks_and_at_signs(tmp_path, monkeypatch, capsys):
+    """Quotes keep what has blanks together; a path or name that begins with @ is still one."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"@id": [1, 1], "the score": [0.5, 0.4], "relevant": [1, 0]})
+    frame.to_parquet("@run.parquet")
+    Path("options").write_text("--user=@id --score 'the score'\n--metric precision@1\n")
+
+    assert 0 == main(["evaluate", "./@run.parquet", "@options", "--format", "csv"])
+    assert "score,precision@1\nthe score,1.0\n" == capsys.readouterr().out
+
+
+FILES_OF_OPTIONS = {
+    "not there": (None, "@options: cannot read options: no such file"),
+    "no text": (b"PAR1\x00\xff", "must name a file of options, as text, found something else; "),
+    "large": (b"#" * (1 << 20) + b"\n", "must name a file of options"),
+    "quotes": (b"\n--user 'x", '@options, line 2: No closing quotation, found "--user \'x"'),
+    "another": (b"--ties worst @more", "line 1: '@more' names another file of options; name it on"),
+    "wrong usage": (b"--ties never", "argument --ties: invalid choice: 'never'"),
+}
+
+
+@pytest.mark.parametrize("case", FILES_OF_OPTIONS)
+def test_wrong_files_of_options(case, tmp_path, monkeypatch, capsys):
+    """What is wrong in them is wrong usage, said in one line after the usage."""
+    content, message = FILES_OF_OPTIONS[case]
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("options").write_bytes(content)
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", str(EXAMPLE), "@options"])
+    errors = capsys.readouterr().err
+
+    assert 2 == stopped.value.code
+    assert message in errors
+    assert 2 == errors.count("\n")
+
+
+@pytest.mark.parametrize("k", ["0", "x", "2.5", "-1", "9" * 30])
+def test_a_wrong_cut_off(k, capsys):
+    """It is wrong usage, said as Python says it."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["describe", str(EXAMPLE), f"--k={k}"])
+    assert 2 == stopped.value.code
+    assert "--k: k must be an integer of 1 or more, found " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--metric", "--ties", "--per-user"])
+def test_describe_takes_what_it_needs(flag, capsys):
+    """Options that no figure depends on are wrong usage."""
+    with pytest.raises(SystemExit):
+        main(["describe", str(EXAMPLE), flag, "worst"])
+    assert f"unrecognized arguments: {flag}" in capsys.readouterr().err
+
+
+USAGE = {
+    "unknown metric": (["--metric", "recal@4"], "did you mean 'recall@4'"),
+    "k of 0": (["--metric", "recall@0"], "needs a cut-off, an integer of 1 or more"),
+    "unknown rule": (["--ties", "random"], "invalid choice: 'random'"),
+    "zero division": (["--zero-division", "2"], "zero_division must be NaN, 0.0 or 1.0"),
+    "no number": (["--min-score", "high"], "could not convert string to float: 'high'"),
+    "no table": (["--per-user", "x.txt"], "must end in .parquet or .csv, found 'x.txt'"),
+    "no memory": (["--memory", "lots"], "memory must be a number of bytes above 0 or a text"),
+    "much memory": (["--memory", "9" * 400 + "B"], "argument --memory: "),
+    "much memory in bytes": (["--memory", "9" * 5000], "memory must be a number of bytes above 0"),
+    "long k": (["--metric", "recall@" + "9" * 20], "k must be at most 2**53"),
+    "longer k": (["--metric", "recall@" + "9" * 10_000], "k must be at most 2**53"),
+    "high score": (["--min-score", "1e400"], "must be a number that floats can hold, found '1e4"),
+    "higher": (["--min-relevance", "1" + "0" * 9000], "must be a number that floats can hold"),
+    "user or none": (["--no-user", "--user", "x"], "--user: not allowed with argument --no-user"),
+    "relevant or none": (["--relevant", "x", "--no-relevant"], "not allowed with argument --rel"),
+    "cut-off": (["--k", "4"], "--k: the cut-off is a part of the metric: --metric recall@4"),
+    "no such flag": (["--kk", "4"], "unrecognized arguments: --kk"),
+}
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_wrong_usage(case, capsys):
+    """What is wrong on the command line itself ends with status 2 and says so."""
+    arguments, message = USAGE[case]
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", str(EXAMPLE), *arguments])
+    printed = capsys.readouterr()
+
+    assert 2 == stopped.value.code
+    assert message in printed.err
+    assert "" == printed.out
+
+
+REFUSED = {
+    "missing column": (["--user", "usr"], "user='usr': no such column"),
+    "long k": (["--metric", "recall@31"], "k=31 is more than the ranked rows"),
+    "text": (["--score", "object", "--user", "item", "--relevant", "KNN scores"], "0/1"),
+    "no tmp": (["--tmp", "no/folder"], "tmp must be a folder that is there, found 'no/folder'"),
+    "no folder": (["--per-user", "no/folder/x.csv"], "cannot write no/folder/x.csv: No such file"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_data(case, capsys):
+    """Data that is refused ends with status 1 and one line, without a traceback."""
+    arguments, message = REFUSED[case]
+    status = main(["evaluate", str(EXAMPLE), *arguments])
+    printed = capsys.readouterr()
+
+    assert 1 == status
+    assert printed.err.startswith("recframe: ")
+    assert message in printed.err
+    assert 1 == printed.err.count("\n")
+    assert "" == printed.out
+
+
+def test_refused_file(tmp_path, capsys):
+    """A file that is not parquet is refused like data."""
+    path = tmp_path / "x.parquet"
+    path.write_text("user,score")
+
+    assert 1 == main(["evaluate", str(path)])
+    assert "not a parquet file" in capsys.readouterr().err
+
+
+def test_memory_in_bytes(capsys):
+    """A number alone is one of bytes."""
+    assert 0 == main([*OUT, "--memory", "1000000"])
+    assert (GOLDEN / "table.txt").read_text("utf-8") == capsys.readouterr().out
+
+
+SPELLED = {
+    "text": ({"user": "session_id"}, "--user session_id"),
+    "labels": ({"score": ["a b", "c"]}, "--score 'a b' --score c"),
+    "directions": ({"ascending": [True, False]}, "--ascending --no-ascending"),
+    "none": ({"relevant": None}, "--no-relevant"),
+    "numbers": ({"min_relevance": 3.5, "gain": "linear"}, "--min-relevance 3.5 --gain linear"),
+    "what to fill in": ({"user": ...}, "--user ..."),
+    "quotes": ({"score": "user='x'"}, """--score 'user='"'"'x'"'"''"""),
+}
+
+
+@pytest.mark.parametrize("name", SPELLED)
+def test_options_are_spelled_as_flags(name):
+    """What a message says to pass can be pasted behind the command."""
+    options, expected = SPELLED[name]
+
+    assert expected == spell_flags(options)
+
+
+def test_a_refusal_has_both_spellings():
+    """Its text is that of Python; flags stay where it is said where it was found, and pickled."""
+    refusal = recframe.RecframeError(f"x; pass {option('short', 'pad')}")
+    say_where("truth: ", refusal)
+
+    for error in (refusal, pickle.loads(pickle.dumps(refusal))):
+        assert ("truth: x; pass short='pad'",) == error.args
+        assert "truth: x; pass short='pad'" == str(error)
+        assert "truth: x; pass --short pad" == in_flags(error)
+
+
+def test_remedy_of_a_refusal(tmp_path, capsys):
+    """A refusal of the data says which flag to pass, and that flag is taken."""
+    path = str(tmp_path / "runs.parquet")
+    pd.DataFrame({"user": [1], "score": [0.5], "relevant": [1]}).to_parquet(path)
+
+    assert 1 == main(["evaluate", path])
+    assert "pass --short pad to divide by k all the same, --short" in capsys.readouterr().err
+    assert 0 == main(["evaluate", path, "--short", "pad"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["runs.parquet"], "'runs.parquet' is no command; did you mean recframe evaluate runs.p"),
+        (
+            ["evaluate", "x", "--shrt", "pad"],
+            "unrecognized arguments: --shrt; did you mean --s",
+        ),
+        (["evaluate", "x", "--min_relevance=4"], "--min_relevance; did you mean --min-relevance?"),
+        (["describe", "x", "--qqqq"], "unrecognized arguments: --qqqq"),
+        (["evaluate", "x", "--metric", "recall@4", "P_5"], "'P_5', did you mean 'precision@5'?"),
+        (["evaluate", "x", "-k", "5"], "the cut-off is a part of the metric: --metric recall@5"),
+    ],
+)
+def test_usage_that_is_nearly_right(words, message, capsys):
+    """The nearest flag is named, and the command that a path alone may mean."""
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert message in capsys.readouterr().err

@@ -1,0 +1,133 @@
+"""--summary and --baseline: intervals of means, and differences from a baseline."""
+
+import io
+import json
+import re
+import sys
+
+import pandas as pd
+import pytest
+
+from command_lines import EXAMPLE
+from recframe.cli import main
+
+SURE = {
+    "summary": (["--summary"], lambda rec, metrics: rec.summary(metrics)),
+    "baseline": (
+        ["--baseline", "KNN scores"],
+        lambda rec, metrics: rec.compare(metrics, baseline="KNN scores"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_how_sure(name, tmp_path, capsys):
+    """--summary and --baseline give the table of df.rec, in every form, and as it prints it."""
+    flags, expect = SURE[name]
+    metrics = ["recall@4", "auc"]
+    expected = pd.DataFrame(expect(pd.read_parquet(EXAMPLE).rec, metrics))
+    words = ["evaluate", str(EXAMPLE), "--metric", *metrics, *flags]
+    output = tmp_path / "table.parquet"
+    main([*words, "--output", str(output), "--per-user", str(tmp_path / "users.csv")])
+    table = capsys.readouterr().out
+    main([*words, "--format", "csv"])
+    csv = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
+    main([*words, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+
+    printed = expected.rename_axis(index=[None, None])
+    assert f"{printed.to_string()}\n" == table
+    assert expected.equals(pd.read_parquet(output).set_index(["score", "metric"]))
+    pd.testing.assert_frame_equal(expected.rename_axis(columns=None), csv)
+    assert {
+        score: expected.loc[score].to_dict("index") for score in expected.index.unique("score")
+    } == document["scores"]
+    assert (10, metrics) == (document["users"], document["metrics"])
+    assert (document.get("baseline") == "KNN scores") == (name == "baseline")
+    assert 20 == len(pd.read_csv(tmp_path / "users.csv"))
+
+
+def test_how_sure_of_many_blocks(large, capsys):
+    """Blocks are joined first, so that the table is that of the whole frame."""
+    words = ["--metric", "recall@3", "--memory", "16MiB", "--summary", "--format", "csv"]
+    main(["evaluate", str(large), *words])
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
+
+    pd.testing.assert_frame_equal(pd.read_parquet(large).rec.summary("recall@3"), found)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({"interval": "t", "confidence": 0.9}, ["--summary"]),
+        ({"interval": "bootstrap", "seed": 3}, ["--baseline", "Random scores"]),
+        ({"test": "ttest", "correction": None}, ["--baseline", "Random scores"]),
+    ],
+)
+def test_how_intervals_are_made(flags, words, capsys):
+    """Flags are the arguments of df.rec.summary and compare."""
+    metrics = ["recall@4", "auc"]
+    given = [f"--{name}={'none' if value is None else value}" for name, value in flags.items()]
+    rec = pd.read_parquet(EXAMPLE).rec
+    expected = (rec.summary if words == ["--summary"] else rec.compare)(metrics, **flags)
+    main(["evaluate", str(EXAMPLE), "--metric", *metrics, *words, *given, "--format", "csv"])
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=[0, 1])
+
+    pd.testing.assert_frame_equal(pd.DataFrame(expected).rename_axis(columns=None), found)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--seed", "1"], "--seed is of intervals; add --summary or --baseline"),
+        (["--summary", "--test", "ttest"], "--test is of differences; add --baseline, not --summ"),
+        (["--baseline", "x", "--interval", "wilson"], "interval must be one of .*found 'wilson'"),
+        (["--summary", "--interval", "tango"], "interval must be one of .*found 'tango'"),
+        (["--summary", "--confidence", "95"], "confidence must be between 0 and 1, found 95"),
+        (["--summary", "--seed", "0.5"], "seed must be an integer of 0 or more, found 0.5"),
+        (
+            ["--baseline", "x", "--test", "ttest", "--correction", "max_t"],
+            "found test='ttest'; pass --correction holm",
+        ),
+    ],
+)
+def test_flags_of_intervals_in_vain(words, message, capsys):
+    """What would do nothing, or cannot be done, is wrong usage."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["evaluate", str(EXAMPLE), *words])
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_an_interval_that_does_not_fit_the_values(capsys):
+    """The remedy is spelled as a flag."""
+    words = ["--metric", "recall@4", "--summary", "--interval", "wilson"]
+    assert 1 == main(["evaluate", str(EXAMPLE), *words])
+    assert "; pass --interval auto\n" in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_named(monkeypatch, capsys):
+    """With how to install it."""
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    assert 1 == main(["evaluate", str(EXAMPLE), "--baseline", "KNN scores", "--test", "ttest"])
+    assert "install it with pip install 'recframe[stats]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--baseline", "knn"],
+            "--baseline must be one of the score columns evaluated, ['Random scores', "
+            "'KNN scores'], found 'knn'",
+        ),
+        (
+            ["--baseline", "KNN scores", "--score", "KNN scores"],
+            "--baseline compares with others, found only 'KNN scores'; name two score columns or "
+            "more",
+        ),
+    ],
+)
+def test_no_baseline(words, message, capsys):
+    """A baseline that is no score column, or the only one, is refused before anything is read."""
+    assert 1 == main(["evaluate", str(EXAMPLE), *words])
+    assert f"recframe: {message}\n" == capsys.readouterr().err

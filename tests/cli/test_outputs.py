@@ -1,0 +1,135 @@
+"""Files that commands write: whole or not at all, and never over what is read."""
+
+import pandas as pd
+import pytest
+
+import recframe
+from command_lines import EXAMPLE, METRICS, OUT
+from recframe.cli import main
+
+
+def test_output_and_per_user(tmp_path, capsys):
+    """Both files are written, unless they are one; nothing is left where one cannot be."""
+    out, users = tmp_path / "means.csv", tmp_path / "users.csv"
+    arguments = ["evaluate", str(EXAMPLE), "--per-user", str(users), "--output"]
+    assert 1 == main([*arguments, str(tmp_path / "." / "users.csv")])
+    assert f"cannot write {users}: --output writes to it too" in capsys.readouterr().err
+    assert 1 == main([*arguments, "no/folder/x.csv"])
+    assert [] == list(tmp_path.iterdir())
+    assert 0 == main([*arguments, str(out)])
+    assert [out, users] == sorted(tmp_path.iterdir())
+
+
+def test_an_old_file_survives_a_refusal(tmp_path):
+    """Output appears whole or not at all: a refused run leaves the old file and nothing else."""
+    path = tmp_path / "users.csv"
+    path.write_text("old")
+    main(["evaluate", str(EXAMPLE), "--metric", "recall@31", "--per-user", str(path)])
+
+    assert "old" == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_a_failing_write_leaves_nothing(tmp_path, monkeypatch, capsys):
+    """A full disk is reported in one line; no part of a file is left."""
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
+    path = tmp_path / "users.csv"
+
+    assert 1 == main(["evaluate", str(EXAMPLE), *METRICS, "--per-user", str(path)])
+    assert f"cannot write {path}: No space left on device" in capsys.readouterr().err
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_folder_is_not_overwritten(tmp_path, capsys):
+    """A folder named as the output is refused before any work."""
+    path = tmp_path / "users.csv"
+    path.mkdir()
+
+    assert 1 == main(["evaluate", str(EXAMPLE), "--per-user", str(path)])
+    assert "it is a folder" in capsys.readouterr().err
+    assert [path] == list(tmp_path.iterdir())
+
+
+READ = {
+    "itself": (["run.parquet"], "run.parquet", "it is read; write to another file"),
+    "spelled otherwise": (["run.parquet"], "other/../run.parquet", "it is read, as run.parquet"),
+    "symbolic link": (["runs/a.parquet"], "soft.parquet", "it is read, as runs/a.parquet"),
+    "hard link": (["runs/a.parquet"], "hard.parquet", "it is read, as runs/a.parquet"),
+    "through a link": (["soft.parquet"], "runs/a.parquet", "it is read, as soft.parquet"),
+    "in a folder": (["runs"], "runs/b.parquet", "it is read; write"),
+    "in a folder by a link": (["folder"], "hard.parquet", "it is read, as folder/a.parquet"),
+    "in a pattern": (["r*/*.parquet"], "runs/b.parquet", "it is read, as ./runs/b.parquet; write"),
+    "second of a list": (["run.parquet", "runs/b.parquet"], "folder/b.parquet", "it is read, as"),
+    "truth": (["run.parquet", "--truth", "truth/t.parquet"], "truth/t.parquet", "it is read"),
+    "truth's folder": (["run.parquet", "--truth", "truth"], "truth/t.parquet", "it is read; wri"),
+    "new in a folder": (["runs"], "runs/new.csv", "it would be read the next time, as runs names"),
+    "new below": (["./runs/"], "folder/new.parquet", "it would be read the next time"),
+    "new in a pattern": (["runs/**/*.parquet"], "runs/new.parquet", "as runs/**/*.parquet names"),
+    "new in truth": (["run.parquet", "--truth", "truth"], "truth/new.csv", "as truth names it too"),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_what_is_read_is_not_overwritten(runs, case, capsys, monkeypatch):
+    """An output that is read, by whatever name, or would be next time, is refused before work."""
+    arguments, output, message = READ[case]
+    monkeypatch.setattr("recframe.scanned.iter_parts", pytest.fail)
+    before = {path: path.read_bytes() for path in runs.rglob("*.*")}
+
+    assert 1 == main(["evaluate", *arguments, "--per-user", output])
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"recframe: cannot write {output}: ")
+    assert message in printed.err
+    assert 1 == printed.err.count("\n")
+    assert before == {path: path.read_bytes() for path in runs.rglob("*.*")}
+
+
+@pytest.mark.parametrize(
+    ("given", "output"),
+    [
+        ("runs", "users.parquet"),
+        ("runs", "runs/_users.parquet"),
+        ("runs/*.parquet", "runs/users.csv"),
+        ("runs/[ab].parquet", "runs/users.parquet"),
+        ("runs/**/a.parquet", "runs/users.parquet"),
+        ("run.parquet", "other/run.parquet"),
+        ("runs/a.parquet", "runs/b.parquet"),
+    ],
+)
+def test_an_output_beside_what_is_read(runs, given, output):
+    """Beside the runs there is room, also in place of what is not read."""
+    arguments = ["evaluate", given, "--metric", "recall@1", "--per-user", output]
+
+    assert [0, 0] == [main(arguments), main(arguments)]
+    assert (runs / output).is_file()
+
+
+def test_a_result_never_hides_the_users(tmp_path, capsys):
+    """A user column named like a result is refused, not overwritten."""
+    frame = pd.DataFrame({"recall@1": [1], "score": [0.5], "relevant": [1]})
+    frame.to_parquet(tmp_path / "run.parquet")
+    arguments = ["evaluate", str(tmp_path / "run.parquet"), "--user", "recall@1"]
+    output = ["--metric", "recall@1", "--per-user", str(tmp_path / "users.csv")]
+
+    assert 1 == main([*arguments, *output])
+    assert "the user column 'recall@1' has the name of a result" in capsys.readouterr().err
+
+
+def test_a_result_is_in_place_once_it_is_shown(tmp_path, monkeypatch, capsys):
+    """Means that cannot be shown leave the old file."""
+
+    def fail(text):
+        assert "recall@4" in text
+        raise recframe.RecframeError("cannot write to standard output: it is full")
+
+    monkeypatch.setattr("recframe.cli.results.show", fail)
+    path = tmp_path / "users.csv"
+    path.write_text("old")
+
+    assert 1 == main([*OUT, "--per-user", str(path)])
+    assert "old" == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
