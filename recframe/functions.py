@@ -15,9 +15,8 @@ from recframe.analysis.compare import (
     make_comparison,
     plan_table,
 )
-from recframe.analysis.grouping import By
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
-from recframe.analysis.segments import table_of_given
+from recframe.analysis.segments import By, table_of_given
 from recframe.analysis.summary import summary_table
 from recframe.arguments import (
     Absent,

@@ -27,19 +27,32 @@ from recframe.analysis.catalogue import (
     read_catalogue,
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison
-from recframe.analysis.grouping import By, Grouping, find_grouping
-from recframe.analysis.inspect import check_user, inspect_user
 from recframe.analysis.inspection import Inspection
 from recframe.analysis.overview import Overview, as_html, as_text, make_overview
-from recframe.analysis.ranks import rank_columns, rank_options, rank_table, top_columns, top_table
+from recframe.analysis.ranks import (
+    check_user,
+    inspect_user,
+    rank_columns,
+    rank_options,
+    rank_table,
+    top_columns,
+    top_table,
+)
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
-from recframe.analysis.segments import MakeWeighted, measure_with_own, table_by_segment
+from recframe.analysis.segments import (
+    By,
+    Grouping,
+    MakeWeighted,
+    find_grouping,
+    measure_with_own,
+    table_by_segment,
+)
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
 from recframe.calls import public, public_methods
 from recframe.errors import find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
-from recframe.frames.tables import in_cells, mean_table, measure_table, single_table
+from recframe.frames.tables import mean_table, measure_table, single_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.options import DEFAULTS, OptionArguments, Options, make_options, spell_options
@@ -114,19 +127,6 @@ def _of_means(
 ) -> pd.DataFrame:
     """Return what is made of the means of a per-user table."""
     return make_table(mean_table(per_user, weights))
-
-
-def _count_shown(
-    interactions: Interactions, options: Options, k: int, *, with_items: bool
-) -> pd.DataFrame:
-    """Return what the lists of interactions show, in one cell."""
-    shown = count_shown(interactions, options, k, with_items=with_items)
-    return in_cells([shown])
-
-
-def _catalogue_of(shown: pd.DataFrame, **given: Any) -> pd.DataFrame:
-    """Return the table of what lists show, a cell for each part."""
-    return catalogue_table(shown["cell"].tolist(), **given)
 
 
 @public_methods(DEFAULTS)
@@ -761,9 +761,9 @@ class RankingMethods(ABC, Generic[Table]):
         options = rank_options(self._options)
         columns = catalogue_columns(self._sample, options, self._call)
         known = read_catalogue(items, columns)
-        count = partial(_count_shown, k=k, with_items=known is None)
+        count = partial(count_shown, k=k, with_items=known is None)
         make_table = partial(
-            _catalogue_of,
+            catalogue_table,
             scores=columns.scores,
             k=k,
             catalogue=known,

@@ -19,14 +19,13 @@ from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import is_same, list_labels
 from recframe.frames.overlap import match, plain
-from recframe.frames.tables import check_lengths
+from recframe.frames.tables import check_lengths, in_cells
 from recframe.kernel.counting import find_positions
-from recframe.kernel.grouping import number_distinct
+from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.metrics.names import FIGURES, MAX_K
 from recframe.options import INFER, Options
 
-MOST_KINDS = 1 << 16  # of a table that is small
 KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
 
 
@@ -51,31 +50,23 @@ class Shown(NamedTuple):
 
 def catalogue_columns(frame: pd.DataFrame, options: Options, call: str = "") -> Columns:
     """Return the label of each role, the item's too; relevance only where the tie rule reads it."""
-    check_once(options)
-    with_relevant = options.tie_rule.reads_relevance
-    columns = find_columns(frame, options, with_relevant=with_relevant, with_item=True, call=call)
-    check_item(frame, columns, options)
-    return columns
-
-
-def check_once(options: Options) -> None:
-    """Raise where an item could be in a list more than once."""
     if options.duplicates == "keep":
         first = spell("'first'", "--duplicates first")
         raise RecframeError(
             "duplicates='keep': in the lists of a catalogue an item is once; pass "
             f"{option('duplicates', 'max')} or {first}, which make one row of those of a pair"
         )
-
-
-def check_item(frame: pd.DataFrame, columns: Columns, options: Options) -> None:
-    """Raise where no column of items was found, and say what was looked for."""
+    with_relevant = options.tie_rule.reads_relevance
+    columns = find_columns(frame, options, with_relevant=with_relevant, with_item=True, call=call)
     if columns.item is None:
-        find_label(frame, "item", options.item)
+        find_label(frame, "item", options.item)  # which raises, and says what was looked for
+    return columns
 
 
-def count_shown(interactions: Interactions, options: Options, k: int, *, with_items: bool) -> Shown:
-    """Return what the lists of all users of interactions show."""
+def count_shown(
+    interactions: Interactions, options: Options, k: int, *, with_items: bool
+) -> pd.DataFrame:
+    """Return what the lists of all users of interactions show, in one cell."""
     item = interactions.read_items().used()
     rows, n_lists = [], []
     for score in interactions.scores:
@@ -92,7 +83,7 @@ def count_shown(interactions: Interactions, options: Options, k: int, *, with_it
         row, length = row[kept], length[user[kept]]
         rows.append(_count(item._replace(codes=item.codes[row]), chosen[kept], among[kept], length))
         n_lists.append(int(has_list.sum()))
-    return Shown(rows, n_lists, pd.Series(item.distinct()) if with_items else None)
+    return in_cells([Shown(rows, n_lists, pd.Series(item.distinct()) if with_items else None)])
 
 
 def join_shown(parts: Sequence[Shown]) -> Shown:
@@ -109,16 +100,16 @@ def join_shown(parts: Sequence[Shown]) -> Shown:
 
 
 def catalogue_table(
-    parts: Sequence[Shown],
+    parts: pd.DataFrame,
     scores: list[Hashable],
     k: int,
     catalogue: Catalogue | None,
     zero_division: float,
 ) -> pd.DataFrame:
-    """Return the figures that parts add up to, a row for each score."""
+    """Return the figures that parts, a cell of each, add up to, a row for each score."""
     figures = [[math.nan] * len(FIGURES)] * len(scores)
-    if parts:
-        rows, n_lists, items = join_shown(parts)
+    if len(parts):
+        rows, n_lists, items = join_shown(parts["cell"].tolist())
         n_items = catalogue.n_items if catalogue is not None else len(items)  # type: ignore[arg-type]  # one is there
         figures = [
             _figures(of_score, n, n_items, k, catalogue, zero_division)
@@ -129,31 +120,15 @@ def catalogue_table(
     return pd.DataFrame(figures, labels, names, dtype=float)
 
 
-class Kinds(NamedTuple):
-    """Rows of the same chance in lists of the same length are of one kind, a whole number.
+def _find_kinds(*columns: Array) -> list[Array]:
+    """Return the kind of each row, a whole number, and what the kinds differ in.
 
     Kinds are in the order of these values, which does not depend on that of the rows.
     """
-
-    of_row: Array
-    chosen: Array
-    among: Array
-    length: Array
-
-
-def _find_kinds(*columns: Array) -> Kinds:
-    """Return the kinds of rows, given what they differ in."""
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    if math.prod(sizes) > max(len(columns[0]), MOST_KINDS):
-        order, number = number_distinct(*columns)
-        values = [column[order] for column in columns]
-    else:  # a table of all that there could be
-        code = np.ravel_multi_index(columns, sizes)
-        found = np.flatnonzero(np.bincount(code, minlength=math.prod(sizes)))
-        lookup = np.zeros(math.prod(sizes), np.int64)
-        lookup[found] = np.arange(len(found))
-        number, values = lookup[code], list(np.unravel_index(found, sizes))
-    return Kinds(number, *values)
+    number, distinct = pd.factorize(combine(*columns), sort=True)
+    row = np.empty(len(distinct), np.int64)
+    row[number] = np.arange(len(number))  # one of each kind, whichever
+    return [number, *(column[row] for column in columns)]
 
 
 def _count(item: Ids, *columns: Array) -> pd.DataFrame:

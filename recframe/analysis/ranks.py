@@ -1,19 +1,29 @@
-"""Rows in ranked order: the position of every row, and the first rows of every user."""
+"""Rows in ranked order: the position of every row, the first of every user, one user's rankings."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns, find_columns
-from recframe.frames.interactions import Interactions
+from recframe.analysis.inspection import Inspection
+from recframe.analysis.judged import judge_frame
+from recframe.errors import RecframeError, as_text, quote
+from recframe.frames.columns import Columns, find_columns, get_column
+from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
+from recframe.frames.kinds import check_dtype
 from recframe.frames.names import is_same
+from recframe.frames.tables import mean_table, measure_table
+from recframe.frames.truth import open_candidates
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import invert
 from recframe.kernel.threads import Array
-from recframe.options import INFER, Options
+from recframe.metrics.names import make_metric
+from recframe.options import INFER, Options, is_key
+
+ADDED = ["ranked_by", "rank"]  # the columns that `top` adds, of one score the last
+N_IDS_NAMED = 3  # ids named where the one asked for is not there
 
 
 def rank_options(options: Options) -> Options:
@@ -34,34 +44,25 @@ def top_columns(
 ) -> Columns:
     """Return the label of each role, with one score where it is named."""
     if score is not None:
-        ascending = _ascending_of(frame, score, options)
+        ascending: Any = options.ascending
+        if isinstance(ascending, list):  # of all the score columns
+            found = rank_columns(frame, options)
+            pairs = zip(found.scores, ascending, strict=True)
+            of_score = [is_low for label, is_low in pairs if is_same(label, score)]
+            if not of_score:
+                raise RecframeError(
+                    f"ascending={quote(ascending)} is of the score columns {quote(found.scores)}, "
+                    f"found score={quote(score)}; pass ascending=True or False"
+                )
+            ascending = of_score[0]
         options = replace(options, score=score, ascending=ascending)
     columns = rank_columns(frame, options, call)
-    for name in _added_names(columns.scores):
+    for name in ADDED if len(columns.scores) > 1 else ADDED[1:]:
         if name in frame.columns:
             raise RecframeError(
                 f"top adds a column {name!r}, which the frame has; rename that column"
             )
     return columns
-
-
-def _added_names(scores: Collection[Hashable]) -> list[str]:
-    """Return the names of the columns that `top` adds."""
-    return ["rank"] if len(scores) == 1 else ["ranked_by", "rank"]
-
-
-def _ascending_of(frame: pd.DataFrame, score: Hashable, options: Options) -> bool | None:
-    """Return what `ascending` says of one score; a list says it of all the score columns."""
-    if not isinstance(options.ascending, list):
-        return options.ascending
-    columns = rank_columns(frame, options)
-    for label, is_ascending in zip(columns.scores, columns.ascending, strict=True):
-        if is_same(label, score):
-            return is_ascending
-    raise RecframeError(
-        f"ascending={quote(options.ascending)} is of the score columns {quote(columns.scores)}, "
-        f"found score={quote(score)}; pass ascending=True or False"
-    )
 
 
 def rank_table(interactions: Interactions, options: Options) -> pd.DataFrame:
@@ -99,7 +100,7 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
     labels = pd.Index(scores, tupleize_cols=False).take(keys[1][order])
     # Of labels of several levels they have the first.
     lower = [""] * (top.columns.nlevels - 1)
-    for name in _added_names(scores):
+    for name in ADDED if len(scores) > 1 else ADDED[1:]:
         values = mean[order] if name == "rank" else labels.array
         top[(name, *lower) if lower else name] = values
     return top
@@ -121,3 +122,137 @@ def _rank(
     rows, found = rows[found >= 0], found[found >= 0]
     first, size = first[found], size[found]
     return rows, (first, first + (size - 1) / 2, user[found])
+
+
+def inspect_user(
+    frame: pd.DataFrame, user: Hashable, k: int, options: Options, *, is_all: bool = True
+) -> Inspection:
+    """Return the rankings of one user, one for each score column.
+
+    Where the frame is not all there is, truth may be of users who are not in it.
+    """
+    columns, grades = find_columns(frame, options, with_item=True), None
+    is_own = is_user(frame, user, columns.users)
+    # By `exclude` alone, as what truth leaves out, or adds, comes with it.
+    candidates, n_rows = open_candidates(columns, options, None), int(is_own.sum())
+    n_excluded = n_rows - len(candidates.among(frame[is_own]))
+    leaving = ["exclude"] if options.exclude is not None else []
+    leaving += ["unjudged"] if options.is_condensed else []
+    if options.has_truth:
+        # With the items that truth names and the user's list does not, as rows that are not ranked.
+        frame, grades = judge_frame(frame, options, is_all=is_all)
+        options = replace(
+            options,
+            truth=None,
+            relevant="relevant",
+            min_relevance=None,
+            missing="unranked",
+            unjudged="nonrelevant",
+        )
+        columns = find_columns(frame, options, with_item=True)
+    else:
+        frame = open_candidates(columns, options, None).among(frame, is_all=is_all)
+    is_own = is_user(frame, user, columns.users)
+    if leaving and n_rows and not is_own.any():
+        rows = f"{n_rows:,} row{'s' * (n_rows != 1)} is left by {' and '.join(leaving)}"
+        raise RecframeError(f"user={quote(user)}: none of {rows}")
+    if columns.users and not is_own.any():
+        raise _unknown_error(frame, user, columns.users)
+    frame, grades = frame[is_own], None if grades is None else grades[is_own]
+    interactions = read_interactions(frame, columns, options)
+    if len(interactions.find_rows()[0]) == 0:
+        dropped = "every row holds a null, and missing='drop' removes it"
+        why = dropped if len(frame) else "the frame has no row"
+        raise RecframeError(f"user={quote(user)}: {why}")
+    metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
+    per_user = measure_table(interactions, metrics, options)
+    ids = zip(columns.users, split_user(user, columns.users), strict=True)
+    named = [f"{as_text(label)} {as_text(own)}" for label, own in ids]
+    title = ", ".join(named) or as_text(user)
+    tables = _ranked_rows(interactions, options, grades)
+    return Inspection(title, k, mean_table(per_user), tables, n_excluded)
+
+
+def check_user(user: Hashable, labels: list[Hashable]) -> None:
+    """Raise unless it can be the id of a user in the columns of these labels."""
+    if not labels and not is_same(user, ALL_USERS):
+        raise RecframeError(
+            f"user={quote(user)}: with user=None there is one ranking, {ALL_USERS!r}"
+        )
+    if not is_key(user):
+        raise RecframeError(
+            f"user must be one id of the column {_shown(labels)}, found {quote(user)}"
+        )
+    split_user(user, labels)
+
+
+def split_user(user: Hashable, labels: list[Hashable]) -> tuple[Hashable, ...]:
+    """Return the id in the column of each label; of several it is a tuple of them."""
+    if len(labels) < 2:
+        return (user,)[: len(labels)]
+    if not isinstance(user, tuple) or len(user) != len(labels):
+        raise RecframeError(
+            f"user must be a tuple of an id of each of {_shown(labels)}, found {quote(user)}"
+        )
+    return user
+
+
+def _shown(labels: list[Hashable]) -> str:
+    """Return the labels of users as a message has them."""
+    return quote(labels if len(labels) > 1 else next(iter(labels), None))
+
+
+def is_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> Array:
+    """Return which rows are the user's."""
+    is_own = np.ones(len(frame), bool)
+    for label, own in zip(labels, split_user(user, labels), strict=True):
+        ids = get_column(frame, label)
+        check_dtype(ids, "user")
+        is_bool = isinstance(own, bool | np.bool_)
+        if is_bool and ids.dtype.kind in "iuf":  # of which True equals 1
+            return np.zeros(len(frame), bool)
+        is_own &= ids.isin([own]).to_numpy(bool)
+    return is_own
+
+
+def _unknown_error(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> RecframeError:
+    """Return the error for a user who has no row, which names users who have some."""
+    cells = {n: get_column(frame, label).array for n, label in enumerate(labels)}
+    some = pd.DataFrame(cells).dropna().drop_duplicates().head(N_IDS_NAMED)
+    ids = [own if len(own) > 1 else own[0] for own in some.itertuples(index=False, name=None)]
+    column = "column" if len(labels) == 1 else "columns"
+    examples = ", ".join(map(quote, ids)) or "(there is none)"
+    such = f"ids of the {column} {_shown(labels)} are such as {examples}"
+    if is_same(user, ALL_USERS):
+        return RecframeError(f"user must be given, as one is shown; {such}")
+    return RecframeError(f"user={quote(user)}: no row has that id; {such}")
+
+
+def _ranked_rows(
+    interactions: Interactions, options: Options, grades: pd.Series | None
+) -> dict[Hashable, pd.DataFrame]:
+    """Return the rows in each ranked order with their positions, those not ranked behind.
+
+    Grades of truth, where it has any, stand in place of the relevance that follows from them.
+    """
+    frame, columns = interactions.frame, interactions.columns
+    rows, place = interactions.find_rows()
+    relevant = np.zeros(len(frame), bool)
+    relevant[rows] = interactions.relevant[place]
+    # Arrays, as a level of the index is a column with an index of its own.
+    shown: dict[str, Any] = {"position": None, "relevant": relevant}
+    roles = {"item": columns.item, "relevance": columns.relevant if grades is None else None}
+    for role, label in roles.items():
+        if label is not None:
+            # Of its own dtype, where pandas might make text of objects that it cannot store.
+            column = get_column(frame, label)
+            shown[role] = pd.Series(column.array, frame.index, dtype=column.dtype)
+    if grades is not None:
+        shown["grade"] = grades.array
+    positions = rank_table(interactions, options).to_numpy()
+    tables = {}
+    for score, position in zip(columns.scores, positions.T, strict=True):
+        cells = shown | {"position": position, "score": get_column(frame, score).array}
+        table = pd.DataFrame(cells, index=frame.index)
+        tables[score] = table.iloc[np.sort(rows)].sort_values("position", kind="stable")
+    return tables

@@ -1,25 +1,95 @@
-"""Segments: a table for each group of users, and the weights of users, by what users have."""
+"""Segments: what `by` and `weights` name, and a table for each segment of users."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from recframe.analysis.grouping import Grouping, Own, find_grouping
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
+from recframe.frames.names import check_label, leave_out
 from recframe.frames.tables import in_cells, make_columns, tidy_table
 from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import Options
 
+RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
+By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
 Measure = Callable[[Interactions, Options], pd.DataFrame]
+
+
+class Own(NamedTuple):
+    """Something that each user has one value of: a column of the frame, or values by user."""
+
+    argument: str
+    label: Hashable
+    given: pd.Series | None = None
+
+
+class Grouping(NamedTuple):
+    """What parts the users, and what weighs them, None where all weigh the same."""
+
+    by: tuple[Own, ...]
+    weights: Own | None
+
+    @property
+    def all(self) -> tuple[Own, ...]:
+        """What parts and what weighs."""
+        return self.by if self.weights is None else (*self.by, self.weights)
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """The columns of the frame that are read for it, each once."""
+        labels: list[Hashable] = []
+        for own in self.all:
+            labels += leave_out([own.label] if own.given is None else [], labels)
+        return labels
+
+
+def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None:
+    """Return what `by` and `weights` name, None for neither; raise where it is not there."""
+    if by is None and weights is None:
+        return None
+    several = by if isinstance(by, list) else [] if by is None else [by]
+    if isinstance(by, list) and not by:
+        raise RecframeError("by must name at least one column, found none; leave it out for one")
+    found = [_find_own(frame, "by", one) for one in several]
+    names = [own.label for own in found]
+    taken = [name for name in names if name in RESULTS]
+    if taken:
+        raise RecframeError(
+            f"by={quote(taken[0])} has the name of an index level of the results, {RESULTS}; "
+            "rename it"
+        )
+    if len(set(names)) < len(names):
+        raise RecframeError(f"by must name each column once, found {quote(by)}")
+    return Grouping(tuple(found), None if weights is None else _find_own(frame, "weights", weights))
+
+
+def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
+    """Return what is given for an argument: values by user, or the label of a column."""
+    if not isinstance(given, pd.Series):
+        is_other = hasattr(type(given), "__arrow_c_stream__")  # as Polars' Series
+        if is_other or isinstance(given, dict | set | np.ndarray):
+            raise RecframeError(
+                f"{argument} must be a column of the frame or a Series indexed by user (of "
+                f"pandas), found {quote(given)}"
+            )
+        check_label(frame, argument, given)
+        return Own(argument, given)
+    if not given.index.is_unique:
+        user = given.index[given.index.duplicated()][0]
+        raise RecframeError(
+            f"{argument} must have one value for each user, found several for user {quote(user)}; "
+            "index it by user, each once"
+        )
+    return Own(argument, "segment" if given.name is None else given.name, given)
 
 
 class MakeWeighted(Protocol):
@@ -34,11 +104,12 @@ def measure_with_own(
 ) -> pd.DataFrame:
     """Return the per-user table, and what users have beside it, in one cell that travels."""
     order = interactions.users.sort()
-    own = [
-        None if one.given is not None else read_own(interactions, *one[:2]).iloc[order]
-        for one in grouping.all
-    ]
-    return in_cells([(measure(interactions, options), own)])
+    own = {
+        number: read_own(interactions, *one[:2]).iloc[order].array
+        for number, one in enumerate(grouping.all)
+        if one.given is None
+    }
+    return in_cells([(measure(interactions, options), pd.DataFrame(own, range(len(order))))])
 
 
 def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
@@ -49,9 +120,11 @@ def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
     per_user, own = part["cell"].iloc[0]
     users = per_user.index
     levels = [users.get_level_values(number) for number in range(users.nlevels)]
-    for one, values in zip(grouping.all, own, strict=True):
-        if one in grouping.by and one.label not in users.names:
-            levels.append(pd.Index(values.array, name=one.label))
+    levels += [
+        pd.Index(own[number].array, name=one.label)
+        for number, one in enumerate(grouping.by)
+        if one.label not in users.names
+    ]
     if len(levels) > users.nlevels:
         per_user = per_user.set_axis(pd.MultiIndex.from_arrays(levels))
     return tidy_table(per_user)
@@ -81,16 +154,14 @@ def segment_users(
     parts: pd.DataFrame, grouping: Grouping, scores: Sequence[Hashable], metrics: Sequence[Metric]
 ) -> Segmented:
     """Return the users of all parts in segments."""
-    cells = parts["cell"].tolist()
     columns = make_columns(list(scores), [metric.label for metric in metrics])
-    none = pd.DataFrame(columns=columns, dtype=float)
-    per_user = pd.concat([table for table, _ in cells]) if cells else none
-    order = sort_ids(per_user.index)
-    per_user = per_user.iloc[order]
+    numbers = pd.RangeIndex(len(grouping.all))
+    none = [pd.DataFrame(columns=labels, dtype=float) for labels in (columns, numbers)]
+    tables, own = map(pd.concat, zip(*(parts["cell"].tolist() or [none]), strict=True))
+    order = sort_ids(tables.index)
+    per_user, own = tables.iloc[order], own.iloc[order]
     values = [
-        _join([own[number] for _, own in cells], order)
-        if one.given is None
-        else of_users(one.argument, one.given, per_user.index)
+        own[number] if one.given is None else of_users(one.argument, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
     return _segment(per_user, values, grouping)
@@ -168,13 +239,6 @@ def join_segments(
     names = [one.label for one in grouping.by]
     joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])
     return joined
-
-
-def _join(parts: list[pd.Series], order: Any) -> pd.Series:
-    """Return what the users of all parts have, in this order."""
-    joined = pd.concat(parts, ignore_index=True) if parts else pd.Series(dtype=float)
-    ordered: pd.Series = joined.iloc[order]
-    return ordered
 
 
 def _check_weights(values: pd.Series, users: pd.Index[Any], own: Own) -> pd.Series:

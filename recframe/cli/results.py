@@ -15,9 +15,8 @@ import pandas as pd
 
 from recframe.analysis.compare import compare_table
 from recframe.analysis.description import Description
-from recframe.analysis.grouping import Grouping
 from recframe.analysis.overview import TEXT_WIDTH
-from recframe.analysis.segments import Segmented, join_segments
+from recframe.analysis.segments import Grouping, Segmented, join_segments
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show
 from recframe.errors import RecframeError, hide, quote

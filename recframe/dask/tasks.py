@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from recframe import partitions
-from recframe.analysis.inspect import is_user
+from recframe.analysis.ranks import is_user
 from recframe.calls import public
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions

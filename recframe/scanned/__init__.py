@@ -7,10 +7,9 @@ from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
-from recframe.analysis.grouping import Grouping, find_grouping
-from recframe.analysis.inspect import is_user, split_user
 from recframe.analysis.overview import Overview
-from recframe.analysis.segments import measure_with_own
+from recframe.analysis.ranks import is_user, split_user
+from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
 from recframe.calls import public_each
 from recframe.files.blocks import iter_frames
 from recframe.files.budget import Limits, showing

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 
 from recframe import partitions
 from recframe.analysis.compare import UNDEFINED
-from recframe.analysis.grouping import Grouping
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
+from recframe.analysis.segments import Grouping
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error

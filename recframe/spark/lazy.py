@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 
-from recframe.analysis.inspect import N_IDS_NAMED
+from recframe.analysis.ranks import N_IDS_NAMED
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns, other_labels
 from recframe.frames.tables import make_columns

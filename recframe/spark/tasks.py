@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
-from recframe.analysis.inspect import is_user
+from recframe.analysis.ranks import is_user
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns
