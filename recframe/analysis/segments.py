@@ -157,9 +157,10 @@ def segment_users(
     columns = make_columns(list(scores), [metric.label for metric in metrics])
     numbers = pd.RangeIndex(len(grouping.all))
     none = [pd.DataFrame(columns=labels, dtype=float) for labels in (columns, numbers)]
-    tables, own = map(pd.concat, zip(*(parts["cell"].tolist() or [none]), strict=True))
-    order = sort_ids(tables.index)
-    per_user, own = tables.iloc[order], own.iloc[order]
+    cells: list[Any] = parts["cell"].tolist() or [none]
+    per_user, own = (pd.concat([cell[at] for cell in cells]) for at in (0, 1))
+    order = sort_ids(per_user.index)
+    per_user, own = per_user.iloc[order], own.iloc[order]
     values = [
         own[number] if one.given is None else of_users(one.argument, one.given, per_user.index)
         for number, one in enumerate(grouping.all)

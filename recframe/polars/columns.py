@@ -1,6 +1,5 @@
 """Columns of Polars: as Arrow and pandas have them, and of pandas as Polars has them."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,21 +17,10 @@ from recframe.options import Options
 
 def make_sample(schema: pl.Schema) -> pd.DataFrame:
     """Return a DataFrame of pandas without rows that has the columns of a frame."""
-    return _make_sample(*((name, kind, repr(kind)) for name, kind in schema.items()))
-
-
-@lru_cache(8)
-def _make_sample(*columns: tuple[str, pl.DataType, str]) -> pd.DataFrame:
-    """Return the sample of columns, which is kept: to make it takes as long as many a call.
-
-    Some types are equal and not the same; these are told apart as they show themselves.
-    """
-    schema = {name: kind for name, kind, _ in columns}
-    replaced: dict[str, pl.DataType] = {
-        name: pl.List(pl.Int8) for name in schema if schema[name].is_nested()
-    }
-    replaced |= {name: pl.String() for name in schema if is_foreign(schema[name])}
-    return sample_of(open_table(pl.DataFrame(schema={**schema, **replaced})))
+    own: dict[str, Any] = dict(schema)
+    own |= {name: pl.List(pl.Int8) for name, kind in schema.items() if kind.is_nested()}
+    own |= {name: pl.String() for name, kind in schema.items() if is_foreign(kind)}
+    return sample_of(open_table(pl.DataFrame(schema=own)))
 
 
 def as_polars(table: Any, schema: pl.Schema) -> pl.DataFrame:
@@ -65,10 +53,7 @@ def per_user_rows(per_user: pd.DataFrame, schema: pl.Schema, options: Options) -
     }
     # Which score it is Polars writes into each row far sooner than pandas.
     scores = pl.Series("score", per_user.columns.unique("score"))
-    if len(scores) == 1:
-        of_rows = scores.new_from_index(0, len(per_user))
-    else:
-        of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
+    of_rows = scores.gather(np.tile(np.arange(len(scores)), len(per_user)))
     return made.cast(kinds).insert_column(per_user.index.nlevels, of_rows)
 
 
@@ -107,26 +92,23 @@ def as_frame(rows: pl.DataFrame, columns: Columns) -> pd.DataFrame:
 
 def as_table(rows: pl.DataFrame) -> pa.Table:
     """Return rows as Arrow has them; raise for a column that it does not have."""
-    for name, dtype in rows.schema.items():
+    columns, fields = [], []
+    for column in rows.iter_columns():
+        name, dtype = column.name, column.dtype
         if is_foreign(dtype):
             raise RecframeError(
                 f"the column {quote(name)} must be of a type that Arrow has, found {dtype}; "
                 f"convert it, for example with pl.col({quote(name)}).cast(pl.Int64)"
             )
-    parts = [_as_arrow(column) for column in rows.iter_columns()]
-    schema = pa.schema([field for field, _ in parts])
-    return pa.Table.from_arrays([column for _, column in parts], schema=schema)
-
-
-def _as_arrow(column: pl.Series) -> tuple[pa.Field, pa.ChunkedArray]:
-    """Return a column as Arrow has it."""
-    dtype = column.dtype
-    if dtype == pl.String or dtype.is_integer() or dtype.is_float():
-        # In the pieces that there are, as of parquet, which a frame copies to one.
-        values = pa.chunked_array(column)
-        return pa.field(column.name, values.type), values
-    table = open_table(column.to_frame())  # which notes what is special of a column
-    return table.schema.field(0), table.column(0)
+        if dtype == pl.String or dtype.is_integer() or dtype.is_float():
+            # In the pieces that there are, as of parquet, which a frame copies to one.
+            columns.append(pa.chunked_array(column))
+            fields.append(pa.field(name, columns[-1].type))
+        else:
+            table = open_table(column.to_frame())  # which notes what is special of a column
+            columns.append(table.column(0))
+            fields.append(table.schema.field(0))
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
 def is_foreign(dtype: pl.DataType) -> bool:
