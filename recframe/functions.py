@@ -189,8 +189,7 @@ def evaluate(
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
         the rows held at a time, beside the libraries, the result, truth, exclude, a page of each
-        column and the rows of any one user. A file that cannot be read in it, for one long id or
-        its footer, is refused.
+        column and the rows of any one user. A file whose footer does not fit in it is refused.
     tmp : path, default None
         The folder of the temporary file that rows are parted in by user where they neither fit
         `memory` nor come in order of users. None: the system's.

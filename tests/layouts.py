@@ -134,23 +134,3 @@ def _rewrite_footer(path, pattern, change):
     footer, n_changed = re.subn(pattern, change, data[start:-8], flags=re.DOTALL)
     assert n_changed
     path.write_bytes(data[:start] + footer + len(footer).to_bytes(4, "little") + data[-4:])
-
-
-def varint(number):
-    """Return a number in Thrift's compact form, seven bits a byte, the sign in the lowest."""
-    number = number << 1 if number >= 0 else (-number << 1) - 1
-    written = []
-    while number > 127:
-        written.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*written, number])
-
-
-def page_header(kind, n_bytes, n_stored, field, n_values, *, before=b"", after=b""):
-    """Return the header of a page; the field of its values is 5, 7 or 8, by its kind.
-
-    `before` is what else comes before that field, `after` behind the number of values in it.
-    """
-    numbers = b"".join(b"\x15" + varint(number) for number in (kind, n_bytes, n_stored))
-    head = b"\x0c" + varint(field)  # a struct; with no step, the number of the field follows
-    return numbers + before + head + b"\x15" + varint(n_values) + after + bytes(2)

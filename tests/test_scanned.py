@@ -181,6 +181,20 @@ def test_files_have_every_method(segmented, name, route, tmp_path):
     pd.testing.assert_frame_equal(expected, found, check_exact=True)
 
 
+@pytest.mark.parametrize("route", ROUTES)
+def test_segments_that_are_text(segmented, route, tmp_path):
+    """They come back as the text that they are, whatever they are read as."""
+    change, memory, has_bounds = ROUTES[route]
+    path = tmp_path / "run.parquet"
+    frame = CHANGES[change](segmented.assign(country=segmented["country"].astype("str")))
+    frame.to_parquet(path, row_group_size=80, index=False, write_statistics=has_bounds)
+    options = {"missing": "unranked", "short": "shrink"}
+    expected = pd.read_parquet(path).rec(**options).compare(["recall@4"], by="country")
+
+    found = recframe.scan(path, memory=memory)(**options).compare(["recall@4"], by="country")
+    pd.testing.assert_frame_equal(expected, found, check_exact=True)
+
+
 def test_segments_of_files_with_truth(segmented, tmp_path):
     """Users of truth without a row are of no country, and weigh what a Series says."""
     path = tmp_path / "run.parquet"

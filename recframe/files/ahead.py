@@ -11,7 +11,7 @@ from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
-from recframe.files.row_groups import RowGroup
+from recframe.files.found import RowGroup
 from recframe.stores.remote import REQUESTS, Range, Remote, merge
 
 LEAST_AHEAD = 8 << 20  # bytes that may be read ahead, however little memory there is

@@ -1,14 +1,16 @@
-"""Rows of parquet files, read in batches that are conformed to one schema."""
+"""Rows of parquet files, read in batches that are conformed to one schema.
+
+Text is a dictionary and codes from here on, whatever it is in a file.
+"""
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
-from itertools import pairwise
+from itertools import repeat
 from threading import get_ident
 from typing import TypeVar
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,19 +19,14 @@ from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.ahead import read_ahead
 from recframe.files.budget import Progress
 from recframe.files.filters import matching
-from recframe.files.footers import Files
-from recframe.files.opening import naming_file, open_file
-from recframe.files.row_groups import RowGroup
-from recframe.files.sizes import ROW_BYTES, batch_bytes
+from recframe.files.footers import TEXT_COPIES, Files
+from recframe.files.found import RowGroup, is_text, naming_file, open_file
 from recframe.frames.numbers import REMOVE_ROWS
-from recframe.kernel.threads import n_processors
 
+ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
-FOLD_BYTES = 8 << 20  # of rows whose texts are not yet made one
 OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
 AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
-CACHED_ROWS = 3 << 16
-FEW_ROWS = 1 << 20  # are read by one thread
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
 Element = TypeVar("Element")
@@ -38,139 +35,73 @@ Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are 
 
 
 def read_batches(
-    files: Files, row_groups: Sequence[RowGroup], n_bytes: int, progress: Progress, *, encode: bool
+    files: Files, row_groups: Sequence[RowGroup], n_bytes: int, progress: Progress
 ) -> Iterator[Read]:
     """Yield row groups in batches of some `n_bytes`, the columns as `Files.types` says.
 
-    Long texts are dictionary-encoded, other ids of users that are text where `encode` says so.
-    Null ids are refused or dropped here, so that no plan meets one: statistics do not show them.
-    What is on this machine is read in threads, a row group each, where there is room for these.
+    Null ids of users are refused or dropped here, so that no plan meets one: statistics do not
+    show them.
     """
-    encoded = files.long_text | (files.text_users if encode else set())
-    found_at = {row_group.path: row_group.found for row_group in files.row_groups}
     n_open = max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.footer_bytes)))
 
     @lru_cache(n_open)
-    def opened(path: str, as_codes: tuple[str, ...], thread: int) -> pq.ParquetFile:
+    def opened(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
-    def read(
-        row_group: RowGroup, progress: Progress, n_rows: int, *, use_threads: bool = True
-    ) -> Iterator[pa.RecordBatch]:
-        return _read(files, row_group, n_rows, progress, encoded, opened, use_threads=use_threads)
-
-    n_threads = min(n_processors(), n_open, len(row_groups))
-    most = max((row_group.n_read for row_group in row_groups), default=0)
-    pays = sum(row_group.n_rows for row_group in row_groups) > FEW_ROWS
-    is_here = all(row_group.found.remote is None for row_group in row_groups)
-    if n_threads > 1 and pays and is_here and (n_threads + 1) * most <= AHEAD * n_bytes:
-        yield from _read_in_threads(row_groups, read, n_threads, progress)
-        return
+    found_at = {row_group.path: row_group.found for row_group in row_groups}
     for row_group in read_ahead(row_groups, AHEAD * n_bytes, with_footers=not files.footers):
-        n_rows = n_bytes // (ROW_BYTES + row_group.n_read // row_group.n_rows)
-        for batch in read(row_group, progress, max(1, min(MOST_ROWS, n_rows))):
-            yield row_group, batch
-
-
-def _read_in_threads(
-    row_groups: Sequence[RowGroup],
-    read: Callable[..., Iterator[pa.RecordBatch]],
-    n_threads: int,
-    progress: Progress,
-) -> Iterator[Read]:
-    """Yield row groups in batches; each is read whole, and one for each thread beside it."""
-
-    def read_whole(row_group: RowGroup) -> tuple[RowGroup, list[pa.RecordBatch], Progress]:
-        own = Progress(row_group.n_rows, progress.tell)
-        return row_group, list(read(row_group, own, MOST_ROWS, use_threads=False)), own
-
-    with ThreadPoolExecutor(n_threads) as pool:
-        for row_group, batches, own in run_ahead(pool, read_whole, row_groups, n_threads):
-            progress.add_read(own)
-            for batch in batches:
+        names = dict.fromkeys([*files.types, *row_group.found.looked_at])
+        stored = [name for name in names if name not in row_group.partitions]
+        n_rows = n_bytes // (ROW_BYTES + row_group.n_bytes // row_group.n_rows)
+        n_rows, n_left = max(1, min(MOST_ROWS, n_rows)), row_group.n_rows
+        with naming_file(row_group.path):
+            file = opened(row_group.path, row_group.coded)
+            for read in file.iter_batches(n_rows, [row_group.number], stored):
+                n_left -= read.num_rows
+                kept = matching(read, row_group)
+                rows = _conform_all(kept, row_group, files)
+                batch = _without_nulls(rows, files, row_group.path)
+                progress.n_read += 2 * (read.num_rows - kept.num_rows) + kept.num_rows
+                if batch.num_rows < rows.num_rows:
+                    progress.note_dropped(rows, batch)
                 yield row_group, batch
+            if n_left:  # Arrow gives what there is
+                raise OSError(
+                    f"row group {row_group.number} has {row_group.n_rows - n_left} of the "
+                    f"{row_group.n_rows} rows that the footer says"
+                )
 
 
-def run_ahead(
-    pool: ThreadPoolExecutor,
-    function: Callable[[Element], Made],
-    elements: Iterable[Element],
-    n_ahead: int,
-) -> Iterator[Made]:
-    """Yield what a function makes of each element, in their order, while so many more are made."""
-    coming: deque[Future[Made]] = deque()
-    try:
-        for element in elements:
-            coming.append(pool.submit(function, element))
-            if len(coming) > n_ahead:
-                yield coming.popleft().result()
-        while coming:
-            yield coming.popleft().result()
-    finally:
-        for future in coming:
-            future.cancel()
+def _conform_all(batch: pa.RecordBatch, row_group: RowGroup, files: Files) -> pa.RecordBatch:
+    """Return the columns that are used, in the types wanted."""
+    columns = {}
+    for name, wanted in files.types.items():
+        value = row_group.partitions.get(name)
+        array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
+        try:
+            columns[name] = _conform(array, wanted)
+        except pa.ArrowInvalid as error:  # a number that the other files' type has not
+            found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
+            raise RecframeError(
+                f"{quote(name)} in {show_path(row_group.path)} has type {found}; "
+                "write the files with one type"
+            ) from error
+    return pa.record_batch(columns)
 
 
-def _read(
-    files: Files,
-    row_group: RowGroup,
-    n_rows: int,
-    progress: Progress,
-    encoded: Collection[str],
-    opened: Callable[[str, tuple[str, ...], int], pq.ParquetFile],
-    *,
-    use_threads: bool,
-) -> Iterator[pa.RecordBatch]:
-    """Yield a row group in batches of so many rows, its columns read in threads or in this one."""
-    names = dict.fromkeys([*files.types, *row_group.found.looked_at])
-    stored = [name for name in names if name not in row_group.partitions]
-    # Of texts that are not codes in the file, Arrow would keep all it has met.
-    as_codes = tuple(name for name in stored if name in encoded and name in row_group.coded)
-    with naming_file(row_group.path):
-        file = opened(row_group.path, as_codes, get_ident())
-        n_left = row_group.n_rows
-        for read in file.iter_batches(n_rows, row_group.indexes, stored, use_threads=use_threads):
-            n_left -= read.num_rows
-            kept = matching(read, row_group)
-            progress.n_read += 2 * (read.num_rows - kept.num_rows)
-            columns = {}
-            for name, wanted in files.types.items():
-                value = row_group.partitions.get(name)
-                array = kept[name] if value is None else pa.repeat(value, kept.num_rows)
-                try:
-                    columns[name] = _conform(array, wanted, encode=name in encoded)
-                except pa.ArrowInvalid as error:  # a number that the other files' type has not
-                    found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
-                    raise RecframeError(
-                        f"{quote(name)} in {show_path(row_group.path)} has type {found}; "
-                        "write the files with one type"
-                    ) from error
-            rows = pa.record_batch(columns)
-            batch = _without_nulls(rows, files, row_group.path)
-            progress.n_read += rows.num_rows
-            if batch.num_rows < rows.num_rows:
-                progress.note_dropped(rows, batch)
-            yield batch
-        if n_left:  # Arrow gives what there is
-            raise OSError(
-                f"row group {row_group.indexes[0]} has {row_group.n_rows - n_left} of the "
-                f"{row_group.n_rows} rows that the footer says"
-            )
-
-
-def _conform(array: pa.Array, wanted: pa.DataType, *, encode: bool) -> pa.Array:
-    """Return an array in the type wanted, dictionary-encoded or plain."""
+def _conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Return an array in the type wanted, text as a dictionary and codes."""
     if pa.types.is_dictionary(array.type):
-        values = _conform(array.dictionary, wanted, encode=False)
-        if encode:
-            # Files that name their categories may have narrower codes, each its own.
-            codes = array.indices.cast(pa.int32())
-            codes = pa.DictionaryArray.from_arrays(codes, values)
-            return without_unused(codes) if len(values) > len(codes) else codes
-        return values.take(array.indices)
+        values = array.dictionary
+        values = values if values.type == wanted else values.cast(wanted)
+        if not is_text(wanted):
+            return values.take(array.indices)
+        # Files that name their categories may have narrower codes, each its own.
+        codes = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), values)
+        return without_unused(codes) if len(values) > len(codes) else codes
     # Even a cast that changes nothing takes a time that tiny files notice.
     array = array if array.type == wanted else array.cast(wanted)
-    return array.dictionary_encode() if encode else array
+    return array.dictionary_encode() if is_text(wanted) else array
 
 
 def without_unused(array: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -208,23 +139,38 @@ def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.Recor
         yield from pa.Table.from_batches(held).combine_chunks().to_batches()
 
 
-def cut(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in batches that the cache holds while they are put in another order."""
-    for batch in batches:
-        n_pieces = -(-batch.num_rows // CACHED_ROWS)
-        offsets = np.linspace(0, batch.num_rows, n_pieces + 1).astype(int).tolist()
-        yield from (batch.slice(start, stop - start) for start, stop in pairwise(offsets))
+def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
+    """Return the bytes that rows take, so many for the work on each among them."""
+    n_bytes: int = row_bytes * batch.num_rows + batch.nbytes
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type):
+            n_bytes += (TEXT_COPIES - 1) * column.dictionary.nbytes
+    return n_bytes
 
 
-def fold(batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """Return rows as a table; what texts several batches have is made one on the way."""
-    held: list[pa.RecordBatch] = []
-    n_held, most = 0, FOLD_BYTES
-    for batch in batches:
-        held.append(batch)
-        n_held += batch_bytes(batch, 0)
-        if n_held > most:
-            held = pa.Table.from_batches(held).combine_chunks().to_batches()
-            n_held = sum(batch_bytes(one, 0) for one in held)
-            most = max(FOLD_BYTES, 2 * n_held)
-    return pa.Table.from_batches(held)
+def run_ahead(
+    function: Callable[[Element], Made], elements: Iterable[Element], n_threads: int
+) -> Iterator[Made]:
+    """Yield what a function makes of each element, in order; threads make those to come."""
+    own: list[int] = []
+    pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
+    coming: deque[Future[Made]] = deque()
+    try:
+        for element in elements:
+            coming.append(pool.submit(function, element))
+            if len(coming) > n_threads:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
+    finally:
+        # Left alone by an error, this may be collected in one of the threads, which cannot wait
+        # for its own end.
+        pool.shutdown(wait=get_ident() not in own, cancel_futures=True)
+
+
+def next_ahead(elements: Iterator[Element]) -> Iterator[Element]:
+    """Yield what an iterator yields; a thread makes the next while one is worked on."""
+    for element in run_ahead(lambda _: next(elements, None), repeat(None), 1):
+        if element is None:
+            return
+        yield element

@@ -1,16 +1,15 @@
 """Blocks of whole users, read as the plan says.
 
 Where the footers bound the users of every row group, a sweep reads the row groups in order of
-users and carries on those whose rows may go on; else all rows are parted by user, in memory or in a
-temporary file. Where several columns tell users apart, a sweep goes by the first.
+users and carries on those whose rows may go on; else all rows are one block, or are parted by user
+in a temporary file. Where several columns tell users apart, a sweep goes by the first.
 """
 
+import tempfile
 from collections.abc import Hashable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, suppress
 from functools import partial
-from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,45 +18,47 @@ import pyarrow.compute as pc
 
 from recframe.arrow_tables import NULLABLE
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.batches import MOST_ROWS, Read, cut, fold, gather, read_batches, run_ahead
-from recframe.files.budget import Limits, Progress
+from recframe.files.batches import (
+    MOST_ROWS,
+    Read,
+    batch_bytes,
+    gather,
+    next_ahead,
+    read_batches,
+    run_ahead,
+    without_unused,
+)
+from recframe.files.budget import Limits, Progress, writing_to
 from recframe.files.footers import Files
 from recframe.files.plans import bytes_of, plan_blocks, row_bytes_of
-from recframe.files.row_groups import may_have
-from recframe.files.sizes import batch_bytes
-from recframe.files.spill import MAX_BUCKETS, Spill
-from recframe.kernel.threads import n_processors
+from recframe.kernel.threads import Array, n_processors
 
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
+MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
-
-Batches = Iterator[pa.RecordBatch]
+WRITTEN = pa.ipc.IpcWriteOptions(use_threads=False)
+MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
 
 def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd.DataFrame]:
     """Yield frames of whole users, each user's rows in the order of files.
 
-    Ids that are text come as categories, which has them hashed once a row group at most.
+    Text comes as categories, which has it hashed once a batch at most.
     """
     if files.n_rows == 0:
         return
     route, row_groups, memory = plan_blocks(files, limits.memory)
-    limits = limits._replace(memory=memory)
-    read = partial(read_batches, files, row_groups, n_bytes=memory // 24, progress=progress)
+    reads = read_batches(files, row_groups, memory // 24, progress)
     if route == "sweep":
-        blocks = _sweep(files, read(encode=True), memory)
-        yield from _read_ahead(_frame(block, files) for block in blocks)
-    elif route == "whole":
-        frame = _frame((batch for _, batch in read(encode=True)), files)
-        if len(frame):
-            yield frame
-    else:
-        batches = (batch for _, batch in read(encode=False))
-        n_bytes = bytes_of(files, row_groups)
-        in_memory = route == "parts"
-        yield from _spilled(
-            files, limits, progress, batches, files.n_rows, n_bytes, in_memory=in_memory
-        )
+        blocks = _sweep(files, reads, memory)
+        yield from next_ahead(make_frame(block, files) for block in blocks)
+        return
+    batches = (batch for _, batch in reads)
+    if route == "spill":
+        limits, n_bytes = limits._replace(memory=memory), bytes_of(files, row_groups)
+        yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
+    elif len(frame := make_frame(batches, files)):
+        yield frame
 
 
 def iter_frames(
@@ -67,26 +68,43 @@ def iter_frames(
 
     Of several columns that tell users apart it is the id in the first.
     """
-    row_groups = [row_group for row_group in files.row_groups if may_have(row_group, user)]
-    for _, batch in read_batches(files, row_groups, memory // 24, progress, encode=False):
-        frame = _frame([batch], files)
+    row_groups = [row_group for row_group in files.row_groups if row_group.may_have(user)]
+    for _, batch in read_batches(files, row_groups, memory // 24, progress):
+        frame = make_frame([batch], files)
         texts = frame.select_dtypes("category")
         yield frame.astype({label: texts[label].cat.categories.dtype for label in texts})
+
+
+def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
+    """Return rows as a frame with the labels of the columns, text as categories."""
+    table = pa.Table.from_batches(batches)
+    arrays: dict[Hashable, Any] = {}
+    for label, name in zip(files.columns.labels, files.types, strict=True):
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            # Arrow's own way to categories takes four times as long.
+            encoded = column.combine_chunks()
+            dtype = pd.CategoricalDtype(encoded.dictionary.to_pandas())
+            codes = encoded.indices.fill_null(-1).to_numpy()
+            arrays[label] = pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+        else:
+            mapper = NULLABLE.get if column.null_count else None
+            arrays[label] = column.to_pandas(types_mapper=mapper)
+    return pd.DataFrame(arrays, copy=False)
 
 
 def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa.RecordBatch]]:
     """Yield the rows of users that no later row group has, as soon as there are enough of them."""
     held: list[Read] = []
-    user, row_bytes = str(files.user), row_bytes_of(files)
+    user, row_bytes = files.users[0], row_bytes_of(files)
     n_held = n_carried = 0
     for row_group, batch in reads:
         # With this true of every row group, no user can come back after its block.
         if _below(batch[user], row_group.low).true_count:
-            first, last = row_group.indexes[0], row_group.indexes[-1]
-            part = f"row group {first}" if first == last else f"row groups {first} to {last}"
             raise RecframeError(
-                f"{show_path(row_group.path)}: the statistics of {part} say that no {quote(user)} "
-                f"is below {quote(row_group.low)}, but one is; write the file anew"
+                f"{show_path(row_group.path)}: the statistics of row group {row_group.number} say "
+                f"that no {quote(user)} is below {quote(row_group.low)}, but one is; write the "
+                "file anew"
             )
         enough = max(min(MOST_ROWS * row_bytes, memory // 2), 2 * n_carried)
         is_full = n_held >= enough or n_held + bytes_of(files, [row_group]) > memory
@@ -136,82 +154,134 @@ def _spilled(
     files: Files,
     limits: Limits,
     progress: Progress,
-    batches: Batches,
+    batches: Iterator[pa.RecordBatch],
     n_rows: int,
     n_bytes: int,
     level: int = 0,
-    *,
-    in_memory: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Yield the frames of buckets of users; a bucket beyond the limit is spilled again."""
-    memory = limits.memory
+    memory, n_threads = limits.memory, n_processors()
     n_least = 1 + n_rows // BUCKET_ROWS
     n_buckets = min(MAX_BUCKETS, max(n_least, 1 + (n_bytes - 1) // max(1, memory // 4)))
-    made = Spill(limits.folder, files.users, n_buckets, level, in_memory=in_memory)
-    n_threads = n_processors()
-    with closing(made) as spill:
-        pieces = cut(_read_ahead(gather(batches, memory // 24)))
-        with _threads(n_threads) as pool:
-            for bucketed in run_ahead(pool, spill.divide, pieces, n_threads):
-                spill.add(bucketed)
-                progress.report()
+    with closing(Spill(limits.folder, files.users, n_buckets, level)) as spill:
+        pieces = next_ahead(gather(batches, memory // 24))
+        for parts in run_ahead(spill.divide, pieces, n_threads):
+            spill.add(parts)
+            progress.report()
         sizes = spill.n_bytes + spill.n_rows * row_bytes_of(files)
         # One giant user cannot be parted.
         again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)
         whole = np.flatnonzero(~again & (spill.n_rows > 0))
         # Beside the one that is worked on, as many as there is room for.
         n_ahead = min(n_threads, max(1, memory // int(sizes[whole].max(initial=1)) - 1))
-        with _threads(n_ahead) as pool:
-            make = partial(_make_frame, files, spill)
-            yield from run_ahead(pool, make, whole.tolist(), n_ahead)
+        make = partial(_make_block, files, spill)
+        yield from run_ahead(make, whole.tolist(), n_ahead)
         for bucket in np.flatnonzero(again).tolist():
             own = spill.read(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
             yield from _spilled(files, limits, progress, *own, level + 1)
 
 
-def _make_frame(files: Files, spill: Spill, bucket: int) -> pd.DataFrame:
+class Part(NamedTuple):
+    """Rows of one bucket, written down."""
+
+    bucket: int
+    n_rows: int
+    n_bytes: int  # in memory
+    written: pa.Buffer
+
+
+class Spill:
+    """Buckets of rows in a temporary file: a user's rows are in one, in the order written.
+
+    The file has no name, so nothing of it is left however the process ends.
+    """
+
+    # Which bits of a hash decide, `level` says: those of the next part the users of one bucket.
+    def __init__(self, folder: str | None, users: list[str], n_buckets: int, level: int) -> None:
+        self._folder, self._users, self._level = folder, users, level
+        self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
+        self.n_rows = np.zeros(n_buckets, np.int64)
+        self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
+        with writing_to(folder):
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - see close
+        self._read = pa.PythonFile(self._file, "r")  # which several threads may read
+
+    def close(self) -> None:
+        """Give the space back; what could not be written no longer matters."""
+        with suppress(OSError):
+            self._file.close()
+
+    def divide(self, batch: pa.RecordBatch) -> list[Part]:
+        """Return the rows of a batch by bucket, ready to be added; in any thread."""
+        bits = hash_users(*(batch[user] for user in self._users)) >> np.uint64(16 * self._level)
+        bucket = (bits % np.uint64(len(self.n_rows))).astype(np.uint8)
+        # NumPy sorts bytes by counting them; being stable, that keeps the order of rows.
+        rows = batch.take(pa.array(np.argsort(bucket, kind="stable")))
+        parts, start = [], 0
+        for number, n_rows in enumerate(np.bincount(bucket).tolist()):
+            if n_rows:
+                own = _with_own_texts(rows.slice(start, n_rows))
+                parts.append(Part(number, n_rows, batch_bytes(own, 0), _write(own)))
+                start += n_rows
+        return parts
+
+    def add(self, parts: list[Part]) -> None:
+        """Add the rows of a batch."""
+        with writing_to(self._folder):
+            start = self._file.seek(0, 2)
+            self._file.write(b"".join(part.written for part in parts))
+        for part in parts:
+            self.n_rows[part.bucket] += part.n_rows
+            self.n_bytes[part.bucket] += part.n_bytes
+            self._places[part.bucket].append((start, part.written.size))
+            start += part.written.size
+
+    def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a bucket."""
+        for start, size in self._places[bucket]:
+            with writing_to(self._folder):
+                written = self._read.read_at(size, start)
+            yield pa.ipc.open_stream(written).read_next_batch()
+
+
+def _make_block(files: Files, spill: Spill, bucket: int) -> pd.DataFrame:
     """Return the rows of a bucket as a frame."""
-    return _frame(spill.read(bucket), files)
+    return make_frame(spill.read(bucket), files)
 
 
-def _frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
-    """Return rows as a frame with the labels of the columns, ids that are text as categories."""
-    table = fold(batches) if files.long_text else pa.Table.from_batches(batches)
-    arrays: dict[Hashable, Any] = {}
-    for label, name in zip(files.columns.labels, files.types, strict=True):
-        if name in files.text_users | files.long_text:
-            arrays[label] = _categorical(table[name])
-        else:
-            mapper = NULLABLE.get if table[name].null_count else None
-            arrays[label] = table[name].to_pandas(types_mapper=mapper)
-    return pd.DataFrame(arrays, copy=False)
+def _write(batch: pa.RecordBatch) -> pa.Buffer:
+    """Return rows written down with the texts of dictionaries."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=WRITTEN) as stream:
+        stream.write_batch(batch)
+    return sink.getvalue()
 
 
-def _categorical(ids: pa.ChunkedArray) -> pd.Categorical:
-    """Return ids as categories; Arrow's own way there takes four times as long."""
-    encoded = ids.dictionary_encode().combine_chunks()
-    dtype = pd.CategoricalDtype(encoded.dictionary.to_pandas())
-    codes = encoded.indices.fill_null(-1).to_numpy()
-    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+def _with_own_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows with no texts but their own."""
+    for number, column in enumerate(batch.columns):
+        if pa.types.is_dictionary(column.type):
+            batch = batch.set_column(number, batch.schema.names[number], without_unused(column))
+    return batch
 
 
-def _read_ahead(elements: Iterator[Any]) -> Iterator[Any]:
-    """Yield what an iterator yields; the next is made in a thread while one is worked on."""
-    with _threads(1) as pool:
-        following = pool.submit(next, elements, None)
-        while (element := following.result()) is not None:
-            following = pool.submit(next, elements, None)
-            yield element
+def hash_users(*columns: pa.Array) -> Array:
+    """Return 64 bits of the ids of each row that are equal where these are."""
+    bits = _hash(columns[0])
+    for ids in columns[1:]:
+        mixed: Array = bits * MIX  # by which the low bits depend on the high ones too
+        bits = mixed ^ (mixed >> np.uint64(32)) ^ _hash(ids)
+    return bits
 
 
-@contextmanager
-def _threads(n_threads: int) -> Iterator[ThreadPoolExecutor]:
-    """Give threads, and wait for their end."""
-    own: list[int] = []
-    pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
-    try:
-        yield pool
-    finally:
-        # Left alone by an error, this may be collected in one of them, which cannot wait for its
-        # own end.
-        pool.shutdown(wait=get_ident() not in own)
+def _hash(ids: pa.Array) -> Array:
+    """Return 64 bits of each id that are equal where ids are equal."""
+    if pa.types.is_dictionary(ids.type):
+        distinct = pd.Series(ids.dictionary.to_pandas(), dtype=object)
+        hashed = pd.util.hash_pandas_object(distinct, index=False, categorize=False)
+        of_rows: Array = hashed.to_numpy()[ids.indices.to_numpy()]
+        return of_rows
+    values = ids.to_pandas()
+    # -0.0 and 0.0 are one user.
+    values = values + 0.0 if pa.types.is_floating(ids.type) else values
+    return pd.util.hash_pandas_object(values, index=False).to_numpy()

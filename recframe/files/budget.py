@@ -96,12 +96,6 @@ class Progress:
                 n_null = pc.is_null(part[name], nan_is_null=True).true_count
                 self.nulls_dropped[name] += sign * n_null
 
-    def add_read(self, other: "Progress") -> None:
-        """Take note of what another thread has read."""
-        self.n_read += other.n_read
-        self.n_dropped += other.n_dropped
-        self.nulls_dropped.update(other.nulls_dropped)
-
     def report(self) -> None:
         """Tell how far it is."""
         self.tell((self.n_read + self.n_evaluated) // 2, self.total)

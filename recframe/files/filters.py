@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from recframe.arguments import Term
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten, spell
-from recframe.files.found import Condition, Found, PartitionValues, plain_type
-from recframe.files.row_groups import RowGroup
+from recframe.files.found import Condition, Found, PartitionValues, RowGroup, plain_type
 from recframe.frames.names import shown
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -119,7 +118,7 @@ def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema)
 def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
     """Return which of the row groups of a file may have rows that match, by its statistics."""
     meant = range(n) if found.only is None else found.only
-    if found.condition is None:
+    if found.condition is None or found.staged is not None:
         return meant
     import pyarrow.dataset as ds
 

@@ -1,34 +1,50 @@
-"""Parquet files: what their footers say of columns, users and rows."""
+"""Parquet files: what their footers say of columns, users, rows and bytes."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.files.agreement import check_as_said, common_type
+from recframe.errors import RecframeError, option, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
-from recframe.files.found import Found, PartitionValues, plain_type
-from recframe.files.opening import missing_column, naming_file, open_file
-from recframe.files.row_groups import (
-    File,
+from recframe.files.found import (
+    Found,
+    PartitionValues,
     RowGroup,
-    fetch_headers,
     is_text,
-    join,
-    list_row_groups,
+    missing_column,
+    naming_file,
+    open_file,
+    plain_type,
 )
-from recframe.files.sizes import FOOTER_COPIES, check_footer
 from recframe.frames.columns import Columns, get_column
 from recframe.options import Options
-from recframe.stores.remote import REQUESTS, read_each
+from recframe.stores.remote import Range, Remote, read_each
 
-JOINED_SHARE = 32  # what part of the memory row groups of all files may have that are read as one
-MOST_JOINED = 16 << 20  # bytes of these at most, so that threads have one each
+FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
+FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
+FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
+CODE_BYTES = 4  # of a text in a row
+LONG_TEXT = 64  # bytes for each row; of shorter texts the copies do not matter beside the rows
+TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
+CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
+
+
+class File(NamedTuple):
+    """A file as its footer and what is known beside it describe it."""
+
+    found: Found
+    schema: pa.Schema  # with the columns that are not in it
+    metadata: pq.FileMetaData
+    partitions: PartitionValues  # of the columns that are not read from it
+    said_too: PartitionValues  # by the names of its folders, of columns that are in it
+    indexes: Sequence[int]  # of the row groups that may have rows that match
 
 
 class Files(NamedTuple):
@@ -38,9 +54,6 @@ class Files(NamedTuple):
     sample: pd.DataFrame  # of no row; the dtypes are those the whole frame would have
     types: dict[str, pa.DataType]  # plain, of each column used, in the order of the labels
     row_groups: list[RowGroup]  # all that have rows, in order
-    user: str | None  # the column, or first column, of users in the files; None for one ranking
-    text_users: frozenset[str]  # those of users' columns whose ids are text (or bytes)
-    long_text: frozenset[str]  # the columns whose texts must not be repeated for each row
     drop_nulls: bool  # rows without a user are left out; else they are refused
     footer_bytes: int  # what the largest of their footers takes in memory
     footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
@@ -48,7 +61,7 @@ class Files(NamedTuple):
 
     @property
     def users(self) -> list[str]:
-        """The names of the columns in the files that tell users apart."""
+        """The names of the columns in the files that tell users apart; none for one ranking."""
         return [str(label) for label in self.columns.users]
 
     @property
@@ -73,79 +86,7 @@ class Files(NamedTuple):
 
 def read_sample(found: list[Found], memory: int) -> pd.DataFrame:
     """Return a frame without rows that has all columns of the first file, in their dtypes."""
-    return _read_sample(read_schema(found[0], memory), found[0].path)
-
-
-def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
-    """Return files with these columns, as their footers describe them; no data is read."""
-    names = [str(label) for label in columns.labels]
-    opened = _read_footers(found, names, memory)
-    first = next(opened)
-    schema = first.schema
-    users = [str(label) for label in columns.users]
-    user = next(iter(users), None)
-    types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
-    row_groups: list[RowGroup] = []
-    long_text: set[str] = set()
-    footer_bytes = 0
-    for file in chain([first], opened):
-        footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
-        for name in names:
-            if name not in file.schema.names:
-                raise missing_column(name, file.schema, file.found.path)
-            types[name][file.found.path] = file.schema.field(name).type
-            if name in file.said_too:
-                check_as_said(file, name)
-        with naming_file(file.found.path):
-            wanted = [*names, *file.found.looked_at]
-            own = list_row_groups(file, wanted, user, memory, long_text)
-            # What is read as one: all files together have room for it.
-            most = min(MOST_JOINED, memory // (JOINED_SHARE * len(found)))
-            row_groups += join(own, len(row_groups), most)
-    for name in names:
-        field = pa.field(name, common_type(name, types[name]))
-        schema = schema.set(schema.get_field_index(name), field)
-    sample = _read_sample(schema, found[0].path)
-    plain = {name: plain_type(schema.field(name).type) for name in names}
-    for name, found_type in plain.items():
-        if pa.types.is_nested(found_type):
-            raise RecframeError(
-                f"{quote(name)} has type {shorten(str(found_type))}, of several values in a cell; "
-                "write one value in each, for example one field of it"
-            )
-    row_groups = [row_group for row_group in row_groups if row_group.n_rows]
-    text_users = frozenset(name for name in users if is_text(plain[name]))
-    drop_nulls = options.missing == "drop"
-    of_text = frozenset(long_text)
-    footers = {first.found.path: first.metadata} if len(found) == 1 else {}
-    return Files(
-        columns,
-        sample,
-        plain,
-        row_groups,
-        user,
-        text_users,
-        of_text,
-        drop_nulls,
-        footer_bytes,
-        footers,
-        any(one.condition is not None for one in found),
-    )
-
-
-def _read_footers(found: list[Found], names: list[str], memory: int) -> Iterator[File]:
-    """Yield files that were found; of those in stores many are asked at a time."""
-    n_at_once = max(1, REQUESTS // len(found))
-
-    def read(one: Found) -> File:
-        file = _read_footer(one, memory)
-        with naming_file(one.path):
-            fetch_headers(file, [*names, *one.looked_at], n_at_once)
-        return file
-
-    if all(one.remote is None for one in found):
-        return map(read, found)
-    return read_each(read, found)
+    return _make_sample(read_schema(found[0], memory), found[0].path)
 
 
 def read_schema(found: Found, memory: int) -> pa.Schema:
@@ -157,6 +98,81 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
     return _with_said(schema, found.partitions)
 
 
+def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
+    """Return files with these columns, as their footers describe them; no data is read."""
+    names = [str(label) for label in columns.labels]
+    read = partial(_read_footer, memory=memory)
+    is_here = all(one.remote is None for one in found)
+    opened: Iterator[File] = map(read, found) if is_here else read_each(read, found)
+    first = next(opened)
+    types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
+    row_groups: list[RowGroup] = []
+    footer_bytes = 0
+    user = str(columns.users[0]) if columns.users else None
+    for file in chain([first], opened):
+        footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
+        for name in names:
+            if name not in file.schema.names:
+                raise missing_column(name, file.schema, file.found.path)
+            types[name][file.found.path] = file.schema.field(name).type
+            if name in file.said_too:
+                _check_as_said(file, name)
+        wanted = [*names, *file.found.looked_at]
+        with naming_file(file.found.path):
+            row_groups += _list_row_groups(file, wanted, user, memory, len(row_groups))
+    schema = first.schema
+    for name in names:
+        field = pa.field(name, _common_type(name, types[name]))
+        schema = schema.set(schema.get_field_index(name), field)
+    sample = _make_sample(schema, found[0].path)
+    plain = {name: plain_type(schema.field(name).type) for name in names}
+    for name, found_type in plain.items():
+        if pa.types.is_nested(found_type):
+            raise RecframeError(
+                f"{quote(name)} has type {shorten(str(found_type))}, of several values in a cell; "
+                "write one value in each, for example one field of it"
+            )
+    return Files(
+        columns,
+        sample,
+        plain,
+        [row_group for row_group in row_groups if row_group.n_rows],
+        options.missing == "drop",
+        footer_bytes,
+        {first.found.path: first.metadata} if len(found) == 1 else {},
+        any(one.condition is not None for one in found),
+    )
+
+
+def _read_footer(found: Found, memory: int) -> File:
+    """Return a file that was found."""
+    values, table_schema = found.partitions, found.table_schema
+    if found.staged is not None:
+        _, metadata, schema = found.staged
+    else:
+        holding = nullcontext() if found.remote is None else found.remote.holding_footer()
+        with naming_file(found.path), holding:
+            _check_footer(found, memory)
+            with open_file(found) as opened:
+                schema, metadata = opened.schema_arrow, opened.metadata
+    said_too: PartitionValues = {}
+    if table_schema is not None:
+        # Columns added later are null in the files that were there before.
+        added = [field for field in table_schema if field.name not in schema.names]
+        values = {field.name: pa.scalar(None, field.type) for field in added} | values
+        schema = table_schema
+    else:
+        said_too = {name: value for name, value in values.items() if name in schema.names}
+        schema = _with_said(schema, values)
+        values = {name: value for name, value in values.items() if name not in said_too}
+    for name in found.looked_at:
+        if name not in schema.names:
+            raise missing_column(name, schema, found.path)
+    with naming_file(found.path):
+        indexes = find_row_groups(found, schema, metadata.num_row_groups)
+    return File(found, schema, metadata, values, said_too, indexes)
+
+
 def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
     """Return a schema with the columns that only folders have."""
     for name, value in values.items():
@@ -165,34 +181,30 @@ def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
     return schema
 
 
-def _read_footer(found: Found, memory: int) -> File:
-    """Return a file that was found."""
-    path, values, table_schema = found.path, found.partitions, found.table_schema
-    holding = nullcontext() if found.remote is None else found.remote.holding_footer()
-    with naming_file(path), holding:
-        check_footer(found, memory)
-        with open_file(found) as opened:
-            schema, metadata = opened.schema_arrow, opened.metadata
-    if found.staged is not None:
-        schema = found.staged.schema
-    if table_schema is not None:
-        # Columns added later are null in the files that were there before.
-        added = [field for field in table_schema if field.name not in schema.names]
-        values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        said_too, schema = {}, table_schema
-    else:
-        said_too = {name: value for name, value in values.items() if name in schema.names}
-        schema = _with_said(schema, values)
-        values = {name: value for name, value in values.items() if name not in said_too}
-    for name in found.looked_at:
-        if name not in schema.names:
-            raise missing_column(name, schema, path)
-    with naming_file(path):
-        indexes = find_row_groups(found, schema, metadata.num_row_groups)
-    return File(found, schema, metadata, values, said_too, indexes)
+def _check_footer(found: Found, memory: int) -> None:
+    """Raise where the footer of a file would take the memory that there is to work in."""
+    with found.open() as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - 8))
+        n_bytes, end = int.from_bytes(file.read(4), "little"), file.read(4)
+    if end not in FILE_ENDS or n_bytes > size:
+        return  # it is no whole parquet file, which reading it will say
+    least = left_after(FOOTER_COPIES * n_bytes, 0) * -4 // 3
+    if least > memory:
+        raise RecframeError(
+            f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes and takes about "
+            f"{FOOTER_COPIES} times as many when it is read, found memory of {memory:,}; pass "
+            f"{option('memory', f'{-(-least // 10**6)}MB')} or more, or write the file with larger "
+            "row groups"
+        )
 
 
-def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
+def left_after(footer_bytes: int, memory: int) -> int:
+    """Return the bytes of memory that are left to work in beside an open footer."""
+    return memory - max(0, footer_bytes - FREE // 4)
+
+
+def _make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
     """Return the frame of a schema without rows, or raise where pandas does not read it."""
     try:
         return pd.DataFrame(schema.empty_table().to_pandas())
@@ -203,3 +215,119 @@ def _read_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
             f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
             "index and dtypes of pandas, for example with pyarrow"
         ) from error
+
+
+def _list_row_groups(
+    file: File, names: list[str], user: str | None, memory: int, n_before: int
+) -> Iterator[RowGroup]:
+    """Yield the row groups of a file, `n_before` others before them."""
+    used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
+    texts = {name for name in used if is_text(plain_type(file.schema.field(name).type))}
+    for number, index in enumerate(file.indexes, n_before):
+        row_group = file.metadata.row_group(index)
+        columns = {name: row_group.column(at) for name, at in used.items()}
+        sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
+        n_rows, n_bytes = row_group.num_rows, sum(sizes.values())
+        for name in texts:
+            n_copied = TEXT_COPIES - 1 if sizes[name] > LONG_TEXT * n_rows else 0
+            n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
+        low = high = None
+        if user in file.partitions:
+            low = high = file.partitions[user].as_py()
+        elif user in columns:
+            low, high = _bounds(columns[user].statistics)
+        yield RowGroup(
+            number,
+            file.found,
+            index,
+            file.partitions,
+            n_rows,
+            n_bytes,
+            tuple(sorted(name for name in texts if CODED_SHARE * sizes[name] <= memory)),
+            low,
+            high,
+            _ranges(file.found.remote, columns.values()),
+        )
+
+
+def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
+    """Return values that no value is below or above, or None twice where none are known."""
+    if statistics is None or not statistics.has_min_max:
+        return None, None
+    low, high = statistics.min, statistics.max
+    # Writers should leave NaN out of statistics; where one did not, they say nothing.
+    return (low, high) if low == low and high == high else (None, None)
+
+
+def _ranges(remote: Remote | None, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
+    """Return where columns of a row group are in a file in a store, but where that is damaged."""
+    found: list[Range] = []
+    for column in columns if remote is not None else ():
+        # Some writers say 0 of a dictionary that is not there.
+        offsets = (column.dictionary_page_offset, column.data_page_offset)
+        start = min((int(offset) for offset in offsets if offset), default=-1)
+        stop = start + column.total_compressed_size
+        if remote is not None and 0 <= start < stop <= remote.size:
+            found.append((start, stop))
+    return tuple(found)
+
+
+def _check_as_said(file: File, name: str) -> None:
+    """Raise where a column of a file has a value other than the one that its folder says."""
+    said = file.said_too[name]
+    text = pa.scalar(str(said) if said.is_valid else None, pa.string())
+    try:
+        wanted = text.cast(plain_type(file.schema.field(name).type))
+    except pa.ArrowException:  # the file's values are no such thing
+        wanted = text
+    with naming_file(file.found.path), open_file(file.found) as opened:
+        for index in file.indexes:
+            if (
+                wanted.is_valid
+                and _only_value(file.metadata.row_group(index), name) == wanted.as_py()
+            ):
+                continue
+            for batch in opened.iter_batches(row_groups=[index], columns=[name]):
+                values = batch[name].cast(wanted.type)
+                if wanted.is_valid:
+                    others = pc.fill_null(pc.not_equal(values, wanted), True)
+                else:
+                    others = pc.is_valid(values)
+                if others.true_count:
+                    other = values.filter(others)[0].as_py()
+                    raise RecframeError(
+                        f"{quote(name)} is {quote(other)} in {show_path(file.found.path)}, but "
+                        f"{quote(said.as_py())} by the name of its folder; rename the one that is "
+                        "not meant"
+                    )
+
+
+def _only_value(row_group: pq.RowGroupMetaData, name: str) -> Any:
+    """Return the one value of a column; None where statistics do not say that there is one."""
+    columns = map(row_group.column, range(row_group.num_columns))
+    found = next((column.statistics for column in columns if column.path_in_schema == name), None)
+    if found is None or not found.has_min_max or not found.has_null_count or found.null_count:
+        return None
+    return found.min if found.min == found.max else None
+
+
+def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
+    """Return the one type that holds a column of all files, or raise where there is none."""
+    first, common = next(iter(types.items()))
+    for path, own in types.items():
+        if own == common:
+            continue
+        own, common = plain_type(own), plain_type(common)
+        try:
+            for is_kind in (pa.types.is_binary, pa.types.is_decimal):
+                if is_kind(own) != is_kind(common):
+                    # Text and bytes are not the same ids; no type holds all decimals and integers.
+                    raise pa.ArrowTypeError
+            fields = [pa.schema([pa.field(name, found)]) for found in (own, common)]
+            common = pa.unify_schemas(fields, promote_options="permissive").field(0).type
+        except pa.ArrowTypeError as error:
+            raise RecframeError(
+                f"{quote(name)} has type {shorten(str(types[path]))} in {show_path(path)} but "
+                f"{shorten(str(types[first]))} in {show_path(first)}; write the files with one type"
+            ) from error
+    return common

@@ -1,8 +1,9 @@
 """What is made of files block by block: of the rows of whole users, judged where there is truth."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,17 @@ import pyarrow as pa
 from recframe.errors import RecframeError, RepeatedPairError, say_where
 from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
-from recframe.files.filters import FILTERS
+from recframe.files.filters import FILTERS, matching
 from recframe.files.footers import Files
-from recframe.files.plans import row_bytes_of
-from recframe.files.repeated import advise_on_files
-from recframe.files.user_ids import read_dtypes, restore_users
+from recframe.files.found import RowGroup, is_text, naming_file, open_file
+from recframe.frames.duplicates import advise, find_telling
+from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.names import leave_out
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.options import Options
+
+LOOKUP_ROWS = 1 << 16  # of all columns, that are read at a time to look a pair up
 
 Made = TypeVar("Made")
 
@@ -33,31 +37,38 @@ def iter_parts(
 
     What footers can refuse is refused at once.
     """
-    empty = read_interactions(files.sample, files.columns, options)
-    judge = open_judge(files.columns, options)
-    candidates = open_candidates(files.columns, options, judge)
+    columns = files.columns
+    empty = read_interactions(files.sample, columns, options)
+    judge = open_judge(columns, options)
+    candidates = open_candidates(columns, options, judge)
 
     def parts() -> Generator[Made]:
-        user_dtypes, dtypes = read_dtypes(files)
+        user_dtypes = [_read_dtype(files, label) for label in columns.users]
+        dtypes = {
+            label: _read_dtype(files, label)
+            for label in leave_out([*columns.of_users], columns.users)
+            if is_text(files.types[str(label)])
+            or isinstance(files.sample_dtype(label), pd.CategoricalDtype)
+        }
 
         def make_part(block: pd.DataFrame) -> Made:
             block = candidates.among(block.astype(dtypes) if dtypes else block)
-            interactions = read_interactions(block, files.columns, options)
+            interactions = read_interactions(block, columns, options)
             if judge is not None:
                 interactions = judge.judge(interactions)
-            return make(restore_users(interactions, user_dtypes), options)
+            return make(_restore_users(interactions, user_dtypes), options)
 
         with showing(limits.progress, files.n_rows) as progress:
             yield from make_each(files, limits, progress, make_part)
         candidates.check()
         if judge is not None:
-            none = read_interactions(files.sample.astype(dtypes), files.columns, options)
+            none = read_interactions(files.sample.astype(dtypes), columns, options)
             with_absent = judge.judge_absent(none)
             if len(with_absent.users.ids) > len(empty.users.ids):
                 yield make(with_absent, options)
                 return
         if progress.n_evaluated == 0:
-            yield make(restore_users(empty, user_dtypes), options)
+            yield make(_restore_users(empty, user_dtypes), options)
 
     return parts()
 
@@ -67,32 +78,19 @@ def make_each(
 ) -> Iterator[Made]:
     """Yield what is made of each block of whole users; a refusal says that it is of a part."""
     progress.report()
-    _keep_freed()
-    n_bytes = 0
     for block in iter_blocks(files, limits, progress):
         with _naming_part(files, len(block)):
             made = make(block)
         progress.n_evaluated += len(block)
         progress.report()
         yield made
-        n_bytes += len(block) * row_bytes_of(files)
-        if n_bytes > limits.memory:  # else the pool grows with the blocks
-            pa.default_memory_pool().release_unused()
-            n_bytes = 0
+        pa.default_memory_pool().release_unused()  # else the pool grows with the blocks
     progress.report()  # also what was dropped since
     if files.is_filtered and progress.n_evaluated + progress.n_dropped == 0:
         raise RecframeError(
             f"{FILTERS}: no row of the files matches, so that there is nothing to evaluate; look "
             "at the values that they compare with"
         )
-
-
-def _keep_freed() -> None:
-    """Have what blocks free kept for the next ones: to get it anew takes a tenth of the time.
-
-    The C library of Linux does so once an array as large has been freed, and of no larger ones.
-    """
-    np.empty(31 << 20, np.uint8)  # of 32 MiB on none are kept
 
 
 @contextmanager
@@ -104,7 +102,91 @@ def _naming_part(files: Files, n_rows: int) -> Iterator[None]:
         is_all = n_rows == files.n_rows
         part = "" if is_all else f"in a part of {n_rows:,} of the {files.rows_said} rows: "
         if isinstance(error, RepeatedPairError):
-            advice = advise_on_files(files, error.user, error.item)
+            advice = _advise(files, error.user, error.item)
             raise RepeatedPairError(f"{part}{error.found}; {advice}") from error
         say_where(part, error)
         raise
+
+
+def _read_dtype(files: Files, label: Hashable) -> Any:
+    """Return the dtype that a column would have in a frame of all rows.
+
+    The order of categories is that of files.
+    """
+    dtype = files.sample_dtype(label)
+    if not isinstance(dtype, pd.CategoricalDtype) or not files.row_groups:
+        return dtype
+    found: list[pa.Array] = []
+    of_file: dict[str, list[RowGroup]] = {}
+    for row_group in files.row_groups:
+        of_file.setdefault(row_group.path, []).append(row_group)
+    for path, row_groups in of_file.items():
+        indexes = [row_group.number for row_group in row_groups]
+        with naming_file(path), open_file(row_groups[0].found) as file:
+            for batch in file.iter_batches(row_groups=indexes, columns=[str(label)]):
+                ids = batch[str(label)].slice(0, 0)
+                if not found or not ids.dictionary.equals(found[0].dictionary):
+                    found = pa.chunked_array([*found, ids]).unify_dictionaries().chunks[:1]
+    return found[0].to_pandas().dtype
+
+
+def _restore_users(interactions: Interactions, dtypes: list[Any]) -> Interactions:
+    """Return the interactions of a block with ids of these dtypes; of none they stay."""
+    users, _, sorted_by = interactions.users
+    columns = []
+    for number, dtype in enumerate(dtypes):
+        ids = users.get_level_values(number)
+        name = ids.name
+        if isinstance(ids, pd.CategoricalIndex):
+            # Categories of a block come in its order, in which users do not sort.
+            ids, sorted_by = ids.categories.take(ids.codes), None
+        columns.append(ids.astype(dtype).rename(name))
+    users = as_users(columns) if columns else users
+    return interactions._replace(users=interactions.users._replace(ids=users, sorted_by=sorted_by))
+
+
+def _advise(files: Files, user: Any, item: Any) -> str:
+    """Return what to do about the rows of one pair, looked up with all their columns."""
+    users = files.users
+    of_user = user if len(users) > 1 else [user][: len(users)]
+    ids = {str(files.columns.item): item, **dict(zip(users, of_user, strict=True))}
+    found: list[pd.DataFrame] = []
+    paths: list[str] = []
+    for row_group in files.row_groups:
+        if not users or row_group.may_have(ids[users[0]]):
+            for part in _find_rows(row_group, ids):
+                found.append(part)
+                paths += [row_group.path] * len(part)
+        if len(paths) > 1:
+            break
+    if len(paths) < 2:  # as of integers that pandas has rounded beside nulls
+        return advise(None, files.columns)
+    frame = pd.concat(found, ignore_index=True)
+    rows = np.arange(len(frame))
+    told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
+    if told is None and len(set(paths)) > 1:
+        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None, files.columns)}"
+    return advise(told, files.columns)
+
+
+def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a row group that have these ids, with all columns."""
+    said = {name: value.as_py() for name, value in row_group.partitions.items()}
+    stored = [name for name in ids if name not in said]
+    if not all(said[name] == ids[name] for name in ids if name in said):
+        return
+    with naming_file(row_group.path), open_file(row_group.found) as file:
+        read = partial(file.iter_batches, LOOKUP_ROWS, [row_group.number])
+        if not stored:  # all are the pair's, by the names of folders
+            yield matching(next(read()), row_group).to_pandas().assign(**said)
+            return
+        is_own = [
+            np.logical_and.reduce([batch[name].to_pandas().isin([ids[name]]) for name in stored])
+            for batch in read(columns=stored)
+        ]
+        rows = np.flatnonzero(np.concatenate(is_own))
+        n_before = 0
+        for batch in read() if len(rows) else ():
+            own = rows[(rows >= n_before) & (rows < n_before + batch.num_rows)] - n_before
+            yield matching(batch.take(pa.array(own)), row_group).to_pandas().assign(**said)
+            n_before += batch.num_rows

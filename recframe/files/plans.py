@@ -5,16 +5,16 @@ from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
-from recframe.files.batches import MOST_ROWS
-from recframe.files.footers import Files
-from recframe.files.row_groups import RowGroup
-from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, left_after
+from recframe.files.batches import ROW_BYTES
+from recframe.files.footers import FREE, Files, left_after
+from recframe.files.found import RowGroup
 
-Route = Literal["sweep", "whole", "parts", "spill"]
+SCORE_BYTES = 32  # for the work on each score of a row, beside that on the row
+
+Route = Literal["sweep", "whole", "spill"]
 ROUTES: dict[Route, str] = {
     "sweep": "in order of users, block by block",
     "whole": "in one piece",
-    "parts": "in any order, parted by users in memory",
     "spill": "in any order, parted by users in a temporary file",
 }
 
@@ -29,28 +29,20 @@ class ReadingPlan(NamedTuple):
 
 def plan_blocks(files: Files, memory: int) -> ReadingPlan:
     """Return how files with rows are read in so many bytes of memory; no data is read."""
-    memory = max(left_after(files.footer_bytes, memory), _least_memory(files))
-    n_bytes, in_order = bytes_of(files, files.row_groups), _in_order(files)
-    n_open = n_bytes if in_order is None else _most_open(files, in_order)
-    # Most texts held at a time, of many users each: parted by users, the cache has room for theirs.
-    has_many = any(files.text_users - row_group.coded for row_group in files.row_groups)
-    if has_many and files.n_rows > MOST_ROWS and n_bytes <= min(memory, 2 * n_open):
-        return ReadingPlan("parts", files.row_groups, memory)
-    if in_order and n_open <= memory - memory // 4:
+    n_scores = len(files.columns.scores)
+    # In less, the columns of a block would take more time than its rows.
+    least = min(FREE, SCORE_BYTES * n_scores * n_scores)
+    memory = max(left_after(files.footer_bytes, memory), least)
+    in_order = _in_order(files)
+    if in_order and _most_open(files, in_order) <= memory - memory // 4:
         return ReadingPlan("sweep", in_order, memory)
-    is_whole = files.user is None or n_bytes <= memory
+    is_whole = not files.users or bytes_of(files, files.row_groups) <= memory
     return ReadingPlan("whole" if is_whole else "spill", files.row_groups, memory)
 
 
 def row_bytes_of(files: Files) -> int:
     """Return the bytes that the work on a row takes, beside those of the row."""
     return ROW_BYTES + SCORE_BYTES * len(files.columns.scores)
-
-
-def _least_memory(files: Files) -> int:
-    """Return the bytes of a block below which its columns take more time than its rows."""
-    n_scores = len(files.columns.scores)
-    return min(FREE, SCORE_BYTES * n_scores * n_scores)
 
 
 def bytes_of(files: Files, row_groups: list[RowGroup]) -> int:
@@ -61,10 +53,10 @@ def bytes_of(files: Files, row_groups: list[RowGroup]) -> int:
 
 def _in_order(files: Files) -> list[RowGroup] | None:
     """Return the row groups in order of their lowest users, or None where some are not known."""
-    if files.user is None or any(row_group.low is None for row_group in files.row_groups):
+    if not files.users or any(row_group.low is None for row_group in files.row_groups):
         return None
     kinds = ("integer", "float32", "float64", "string", "binary", "date", "timestamp")
-    if not any(getattr(pa.types, f"is_{kind}")(files.types[files.user]) for kind in kinds):
+    if not any(getattr(pa.types, f"is_{kind}")(files.types[files.users[0]]) for kind in kinds):
         return None
     return sorted(files.row_groups, key=lambda row_group: (row_group.low, row_group.high))
 

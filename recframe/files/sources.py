@@ -1,20 +1,46 @@
-"""What files are read from: paths, and objects of Arrow and deltalake that stand for rows."""
+"""What files are read from: paths, objects of Arrow and deltalake, and what is staged.
 
+Rows without footers are staged: written once as parquet, which the rest of the engine reads. What
+is staged is in memory while it is small, else in a temporary file that has no name.
+"""
+
+import tempfile
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from weakref import finalize
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError
-from recframe.files.found import Found, keep_footers, list_files
+from recframe.files.batches import gather
+from recframe.files.budget import Limits, writing_to
+from recframe.files.found import (
+    Found,
+    Staged,
+    is_text,
+    keep_footers,
+    list_files,
+    missing_column,
+    naming_file,
+    plain_type,
+)
 from recframe.files.paths import find_files
 from recframe.foreign import is_of, is_source
+from recframe.formats.rows import AgainError, Known, Rows
 from recframe.formats.streams import DatasetRows, ReaderRows
+from recframe.frames.columns import Columns
 from recframe.lakehouse import as_dataset
 from recframe.stores.access import ENVIRONMENT, Access, is_uri, without_file
 from recframe.stores.remote import Remote
 from recframe.stores.store import Store
+
+STAGED_SHARE = 8  # what part of the memory may hold what is staged
+PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
+LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
 
 
 def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> list[Found]:
@@ -62,3 +88,115 @@ def _find_stored(dataset: Any, shown: str) -> list[Found]:
         found.append(file._replace(path=store.show(file.path), remote=remote))
     keep_footers(found)
     return found
+
+
+def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
+    """Return files with those that have no footer as parquet, in which these columns are."""
+    rows_of = [file.rows for file in found]
+    if not any(rows_of):
+        return found
+    names = [str(label) for label in columns.labels]
+    n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
+    most = limits.memory // STAGED_SHARE
+    known = Known(n_bytes, max(n_bytes, most))
+    while True:
+        staging = Staging(most, limits.folder)
+        written = pa.PythonFile(staging, "r")  # of which several threads may read parts
+        finalize(written, staging.close)
+        try:
+            return [
+                one if rows is None else _stage(one, rows, names, known, staging, written)
+                for one, rows in zip(found, rows_of, strict=True)
+            ]
+        except AgainError:  # what is known of the types is so of all files
+            staging.close()
+        except BaseException:
+            staging.close()
+            raise
+
+
+class Staging(tempfile.SpooledTemporaryFile[bytes]):
+    """What is staged, one parquet file after the other."""
+
+    def __init__(self, most: int, folder: str | None) -> None:
+        super().__init__(most, dir=folder)
+        self._folder = folder
+
+    def write(self, data: Any) -> int:
+        """Add bytes at the end."""
+        with writing_to(self._folder):
+            return super().write(data)
+
+    def close(self) -> None:
+        """Give the space back; what could not be written no longer matters."""
+        with suppress(OSError):
+            super().close()
+
+
+def _stage(
+    found: Found,
+    rows: Rows,
+    names: list[str],
+    known: Known,
+    staging: Staging,
+    written: pa.NativeFile,
+) -> Found:
+    """Return a file of rows as parquet."""
+    with naming_file(found.path):
+        schema = rows.read_schema()
+        names = list(dict.fromkeys([*names, *found.looked_at]))
+        stored = [name for name in names if name in schema.names]
+        for name in names:
+            if name not in schema.names and name not in found.partitions:
+                raise missing_column(name, schema, found.path)
+        batches = gather(map(_storable, rows.iter_batches(stored, known)), known.n_bytes)
+        first = next(batches, None)
+        own = pa.schema(map(schema.field, stored)) if first is None else first.schema
+        texts = [field.name for field in own if is_text(plain_type(field.type))]
+        footers: list[pq.FileMetaData] = []
+        start = staging.tell()
+        with pq.ParquetWriter(
+            pa.PythonFile(staging, "w"),
+            own,
+            compression="lz4",
+            use_dictionary=texts,
+            metadata_collector=footers,
+        ) as writer:
+            for batch in () if first is None else chain([first], batches):
+                n_rows = max(1, batch.num_rows * known.n_bytes // max(1, batch.nbytes))
+                writer.write_batch(batch, row_group_size=n_rows)
+    for field in own:  # in the types of all rows
+        schema = schema.set(schema.get_field_index(field.name), field)
+    file = pa.PythonFile(StagedFile(written, start, staging.tell()), "r")
+    return found._replace(given=None, remote=None, staged=Staged(file, footers[0], schema))
+
+
+class StagedFile:
+    """One of the files that are staged, with a place in it of its own, as Arrow reads files."""
+
+    closed = False
+
+    def __init__(self, written: pa.NativeFile, start: int, stop: int) -> None:
+        self._written, self._start, self._stop, self._at = written, start, stop, start
+
+    def seek(self, offset: int, whence: int = 0) -> None:
+        """Go to a place."""
+        self._at = offset + (self._start, self._at, self._stop)[whence]
+
+    def tell(self) -> int:
+        """Return where it is read next."""
+        return self._at - self._start
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        at, self._at = self._at, min(self._at + size, self._stop)
+        data: bytes = self._written.read_at(self._at - at, at)
+        return data
+
+
+def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows in types that parquet has."""
+    for at, field in enumerate(batch.schema):
+        if pa.types.is_string_view(field.type):
+            batch = batch.set_column(at, field.name, batch.column(at).cast(pa.large_string()))
+    return batch

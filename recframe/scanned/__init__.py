@@ -18,8 +18,7 @@ from recframe.files.footers import Files, open_files, read_sample, read_schema
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts
 from recframe.files.plans import ROUTES, Route, plan_blocks
-from recframe.files.sources import find_source
-from recframe.files.staging import stage
+from recframe.files.sources import find_source, stage
 from recframe.frames.columns import Columns
 from recframe.frames.tables import in_cells, join_tables
 from recframe.methods import Join, Make, MakeTable, RankingMethods, measure_each
@@ -64,8 +63,7 @@ class Opened(NamedTuple):
     @property
     def size(self) -> str:
         """How many rows there are, in how many files and row groups."""
-        n_groups = sum(len(row_group.indexes) for row_group in self.files.row_groups)
-        counts = {"file": len(self.paths), "row group": n_groups}
+        counts = {"file": len(self.paths), "row group": len(self.files.row_groups)}
         said = [f"{n:,} {what}{'s' * (n != 1)}" for what, n in counts.items()]
         return f"{self.files.rows_said} row{'s' * (self.files.n_rows != 1)} in {', '.join(said)}"
 

@@ -47,7 +47,9 @@ class OfWeb:
             except ValueError as error:  # it would begin with the whole file each time
                 if "range" not in str(error):
                     raise
-                self._copy = self._copied()
+                with self._lock:
+                    # Another thread may have it by now.
+                    self._copy = self._copy or self._copied()  # type: ignore[redundant-expr]
         with self._lock:
             self._copy.seek(start)
             return bytes(self._copy.read(n_bytes))

@@ -22,7 +22,7 @@ import pyarrow.fs as fs
 import pyarrow.parquet as pq
 
 import recframe
-from recframe.files import batches, opening
+from recframe.files import batches, found
 from tests.benchmarks.data import make
 from tests.store_server import StoreServer
 
@@ -206,7 +206,7 @@ def reading(read_ahead, open_file):
 
 def none_ahead(uri, memory):
     """Evaluate with every part fetched when it is read."""
-    with reading(lambda row_groups, *_, **__: row_groups, opening.open_file):
+    with reading(lambda row_groups, *_, **__: row_groups, found.open_file):
         evaluate(uri, memory)
 
 

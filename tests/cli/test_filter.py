@@ -8,7 +8,7 @@ import pytest
 import recframe
 from recframe.cli import main
 from recframe.cli.parser import read_term
-from recframe.files.staging import Pieces
+from recframe.files import sources
 
 WRITTEN = {
     "day >= 2026-11-01": ("day", ">=", "2026-11-01"),
@@ -100,13 +100,13 @@ def test_filters_that_do_not_fit(path, text, message, capsys):
 def test_csv_is_staged_once(frame, tmp_path, monkeypatch, capsys):
     """A command that opens files twice reads those without footers once."""
     frame.to_csv(tmp_path / "run.csv", index=False)
-    staged, write = [], Pieces.write
+    staged, stage = [], sources._stage
 
     def note(*arguments):
         staged.append(arguments)
-        return write(*arguments)
+        return stage(*arguments)
 
-    monkeypatch.setattr(Pieces, "write", note)
+    monkeypatch.setattr(sources, "_stage", note)
     assert 0 == main(["describe", str(tmp_path / "run.csv"), "--k", "1"])
 
     assert 1 == len(staged)

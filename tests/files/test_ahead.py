@@ -8,8 +8,7 @@ import pytest
 
 import recframe
 from recframe.files.ahead import LEAST_AHEAD, N_PARTS_AHEAD, _Ahead, _parts, read_ahead
-from recframe.files.found import Found
-from recframe.files.row_groups import RowGroup
+from recframe.files.found import Found, RowGroup
 from recframe.stores.remote import HOLE, Remote, merge, read_each
 from recframe.stores.store import Store
 
@@ -28,7 +27,7 @@ def remote(tmp_path):
 def row_group(remote, *ranges):
     """Return a row group whose columns are there."""
     found = Found("0", {}, remote=remote)
-    return RowGroup(0, found, range(1), {}, 1, 1, 1, frozenset(), None, None, ranges)
+    return RowGroup(0, found, 0, {}, 1, 1, (), None, None, ranges)
 
 
 def parts(row_groups, n_bytes=8 << 20, **options):

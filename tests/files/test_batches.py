@@ -9,9 +9,8 @@ import recframe
 from layouts import FEW, SMALL, evaluate_as_in_memory, one_sorted_file, shuffled_file
 from opened import open_files
 from recframe.files import batches
-from recframe.files.batches import _conform, gather, read_batches, without_unused
+from recframe.files.batches import ROW_BYTES, _conform, gather, read_batches, without_unused
 from recframe.files.budget import Progress
-from recframe.files.sizes import ROW_BYTES
 from recframe.options import Options
 
 
@@ -56,11 +55,11 @@ def test_a_type_that_does_not_hold_a_value(tmp_path):
         recframe.evaluate(tmp_path, ["recall@1"])
 
 
-def read(path, n_bytes, *, files=None, encode=True):
+def read(path, n_bytes, *, files=None):
     """Return the batches of files, and how far reading them is."""
     files = files or open_files(path, Options(missing="drop"), 1)
     progress = Progress(files.n_rows, print)
-    found = read_batches(files, files.row_groups, n_bytes, progress, encode=encode)
+    found = read_batches(files, files.row_groups, n_bytes, progress)
     return [batch for _, batch in found], progress.n_read
 
 
@@ -69,7 +68,7 @@ def test_rows_of_a_batch(tmp_path):
     rows = {"user": np.arange(1000), "score": np.arange(1000), "relevant": [True] * 1000}
     pq.write_table(pa.table(rows), tmp_path / "0.parquet")
     (row_group,) = open_files(tmp_path, Options(), 1).row_groups
-    of_row = ROW_BYTES + row_group.n_read // 1000
+    of_row = ROW_BYTES + row_group.n_bytes // 1000
 
     for n_bytes, n_rows in ((0, 1), (of_row * 100, 100), (of_row * 101 - 1, 100), (10**9, 1000)):
         found, n_read = read(tmp_path, n_bytes)
@@ -112,7 +111,7 @@ def test_files_stay_open(large, tmp_path, monkeypatch, most, footer_bytes, n_ope
     for name in "012":
         large[:30].to_parquet(tmp_path / f"{name}.parquet", row_group_size=10)
     files = open_files(tmp_path, Options(), 1)
-    in_turns = sorted(files.row_groups, key=lambda row_group: row_group.indexes.start)
+    in_turns = sorted(files.row_groups, key=lambda row_group: row_group.number)
     files = files._replace(footer_bytes=footer_bytes, row_groups=in_turns)
     opened = []
     open_file = batches.open_file
@@ -128,25 +127,25 @@ def test_files_stay_open(large, tmp_path, monkeypatch, most, footer_bytes, n_ope
     assert n_opened == len(opened)
 
 
-@pytest.mark.parametrize("encode", [True, False])
-def test_users_are_codes_where_asked_for(large, tmp_path, encode):
-    """Ids of users that are text are, other columns are as they are."""
-    large.to_parquet(tmp_path / "0.parquet")
-    (batch, *_), _ = read(tmp_path, 1 << 30, encode=encode)
+@pytest.mark.parametrize("use_dictionary", [True, False])
+@pytest.mark.parametrize("memory", [1, 1 << 30])
+def test_texts_are_codes(large, tmp_path, use_dictionary, memory):
+    """Whatever they are in the file, and however it is read; other columns are as they are."""
+    large.to_parquet(tmp_path / "0.parquet", use_dictionary=use_dictionary)
+    (batch, *_), _ = read(tmp_path, 1 << 30, files=open_files(tmp_path, Options(), memory))
 
-    assert encode == pa.types.is_dictionary(batch.schema.field("user").type)
+    assert pa.types.is_dictionary(batch.schema.field("user").type)
     assert pa.types.is_floating(batch.schema.field("knn_score").type)
     assert large["user"].tolist() == batch["user"].to_pylist()
 
 
 @pytest.mark.parametrize("user", [7, "ann"])
-@pytest.mark.parametrize("encode", [True, False])
-def test_users_of_folders_are_in_every_row(tmp_path, user, encode):
+def test_users_of_folders_are_in_every_row(tmp_path, user):
     """What a folder says is said of all rows of its files."""
     (tmp_path / f"user={user}").mkdir()
     rows = pa.table({"score": range(9), "relevant": [True] * 9})
     pq.write_table(rows, tmp_path / f"user={user}" / "0.parquet")
-    found, _ = read(tmp_path, 5 * ROW_BYTES, encode=encode)
+    found, _ = read(tmp_path, 5 * ROW_BYTES)
 
     assert 1 < len(found)
     assert [user] * 9 == [one for batch in found for one in batch["user"].to_pylist()]
@@ -169,14 +168,13 @@ TEXTS = pa.array(["a", "b", "c", None])
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
-@pytest.mark.parametrize("encode", [True, False])
-def test_texts_of_any_kind_are_one(kind, encode):
-    """Texts come in the type wanted, as codes or not; so do codes of them, however narrow."""
-    wanted = pa.dictionary(pa.int32(), pa.string()) if encode else pa.string()
+def test_texts_of_any_kind_are_one(kind):
+    """Texts come as codes of the type wanted; so do codes of them, however narrow."""
+    wanted = pa.dictionary(pa.int32(), pa.string())
     codes = pa.array([2, 0, None, 2, 1], pa.int8())
     encoded = pa.DictionaryArray.from_arrays(codes, TEXTS[:3].cast(kind))
     for array, expected in ((TEXTS.cast(kind), TEXTS), (encoded, TEXTS.take(codes))):
-        actual = _conform(array, pa.string(), encode=encode)
+        actual = _conform(array, pa.string())
         assert wanted == actual.type
         assert expected.to_pylist() == actual.to_pylist()
 
@@ -186,8 +184,8 @@ def test_few_rows_keep_few_texts():
     codes = pa.DictionaryArray.from_arrays(pa.array([2, 2], pa.int8()), TEXTS[:3])
     kept = pa.DictionaryArray.from_arrays(pa.array([2, 2, 2], pa.int8()), TEXTS[:3])
 
-    assert ["c"] == _conform(codes, pa.string(), encode=True).dictionary.to_pylist()
-    assert TEXTS[:3].equals(_conform(kept, pa.string(), encode=True).dictionary)
+    assert ["c"] == _conform(codes, pa.string()).dictionary.to_pylist()
+    assert TEXTS[:3].equals(_conform(kept, pa.string()).dictionary)
 
 
 def test_texts_without_the_unused():

@@ -25,20 +25,13 @@ from layouts import (
     users_across_files,
 )
 from opened import open_files
-from recframe.files import batches, blocks, footers, plans, spill
-from recframe.files.batches import read_batches
-from recframe.files.blocks import (
-    _below,
-    _categorical,
-    _split,
-    _sweep,
-    iter_blocks,
-)
+from recframe.files import blocks
+from recframe.files.batches import ROW_BYTES, batch_bytes, next_ahead, read_batches
+from recframe.files.blocks import _below, _split, _sweep, iter_blocks, make_frame
 from recframe.files.budget import Limits, Progress
-from recframe.files.found import Found
-from recframe.files.plans import _in_order, _least_memory, _most_open, plan_blocks
-from recframe.files.row_groups import RowGroup
-from recframe.files.sizes import FREE, ROW_BYTES, SCORE_BYTES, batch_bytes
+from recframe.files.footers import FREE
+from recframe.files.found import Found, RowGroup
+from recframe.files.plans import SCORE_BYTES, _in_order, _most_open, plan_blocks
 from recframe.options import Options
 
 METRICS = ["recall@2", *(strategies.label(*asked) for asked in strategies.every_metric(3))]
@@ -55,36 +48,17 @@ def test_every_layout_gives_the_table_of_the_frame(large, tmp_path, layout, ties
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
-def test_threads_and_parts_in_memory_change_no_bit(large, tmp_path, monkeypatch, layout, spills):
-    """With ample memory row groups are read in threads, and texts of many users parted there."""
+def test_ample_memory_needs_no_temporary_file(large, tmp_path, layout, spills):
+    """Rows in no order of users are one block then, and no bit changes."""
     layout(large, tmp_path)
-    monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
-    monkeypatch.setattr(batches, "FEW_ROWS", 0)
-    monkeypatch.setattr(footers, "MOST_JOINED", 100)
-    monkeypatch.setattr(plans, "MOST_ROWS", 0)
-    monkeypatch.setattr(batches, "CACHED_ROWS", 70)
-    monkeypatch.setattr(blocks, "BUCKET_ROWS", 50)
-    threads = set[int]()
-    read = batches._read
-
-    def read_and_note(*given, **options):
-        threads.add(threading.get_ident())
-        return read(*given, **options)
-
-    monkeypatch.setattr(batches, "_read", read_and_note)
     evaluate_as_in_memory(tmp_path, METRICS, ties="first", short="pad", memory="1GiB")
-    plan = plan_blocks(open_files(tmp_path, Options(), 1 << 30), 1 << 30)
 
     assert [] == spills
-    assert threading.get_ident() not in threads
-    assert LAYOUTS[layout] == (plan.route == "parts")
 
 
-def test_nulls_dropped_in_threads_are_told(large, tmp_path, monkeypatch):
-    """What each thread drops is counted, and what one refuses is raised."""
+def test_nulls_dropped_are_told(large, tmp_path):
+    """Rows that are dropped count as done with, and those that are refused are said."""
     shuffled_file(large.assign(user=large["user"].where(large.index % 3 > 0)), tmp_path)
-    monkeypatch.setattr(batches, "FEW_ROWS", 0)
-    monkeypatch.setattr(footers, "MOST_JOINED", 100)
     done = []
     expected = in_memory(tmp_path, short="pad", missing="drop")
     actual = recframe.evaluate(
@@ -181,7 +155,7 @@ def test_a_sweep_holds_no_more_than_its_memory(tmp_path):
 
     def read():
         for row_group, batch in read_batches(
-            files, files.row_groups, memory // 16, Progress(0, print), encode=True
+            files, files.row_groups, memory // 16, Progress(0, print)
         ):
             held.append(size(batch))
             assert sum(held) <= memory + size(batch)  # the one that decides is read by then
@@ -196,30 +170,6 @@ def test_a_sweep_holds_no_more_than_its_memory(tmp_path):
     assert 18_000 == n_rows
 
 
-def test_tiny_row_groups_are_read_several_at_a_time(large, tmp_path, spills):
-    """Where memory has room for many, they are one to the plan; no bit changes."""
-    large.to_parquet(tmp_path / "0.parquet", row_group_size=2)
-    files = open_files(tmp_path, Options(short="pad"), 100_000)
-    evaluate_as_in_memory(tmp_path, METRICS, short="pad", memory=100_000)
-
-    assert [] == spills
-    assert 1 < len(files.row_groups) < 20
-    assert 300 == files.n_rows
-    indexes = [index for row_group in files.row_groups for index in row_group.indexes]
-    assert list(range(150)) == indexes
-    assert list(range(len(files.row_groups))) == [one.index_overall for one in files.row_groups]
-
-
-def test_statistics_that_lie_of_several_row_groups(large, tmp_path):
-    """Of row groups that are read as one, the message names the first and the last."""
-    large.to_parquet(tmp_path / "0.parquet", row_group_size=2)
-    rewrite_text_bounds(tmp_path / "0.parquet", lambda low, high: (low + "0", high))
-    with pytest.raises(
-        recframe.RecframeError, match=r"of row groups 0 to \d+ say that no 'user' is below"
-    ):
-        recframe.evaluate(tmp_path, FEW, short="pad", memory=100_000)
-
-
 def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     """Return files of row groups of these lowest and highest users, of 1,000 bytes each."""
     columns = SimpleNamespace(scores=["score"] * n_scores, labels=["user"])
@@ -227,19 +177,18 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
         RowGroup(
             index,
             Found("0", {}),
-            range(index, index + 1),
+            index,
             {},
             n_rows,
             1000,
-            1000,
-            frozenset(),
+            (),
             *bound,
         )
         for index, bound in enumerate(bounds)
     ]
     types = {"user": getattr(pa, kind)()} if isinstance(kind, str) else {"user": kind}
     return SimpleNamespace(
-        columns=columns, row_groups=row_groups, types=types, user="user", users=["user"]
+        columns=columns, row_groups=row_groups, types=types, users=["user"], footer_bytes=0
     )
 
 
@@ -291,7 +240,7 @@ def test_no_sweep_without_bounds(bounds):
 def test_no_sweep_of_one_ranking():
     """Without users there is no order of them."""
     files = plan((1, 2))
-    files.user = None
+    files.users = []
 
     assert _in_order(files) is None
 
@@ -373,7 +322,7 @@ def test_a_sweep_waits_for_twice_what_it_carries(monkeypatch):
 def test_least_memory_of_many_scores():
     """Blocks of many columns have more rows, so that columns do not take longer than rows."""
     assert [32, 128, 3200 * 100, FREE] == [
-        _least_memory(plan(n_scores=n_scores)) for n_scores in (1, 2, 100, 2000)
+        plan_blocks(plan((1, 2), n_scores=n_scores), 1).memory for n_scores in (1, 2, 100, 2000)
     ]
 
 
@@ -383,9 +332,9 @@ def made_spills(monkeypatch):
     made = []
 
     class Spill(blocks.Spill):
-        def __init__(self, folder, user, n_buckets, level, **options):
+        def __init__(self, folder, users, n_buckets, level):
             made.append((n_buckets, level))
-            super().__init__(folder, user, n_buckets, level, **options)
+            super().__init__(folder, users, n_buckets, level)
 
     monkeypatch.setattr(blocks, "Spill", Spill)
     return made
@@ -420,15 +369,15 @@ def test_no_more_buckets_than_so_many(tmp_path, made_spills):
     users = np.random.default_rng(0).permutation(700)
     spill_users(tmp_path, users, 1100)
 
-    assert (spill.MAX_BUCKETS, 0) == made_spills[0]
+    assert (blocks.MAX_BUCKETS, 0) == made_spills[0]
     assert {1} == {level for _, level in made_spills[1:]}
-    assert 1 < len(made_spills) <= spill.MAX_BUCKETS
+    assert 1 < len(made_spills) <= blocks.MAX_BUCKETS
 
 
 def test_levels_of_a_spill(tmp_path, made_spills, monkeypatch):
     """However little the memory, what is still too large after some levels is taken whole."""
     bits = np.array([1, 1 << 16, 1 << 32, 1 << 48, 0, 0], np.uint64)
-    monkeypatch.setattr(spill, "hash_users", lambda ids: bits[ids.to_numpy()])
+    monkeypatch.setattr(blocks, "hash_users", lambda ids: bits[ids.to_numpy()])
     _, frames = spill_users(tmp_path, np.arange(6).repeat(10), 1)
 
     assert {0, 1, 2, 3} == {level for _, level in made_spills}
@@ -438,12 +387,12 @@ def test_levels_of_a_spill(tmp_path, made_spills, monkeypatch):
 
 def test_categories_are_those_of_the_rows():
     """Texts become categories in the order they come; what is null has none."""
-    ids = pa.chunked_array([["b", "a", None], ["c", "b"]])
-    found = _categorical(ids)
+    ids = [pa.array(part).dictionary_encode() for part in (["b", "a", None], ["c", "b"])]
+    files = SimpleNamespace(columns=SimpleNamespace(labels=[7]), types={"7": pa.string()})
+    found = make_frame([pa.record_batch({"7": part}) for part in ids], files)[7].cat
 
     assert ["b", "a", "c"] == found.categories.tolist()
     assert [0, 1, -1, 2, 0] == found.codes.tolist()
-    assert found.codes.tolist() == _categorical(ids.dictionary_encode()).codes.tolist()
 
 
 def test_reading_ahead_may_end_in_its_own_thread():
@@ -460,7 +409,7 @@ def test_reading_ahead_may_end_in_its_own_thread():
         is_closed.set()
         yield 2
 
-    ahead = blocks._read_ahead(elements())
+    ahead = next_ahead(elements())
     assert 1 == next(ahead)
     is_left.set()
     assert is_closed.wait(10)

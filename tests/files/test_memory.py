@@ -8,7 +8,8 @@ import pytest
 import recframe
 from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
 from recframe.files import blocks
-from recframe.files.sizes import ROW_BYTES, SCORE_BYTES, batch_bytes
+from recframe.files.batches import ROW_BYTES, batch_bytes
+from recframe.files.plans import SCORE_BYTES
 
 MEMORY = 1 << 19
 
@@ -31,8 +32,8 @@ def test_blocks_of_long_ids_fit_the_memory(tmp_path, monkeypatch, spills, role, 
         sizes.append(sum(batch_bytes(batch, ROW_BYTES + SCORE_BYTES) for batch in held))
         return make_frame(held, files)
 
-    make_frame = blocks._frame
-    monkeypatch.setattr(blocks, "_frame", note)
+    make_frame = blocks.make_frame
+    monkeypatch.setattr(blocks, "make_frame", note)
     evaluate_as_in_memory(tmp_path, short="pad", memory=MEMORY)
 
     assert spills

@@ -13,8 +13,8 @@ import pytest
 import recframe
 from opened import open_files
 from recframe.errors import RepeatedPairError
-from recframe.files import repeated
-from recframe.files.repeated import advise_on_files
+from recframe.files import parts
+from recframe.files.parts import _advise
 from recframe.frames.duplicates import REMEDY
 from recframe.options import Options
 
@@ -42,19 +42,19 @@ def refuse(path, message, **options):
 
 def advise(path, user, item, **options):
     """Return what is said of a pair of files."""
-    return advise_on_files(open_files(path, Options(**options), 1), user, item)
+    return _advise(open_files(path, Options(**options), 1), user, item)
 
 
 def note_opened(monkeypatch):
     """Return a list of the files that are opened from now on to look a pair up."""
     opened = []
-    open_file = repeated.open_file
+    open_file = parts.open_file
 
     def open_and_note(path, *more):
         opened.append(path.path)
         return open_file(path, *more)
 
-    monkeypatch.setattr(repeated, "open_file", open_and_note)
+    monkeypatch.setattr(parts, "open_file", open_and_note)
     return opened
 
 
@@ -71,7 +71,7 @@ def test_a_pair_in_any_two_row_groups(rows, tmp_path, position, size):
 @pytest.mark.parametrize("position", [0, 4, 11])
 def test_a_pair_in_two_batches(rows, tmp_path, monkeypatch, at_once, position):
     """A row group is read in batches; the rows of each are those that it has."""
-    monkeypatch.setattr(repeated, "LOOKUP_ROWS", at_once)
+    monkeypatch.setattr(parts, "LOOKUP_ROWS", at_once)
     repeat(rows, position, model="again").to_parquet(tmp_path / "0.parquet")
 
     refuse(tmp_path, MODEL.format(f"m{position}", "again"))
@@ -80,7 +80,7 @@ def test_a_pair_in_two_batches(rows, tmp_path, monkeypatch, at_once, position):
 @pytest.mark.parametrize("at_once", [1, 3, 4, 100])
 def test_only_rows_of_the_pair_are_looked_at(rows, tmp_path, monkeypatch, at_once):
     """Neither the user's other items nor the item's other users are of the pair."""
-    monkeypatch.setattr(repeated, "LOOKUP_ROWS", at_once)
+    monkeypatch.setattr(parts, "LOOKUP_ROWS", at_once)
     again = repeat(rows.assign(model="one"), 4, model="two")
     again.to_parquet(tmp_path / "0.parquet")
 
@@ -271,7 +271,7 @@ def test_a_file_that_is_gone_by_then(rows, tmp_path):
     files = open_files([save(rows, tmp_path / "0.parquet")], Options(), 1)
     (tmp_path / "0.parquet").unlink()
     with pytest.raises(recframe.RecframeError, match=r"cannot read .*0.parquet: "):
-        advise_on_files(files, 3, "a")
+        _advise(files, 3, "a")
 
 
 def save(rows, path):

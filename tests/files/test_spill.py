@@ -6,8 +6,8 @@ import pytest
 
 import recframe
 from layouts import FEW, SMALL, giant_user, one_sorted_file, only_one_user, shuffled_file
-from recframe.files.sizes import TEXT_COPIES
-from recframe.files.spill import Spill
+from recframe.files.blocks import Spill
+from recframe.files.footers import TEXT_COPIES
 
 
 def test_what_is_still_too_large_is_spilled_again(large, tmp_path, spills):
@@ -32,8 +32,8 @@ def test_a_bucket_holds_whole_users_in_the_order_written(level):
     user = np.random.default_rng(0).integers(0, 50, 400)
     batch = pa.record_batch({"user": user, "row": np.arange(400)})
     spill = Spill(None, ["user"], 8, level)
-    spill.write(batch.slice(0, 100))
-    spill.write(batch.slice(100))
+    spill.add(spill.divide(batch.slice(0, 100)))
+    spill.add(spill.divide(batch.slice(100)))
     buckets = [pa.Table.from_batches(spill.read(bucket)).to_pandas() for bucket in range(8)]
     spill.close()
 
@@ -71,14 +71,14 @@ def test_the_temporary_file_is_closed(large, tmp_path, spills):
 def test_the_next_level_parts_the_users_of_one_bucket():
     """Spilled again, the users of a bucket do not all come into one again."""
     batch = pa.record_batch({"user": np.arange(6400)})
-    spill = Spill(None, ["user"], 8)
-    spill.write(batch)
+    spill = Spill(None, ["user"], 8, 0)
+    spill.add(spill.divide(batch))
     (bucket,) = spill.read(3)
     spill.close()
     sizes = []
     for level in (1, 2, 3):
         again = Spill(None, ["user"], 8, level)
-        again.write(bucket)
+        again.add(again.divide(bucket))
         sizes.append(again.n_rows)
         again.close()
 
@@ -91,17 +91,16 @@ def test_long_texts_are_held_once(tmp_path):
     texts = [f"{number:01000}" for number in range(100)]
     rows = np.arange(2000) % 100
     users = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), pa.array(texts))
-    spill = Spill(tmp_path, ["user"], 4)
-    spill.write(pa.record_batch({"user": users}))
-    spill.write(pa.record_batch({"user": users}))
+    spill = Spill(tmp_path, ["user"], 4, 0)
+    spill.add(spill.divide(pa.record_batch({"user": users})))
+    spill.add(spill.divide(pa.record_batch({"user": users})))
     spill.close()
 
     assert 4000 == spill.n_rows.sum()
     assert 100_000 * 2 * TEXT_COPIES < spill.n_bytes.sum() < 112_500 * 2 * TEXT_COPIES
 
 
-@pytest.mark.parametrize("in_memory", [False, True])
-def test_users_that_are_text_in_rows_written_one_after_the_other(in_memory):
+def test_users_that_are_text_in_rows_written_one_after_the_other():
     """A user has all rows in one bucket, in order, whatever texts its rows were written with."""
     rng = np.random.default_rng(0)
     batches, texts = [], []
@@ -109,11 +108,11 @@ def test_users_that_are_text_in_rows_written_one_after_the_other(in_memory):
         names = [f"{beginning}{number}" for number in range(95, 105)] + ["user99", "100"]
         users = rng.choice(names, 200)
         rows = np.arange(len(texts), len(texts) + 200)
-        batches.append(pa.record_batch({"user": pa.array(users), "row": rows}))
+        batches.append(pa.record_batch({"user": pa.array(users).dictionary_encode(), "row": rows}))
         texts += users.tolist()
-    spill = Spill(None, ["user"], 4, in_memory=in_memory)
+    spill = Spill(None, ["user"], 4, 0)
     for batch in batches:
-        spill.write(batch)
+        spill.add(spill.divide(batch))
     buckets = [pa.Table.from_batches(spill.read(bucket)).to_pandas() for bucket in range(4)]
     spill.close()
 

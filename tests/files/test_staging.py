@@ -8,7 +8,7 @@ import pytest
 
 import recframe
 from layouts import FEW
-from recframe.files import staging
+from recframe.files import sources
 
 WRITERS = {
     "csv": lambda frame, path: frame.to_csv(path, index=False),
@@ -40,7 +40,7 @@ def rows(large):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Have each block of text, and each row group, so small that there are many."""
-    monkeypatch.setattr(staging, "LEAST_PIECE", 1000)
+    monkeypatch.setattr(sources, "LEAST_PIECE", 1000)
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -63,7 +63,7 @@ def test_each_format_gives_what_its_frame_gives(rows, tmp_path, ending, is_sorte
 def test_truth_and_exclude_of_each_format(recs, test, tmp_path, monkeypatch, ending, is_large):
     """Tables beside the rows come in the same formats; what is staged may be on disk."""
     if is_large:
-        monkeypatch.setattr(staging, "STAGED_SHARE", 1 << 30)
+        monkeypatch.setattr(sources, "STAGED_SHARE", 1 << 30)
     seen = recs.iloc[:1][["user", "item"]]
     beside = {"truth": test, "exclude": seen}
     paths = {name: save(table, tmp_path, ending, name) for name, table in beside.items()}
@@ -165,11 +165,11 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
     made = []
 
     def make(*args, **options):
-        made.append(open_file(*args, **options))
+        made.append(staging(*args, **options))
         return made[-1]
 
-    open_file = tempfile.SpooledTemporaryFile
-    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", make)
+    staging = sources.Staging
+    monkeypatch.setattr(sources, "Staging", make)
     path = save(frame, tmp_path, "csv")
     if is_damaged:
         monkeypatch.setattr("recframe.formats.rows.FIRST_BLOCK", 100)
