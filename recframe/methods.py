@@ -27,8 +27,8 @@ from recframe.analysis.catalogue import (
     read_catalogue,
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison
-from recframe.analysis.inspection import Inspection
-from recframe.analysis.overview import Overview, as_html, as_text, make_overview
+from recframe.analysis.display import Inspection
+from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.ranks import (
     check_user,
     inspect_user,
@@ -212,11 +212,11 @@ class RankingMethods(ABC, Generic[Table]):
 
     def __repr__(self) -> str:
         """Return what is understood of the frame, as text; no value of it is looked at."""
-        return self._show(as_text) or f"<{self._call} of a frame that cannot be shown>"
+        return self._show(str) or f"<{self._call} of a frame that cannot be shown>"
 
     def _repr_html_(self) -> str | None:
         """Return the same as HTML, for a notebook."""
-        return self._show(as_html)
+        return self._show(Overview.to_html)
 
     def _show(self, show: Callable[[Overview], str]) -> str | None:
         """Return what is understood of the frame; None of one whose columns cannot be asked."""

@@ -1,14 +1,36 @@
-"""Tables that show themselves: all columns where a terminal is narrow, named axes where drawn."""
+"""What shows itself: tables of all columns, curves, a user's rankings; the frame of its HTML."""
 
+import hashlib
 import importlib
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
+from recframe.errors import as_text
+
+TEXT_WIDTH = 80  # where no terminal says otherwise
 MAX_SHOWN = 20  # columns, as pandas shows outside a terminal; in one it leaves middle ones out
+N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
+N_BEYOND_K = 5
+UNJUDGED = "–"
+TITLES: dict[Hashable, str] = {"r_precision": "R-precision"}
+
+# Colours that are there in light and dark alike: the text's own, and a transparent green.
+CUT_STYLE = "border-bottom: 2px solid currentColor;"
+RELEVANT_STYLE = "font-weight: bold; background-color: rgba(46, 160, 67, 0.2);"
+STYLES: list[Any] = [
+    {"selector": "", "props": "border-collapse: collapse; margin: 0"},
+    {"selector": "caption", "props": "caption-side: top; text-align: left; color: inherit"},
+    {"selector": "caption", "props": "padding: 0 0 0.6em 0.6em"},
+    {"selector": "th, td", "props": "color: inherit; padding: 0.2em 0.6em; text-align: right"},
+    {"selector": "td", "props": "font-variant-numeric: tabular-nums"},
+    {"selector": "th", "props": "border-bottom: 1px solid currentColor"},
+]
 
 
 class WideTable(pd.DataFrame):
@@ -21,12 +43,9 @@ class WideTable(pd.DataFrame):
 
     def __repr__(self) -> str:
         """Return the table as pandas prints it, but without leaving out columns for the width."""
-        with pd.option_context("display.max_columns", self._n_shown()):
+        n_shown = pd.get_option("display.max_columns") or MAX_SHOWN
+        with pd.option_context("display.max_columns", n_shown):
             return super().__repr__()
-
-    def _n_shown(self) -> int:
-        """Return how many columns are shown at most."""
-        return pd.get_option("display.max_columns") or MAX_SHOWN
 
 
 def escape(text: str) -> str:
@@ -34,6 +53,19 @@ def escape(text: str) -> str:
     import html  # which `import recframe` need not load
 
     return html.escape(text)
+
+
+def as_html(title: str, tables: list[str], *notes: str) -> str:
+    """Return HTML of a title, of tables side by side where they have room, and of notes."""
+    return "\n".join(
+        [
+            f"<p><strong>{escape(title)}</strong></p>",
+            '<div style="display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start">',
+            *tables,
+            "</div>",
+            *notes,
+        ]
+    )
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
@@ -83,3 +115,136 @@ class _CurvePlot(PlotAccessor):
             names = [None, *table.columns.names[1:]]
             table = table.set_axis(table.columns.set_names(names), axis=1)
         return PlotAccessor(table)(*args, **kwargs)
+
+
+class View(NamedTuple):
+    """What is shown of one ranking: a caption, cells as text, the row above the line, notes."""
+
+    score: str
+    metrics: list[str]
+    cells: pd.DataFrame
+    n_above: int
+    notes: list[str]
+
+
+@dataclass(eq=False)
+class Inspection:
+    """The rankings of one user side by side, as `df.rec.inspect` returns them.
+
+    It displays itself. `tables` holds the ranked rows of each score column as DataFrames, and
+    `metrics` their precision@k, recall@k and R-precision. `n_excluded` is the number of the user's
+    rows that `exclude` has left out.
+    """
+
+    title: str
+    k: int
+    metrics: pd.DataFrame
+    tables: dict[Hashable, pd.DataFrame]
+    n_excluded: int = 0
+
+    def __repr__(self) -> str:
+        """Return the rankings as text, side by side where the display is wide enough."""
+        blocks = [_text_block(view) for view in self._views()]
+        height = max(map(len, blocks))
+        padded = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
+        lines = ["", *("    ".join(parts) for parts in zip(*padded, strict=True))]
+        if len(lines[1]) > (pd.get_option("display.width") or 80):
+            lines = [line for block in blocks for line in ("", *block)]
+        return "\n".join([self._headline(), *(line.rstrip() for line in lines)])
+
+    def _repr_html_(self) -> str | None:
+        """Return the HTML for a notebook; without jinja2 None, and the notebook shows the text."""
+        try:
+            return self.to_html()
+        except ImportError:
+            return None
+
+    def to_html(self) -> str:
+        """Return the rankings as HTML tables; `ImportError` without the extra ``notebook``."""
+        import_extra("jinja2", "notebook", "the HTML of inspect")
+        return as_html(self._headline(), [_html_block(view) for view in self._views()])
+
+    def _headline(self) -> str:
+        """Return who this is."""
+        rows = next(iter(self.tables.values()))
+        excluded = f", {self.n_excluded:,} more excluded" if self.n_excluded else ""
+        return f"{self.title}: {len(rows):,} rows, {rows['relevant'].sum():,} relevant{excluded}"
+
+    def _views(self) -> Iterator[View]:
+        """Yield what is shown of each ranking."""
+        k, n_shown = self.k, max(N_SHOWN, self.k + N_BEYOND_K)
+        metrics = self.metrics.to_dict("records")
+        for (score, rows), values in zip(self.tables.items(), metrics, strict=True):
+            captions = []
+            for label, value in values.items():
+                shown = "undefined" if math.isnan(value) else f"{value:.2%}"
+                captions.append(f"{TITLES.get(label, label)} – {shown}")
+            head, position = rows.iloc[:n_shown], rows["position"]
+            n_ranked = position.count()
+            is_shared = position.duplicated(keep=False) & position.notna()
+            cells = {
+                "position": list(map(_position, head["position"], is_shared)),
+                "": ["✓" if relevant else "" for relevant in head["relevant"]],
+            }
+            for name in ("item", "relevance", "grade"):
+                if name in head:
+                    cells[name] = list(map(as_text, head[name]))
+            notes = []
+            if len(rows) > n_shown:
+                notes.append(f"… {len(rows) - n_shown:,} more rows")
+            if is_shared.any():
+                notes.append("= tied, at their mean position")
+            if k < n_ranked and position.iloc[k - 1] == position.iloc[k]:
+                notes.append(f"the cut at {k} falls inside a tie")
+            if "grade" in head and (is_null := head["grade"].isna()).any():
+                grades = zip(cells["grade"], is_null, strict=True)
+                cells["grade"] = [UNJUDGED if is_none else grade for grade, is_none in grades]
+                notes.append(f"{UNJUDGED} unjudged: not in truth, so not relevant")
+            table = pd.DataFrame(cells | {"score": _numbers(head["score"])})
+            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, notes)
+
+
+def _position(position: float, is_shared: bool) -> str:
+    """Return a position as text, an equals sign before one that rows share."""
+    if math.isnan(position):
+        return "not ranked"
+    return f"{'=' if is_shared else ''}{position:.1f}".removesuffix(".0")
+
+
+def _numbers(scores: pd.Series) -> list[str]:
+    """Return scores as pandas prints them, with one number of decimals; nothing for a null."""
+    if scores.dtype == "float16":  # which pandas compares with what it does not hold
+        scores = scores.astype("float32")
+    lines = scores.to_frame().to_string(index=False, header=False).splitlines()
+    return ["" if null else line.strip() for line, null in zip(lines, scores.isna(), strict=True)]
+
+
+def _text_block(view: View) -> list[str]:
+    """Return the lines of one ranking, all of the same width."""
+    lines = view.cells.to_string(index=False, max_colwidth=40).splitlines()
+    rule = "─" * len(lines[0])
+    lines.insert(1, rule)
+    if view.n_above:
+        lines.insert(2 + view.n_above, rule)
+    lines = [view.score, *view.metrics, "", *lines, *view.notes]
+    width = max(map(len, lines))
+    return [line.ljust(width) for line in lines]
+
+
+def _html_block(view: View) -> str:
+    """Return the table of one ranking."""
+    styles = [
+        (RELEVANT_STYLE if mark else "") + (CUT_STYLE if number == view.n_above else "")
+        for number, mark in enumerate(view.cells[""], 1)
+    ]
+    styler = (
+        view.cells.style.hide(axis="index")
+        .format(escape="html")
+        .set_caption("<br>".join([f"<strong>{escape(view.score)}</strong>", *view.metrics]))
+        .set_table_styles(STYLES)
+        .apply(lambda column: styles)
+        # The same rows have the same id in every run: saved notebooks do not change.
+        .set_uuid(hashlib.sha256(repr(view).encode()).hexdigest()[:8])
+    )
+    notes = "".join(f'<div style="padding: 0.3em 0.6em">{note}</div>' for note in view.notes)
+    return f"<div>{styler.to_html()}{notes}</div>"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.inspection import Inspection
+from recframe.analysis.display import Inspection
 from recframe.analysis.judged import judge_frame
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.columns import Columns, find_columns, get_column

@@ -15,7 +15,7 @@ import pandas as pd
 
 from recframe.analysis.compare import compare_table
 from recframe.analysis.description import Description
-from recframe.analysis.overview import TEXT_WIDTH
+from recframe.analysis.display import TEXT_WIDTH
 from recframe.analysis.segments import Grouping, Segmented, join_segments
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show

@@ -222,7 +222,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
                 files = self.open(self._find_columns())
                 route = Opened(files, self._source.limits.memory).route
                 if route is not None:
-                    overview.rows.append(("read", route, [ROUTES[route]]))
+                    overview.rows.append(("read", route, ROUTES[route]))
             return show(overview)
 
         return super()._show(show_route) or super()._show(show)  # as where columns are not known
