@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pandas as pd
 
 import recframe  # where the result of `scan` is found by who asks for its type
+from recframe.accessor import RecAccessor
 from recframe.analysis.compare import (
     Correction,
     Test,
@@ -35,11 +36,9 @@ from recframe.arguments import (
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.foreign import TABLE_OR, frame_error, is_source, is_table, load_table
-from recframe.frames.tables import evaluate_table, per_user_table
+from recframe.foreign import TABLE_OR, frame_error, is_source, is_table
 from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import parse_metrics
 from recframe.options import (
     DEFAULTS,
     INFER,
@@ -257,10 +256,10 @@ def evaluate(
         if is_given or not isinstance(memory, str) or memory != MEMORY:
             found = "a DataFrame" if is_frame else "a table"
             raise RecframeError(f"memory, tmp and progress are for files, found {found}")
-        if isinstance(frame, pd.DataFrame):
-            return per_user_table(frame, parse_metrics(metrics), options)
-        table = load_table("frame", required, frame)
-        return evaluate_table(table, parse_metrics(metrics), options)
+        accessor = RecAccessor(frame)  # type: ignore[arg-type]  # neither a path nor a list of them
+        # In its messages there is no accessor to be called.
+        accessor._call, accessor._bound_options = "", options
+        return accessor.evaluate(metrics)
     _check_paths("frame", required, frame)
     from recframe.scanned import scan_source  # which frames do without, here and below
 

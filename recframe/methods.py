@@ -52,7 +52,7 @@ from recframe.calls import public, public_methods
 from recframe.errors import find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
-from recframe.frames.tables import mean_table, measure_table, single_table
+from recframe.frames.tables import mean_table, measure_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.options import DEFAULTS, OptionArguments, Options, make_options, spell_options
@@ -106,20 +106,6 @@ if TYPE_CHECKING:
 def as_it_is(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table."""
     return table
-
-
-def _measure(
-    interactions: Interactions, options: Options, metrics: list[Metric], make_table: MakeTable
-) -> pd.DataFrame:
-    """Return what is made of the metrics of every user of interactions."""
-    return make_table(measure_table(interactions, metrics, options))
-
-
-def measure_each(
-    interactions: Interactions, options: Options, metrics: list[Metric]
-) -> pd.DataFrame:
-    """Return the metrics of every user of interactions."""
-    return measure_table(interactions, metrics, options)
 
 
 def _of_means(
@@ -297,10 +283,10 @@ class RankingMethods(ABC, Generic[Table]):
             self._sample, self._options, with_item=with_item, call=self._call, metrics=metrics
         )
 
-    def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> Table:
-        """Return what is made of the metrics of every user."""
+    def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Table:
+        """Return the metrics of every user; a single one may have a plain column for each score."""
         columns = self._find_columns(metrics=metrics)
-        make = partial(_measure, metrics=metrics, make_table=make_table)
+        make = partial(measure_table, metrics=metrics, is_single=is_single)
         return self._map(make, columns, self._options)
 
     def _means(
@@ -324,7 +310,7 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> Table:
         """Return what is made of the per-user table, of each segment where there are any."""
         columns = self._find_columns(metrics=metrics)
-        measure = partial(measure_each, metrics=metrics)
+        measure = partial(measure_table, metrics=metrics)
         grouping = find_grouping(self._sample, by, weights)
         if grouping is None:
             return self._whole(self._map(measure, columns, self._options), make_table)
@@ -471,7 +457,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._means(parse_metrics(metrics), measure_each, as_it_is, by, weights)
+        return self._means(parse_metrics(metrics), measure_table, as_it_is, by, weights)
 
     def rank(self) -> Table:
         """
@@ -824,7 +810,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         metrics = curve_metrics(metric, k)
         make_table = partial(curve_table, metrics=metrics)
-        measure = measure_curve if k is None else measure_each
+        measure = measure_curve if k is None else measure_table
         return self._means(metrics, measure, make_table, by, weights)
 
     def summary(
@@ -1053,7 +1039,7 @@ def make_method(name: str, definition: Definition) -> Callable[..., Any]:
         given = signature.bind(*args, **kwargs).arguments  # raises what Python raises
         engine = given.pop("self")
         metric = make_metric(name, **{"k": k, **given})
-        return engine._per_user([metric], partial(single_table, metric=metric))
+        return engine._per_user([metric], is_single=True)
 
     method.__name__, method.__qualname__ = name, f"RankingMethods.{name}"
     method.__signature__ = signature  # type: ignore[attr-defined]  # every function takes one

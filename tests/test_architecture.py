@@ -18,7 +18,7 @@ ROOMS = (
     *("errors", "arguments", "console", "disk", "calls", "lakehouse"),
     *("arrow_tables", "foreign", "formats", "stores"),
     *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
-    *("scanned", "functions", "accessor", "polars", "partitions", "dask", "spark"),
+    *("accessor", "scanned", "functions", "polars", "partitions", "dask", "spark"),
     *("recipes", "uncertainty", "conventions", "cli", "__init__", "__main__"),
 )
 ARRAYS_ONLY = {"kernel": {"errors"}, "metrics": {"calls", "errors", "kernel"}}

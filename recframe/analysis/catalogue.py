@@ -13,10 +13,10 @@ import pandas as pd
 from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, option, quote, say_where, spell
 from recframe.foreign import frame_error, is_table, load_table
-from recframe.frames.arrays import as_array, as_ids, check_unmasked
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
 from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions
+from recframe.frames.matrices import as_array, as_ids, check_unmasked
 from recframe.frames.names import is_same, list_labels
 from recframe.frames.overlap import match, plain
 from recframe.frames.tables import check_lengths, in_cells

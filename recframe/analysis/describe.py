@@ -193,7 +193,7 @@ def _add_judged(
         rule = replace(
             options, ties="expected", short="shrink", zero_division=np.nan, absent="drop"
         )
-        shares = measure_table(of_first, [make_metric("precision", k)], rule)
+        shares = measure_table(of_first, rule, [make_metric("precision", k)])
         of_scores = [
             np.unique(share.dropna().to_numpy(), return_counts=True) for _, share in shares.items()
         ]

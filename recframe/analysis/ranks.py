@@ -165,7 +165,7 @@ def inspect_user(
         why = dropped if len(frame) else "the frame has no row"
         raise RecframeError(f"user={quote(user)}: {why}")
     metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
-    per_user = measure_table(interactions, metrics, options)
+    per_user = measure_table(interactions, options, metrics)
     ids = zip(columns.users, split_user(user, columns.users), strict=True)
     named = [f"{as_text(label)} {as_text(own)}" for label, own in ids]
     title = ", ".join(named) or as_text(user)

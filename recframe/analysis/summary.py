@@ -58,8 +58,8 @@ def measure_curve(
     show it: they are infinite at the cut-offs that some user's ranking does not reach.
     """
     if options.short != "raise":
-        return measure_table(interactions, metrics, options)
-    table = measure_table(interactions, metrics, replace(options, short="pad"))
+        return measure_table(interactions, options, metrics)
+    table = measure_table(interactions, replace(options, short="pad"), metrics)
     order, cut_offs = interactions.users.sort(), np.array([metric.k for metric in metrics])
     beyond = []
     for score in interactions.scores:

@@ -219,7 +219,7 @@ def read_run(path: str, name: str, metrics: list[Metric], settings: RunSettings)
     except RecframeError as error:
         say_where(f"{show_path(path)}: ", error)
         raise
-    table = measure_table(judged, metrics, options).rename(columns={"score": name}, level="score")
+    table = measure_table(judged, options, metrics).rename(columns={"score": name}, level="score")
     if not is_complete:
         table = table[table.index.isin(queries[is_ranked])]
     n_unranked = int((~is_ranked).sum())

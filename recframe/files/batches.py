@@ -21,7 +21,7 @@ from recframe.files.budget import Progress
 from recframe.files.filters import matching
 from recframe.files.footers import TEXT_COPIES, Files
 from recframe.files.found import RowGroup, is_text, naming_file, open_file
-from recframe.frames.numbers import REMOVE_ROWS
+from recframe.frames.values import REMOVE_ROWS
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them

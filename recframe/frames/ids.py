@@ -13,7 +13,7 @@ from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
-from recframe.frames.numbers import find_nulls, has_nulls, null_error
+from recframe.frames.values import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import Groups, combine, find_range, invert, take
 from recframe.kernel.threads import Array, in_slices
 
@@ -46,11 +46,7 @@ class Ids(NamedTuple):
         if not self.is_sorted:
             return self
         is_used = np.zeros(len(self.ids), bool)
-
-        def mark(start: int, stop: int) -> None:
-            is_used[self.codes[start:stop]] = True
-
-        in_slices(mark, len(self.codes))
+        is_used[self.codes] = True
         ids = self.restore(np.flatnonzero(is_used))
         if is_used.all():
             return self._replace(ids=ids)

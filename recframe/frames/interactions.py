@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import NamedTuple
@@ -22,10 +22,11 @@ from recframe.frames.duplicates import (
 )
 from recframe.frames.ids import Ids, Users, encode, group_users
 from recframe.frames.kinds import rank_as_text
-from recframe.frames.numbers import find_nulls, has_nulls
 from recframe.frames.values import (
     Gains,
     Scores,
+    find_nulls,
+    has_nulls,
     read_gains,
     read_relevance,
     read_scores,
@@ -116,7 +117,11 @@ class Interactions(NamedTuple):
     def rankings(self, score: Hashable, options: Options, grades: Array | None = None) -> Rankings:
         """Return what ranks the rows of every user by one score column; grades are 0 and 1."""
         values, is_ranked = self.scores[score]
-        tie_order = self.order_items() if options.tie_rule.by_item else None
+        tie_order = None
+        if options.tie_rule.by_item:  # by the item as text, the last one lowest
+            items = self.read_items().used()
+            rank = rank_as_text(items.ids, self.columns.item)
+            tie_order = (len(rank) - 1 - rank)[items.codes]
         grades = self.relevant.view(np.uint8) if grades is None else grades
         return Rankings(self.users.groups, values, grades, is_ranked, tie_order)
 
@@ -125,17 +130,6 @@ class Interactions(NamedTuple):
         if self.items is not None:
             return self.items
         return encode(self.get_column(self.columns.item), "item")
-
-    def sort_pairs(self) -> SortedPairs:
-        """Return the pairs of the rows, sorted."""
-        return self.pairs or SortedPairs(self.users.groups, self.read_items().codes)
-
-    def order_items(self) -> Array:
-        """Return what orders rows by their items as text, the last one lowest."""
-        items = self.read_items().used()
-        rank = rank_as_text(items.ids, self.columns.item)
-        order: Array = (len(rank) - 1 - rank)[items.codes]
-        return order
 
     def get_column(self, label: Hashable) -> pd.Series:
         """Return a column of the rows kept."""
@@ -198,7 +192,12 @@ def read_interactions(
     rows with a null user or relevance are left out, those with a null score not ranked, and a
     relevance column that cannot be read says nothing.
     """
-    rows = complete_rows(frame, _list_complete(columns, options, lenient=lenient))
+    drops, averages = options.missing == "drop", [label for _, label in columns.averaged]
+    reads_items = options.has_truth or options.duplicates != "keep"
+    complete = [*columns.users, columns.relevant] if drops or lenient else []
+    if drops:
+        complete += [*columns.scores, columns.item if reads_items else None, *averages]
+    rows = complete_rows(frame, complete)
     users = find_users(frame, columns.users, rows)
     relevant, grades = None, None
     if columns.relevant is not None:
@@ -207,12 +206,9 @@ def read_interactions(
     scores: Scores = {}
     for label, is_low_best in zip(columns.scores, columns.ascending, strict=True):
         scores[label] = read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
-    averaged = [
-        read_values(get_column(frame, label, rows), scores, options)
-        for _, label in columns.averaged
-    ]
+    averaged = [read_values(get_column(frame, label, rows), scores, options) for label in averages]
     items = None
-    if columns.item is not None and (reads_items(options) or lenient):
+    if columns.item is not None and (reads_items or lenient):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
     find_gains = None
     if relevant is not None and grades is not None:
@@ -240,21 +236,6 @@ def find_users(frame: pd.DataFrame, labels: list[Hashable], rows: Array | None) 
         return group_users([get_column(frame, label, rows) for label in labels])
     n_rows = len(frame) if rows is None else len(rows)
     return Users(pd.Index([ALL_USERS]), Groups(1, offsets=np.array([0, n_rows])))
-
-
-def _list_complete(columns: Columns, options: Options, *, lenient: bool) -> list[Hashable]:
-    """Return the labels of the columns whose nulls leave their rows out."""
-    labels = [*columns.users, columns.relevant] if lenient else []
-    if options.missing == "drop":
-        labels = [*columns.users, columns.relevant, *columns.scores]
-        labels += [columns.item] if reads_items(options) else []
-        labels += [label for _, label in columns.averaged]
-    return [label for label in labels if label is not None]
-
-
-def reads_items(options: Options) -> bool:
-    """Return whether items count, where a frame has them."""
-    return options.has_truth or options.duplicates != "keep"
 
 
 def _settle_repeats(interactions: Interactions, options: Options, lenient: bool) -> Interactions:
@@ -302,9 +283,10 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
     return best.take(first)
 
 
-def complete_rows(frame: pd.DataFrame, labels: list[Hashable]) -> Array | None:
+def complete_rows(frame: pd.DataFrame, labels: Iterable[Hashable | None]) -> Array | None:
     """Return the rows in which no column of these labels is null, None where all are such."""
-    columns = [column for label in labels if has_nulls(column := get_column(frame, label))]
+    columns = [get_column(frame, label) for label in labels if label is not None]
+    columns = [column for column in columns if has_nulls(column)]
     if not columns:
         return None
     return np.flatnonzero(~np.any([find_nulls(column) for column in columns], axis=0))

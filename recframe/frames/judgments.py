@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, RepeatedPairError, option_with, quote, say_where
+from recframe.errors import (
+    RecframeError,
+    RepeatedPairError,
+    option_with,
+    quote,
+    say_where,
+    shorten,
+    show_path,
+    spell,
+)
+from recframe.foreign import find_reader
 from recframe.frames.columns import (
     Columns,
     check_no_grades,
@@ -98,7 +110,7 @@ def note_matches(
     is_listed = np.zeros(len(pairs.users.ids), bool)
     is_listed[pairs.user[matches.user >= 0]] = True
     overlap.note_users(users, is_listed)
-    if not overlap.has_items:
+    if not overlap.items.are_common:
         # As a rule some pair is found, and items need not be looked at by themselves.
         are_found = len(matches.row) > 0
         found = Items(True) if are_found else find_items(find_column(), pairs.item, overlap.other)
@@ -130,9 +142,63 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     """Return what an option gives as a frame, or raise where its file cannot be read."""
     if isinstance(given, pd.DataFrame):
         return given
-    from recframe.frames.given_files import load_file  # which frames need not load
+    # Which frames that are given do not load.
+    from recframe.disk import check_opens
+    from recframe.formats.endings import open_rows
+    from recframe.formats.rows import read_whole
+    from recframe.lakehouse import find_delta, open_delta
+    from recframe.stores.access import ENVIRONMENT, Placed, without_file
 
-    return load_file(name, given)
+    path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
+    if access.leads_away(path):
+        with naming(name):
+            return _load_stored(path, access)
+    with naming(name):
+        given = without_file(path)
+        check_opens(os.fspath(given))
+        root = find_delta(Path(given), {}) if os.path.isdir(given) else None  # noqa: PTH112 - raises nothing
+        if root is not None:
+            return pd.DataFrame(open_delta(root).to_table().to_pandas())
+    path = os.fspath(given)
+    rows = open_rows(path, partial(Path(path).open, "rb"))
+    try:
+        if rows is not None:
+            return pd.DataFrame(read_whole(rows).to_pandas())
+        return pd.read_parquet(given, page_checksum_verification=True)
+    except (OSError, TypeError, ValueError) as error:
+        is_missing = isinstance(error, FileNotFoundError)
+        first = shorten(str(error).partition("\n")[0].rstrip("."))
+        call = find_reader(given, quote(path)) if rows is None else ""
+        remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
+        reason = "no such file" if is_missing else f"{first}{remedy}"
+        raise RecframeError(f"{name}: cannot read {show_path(given)}: {reason}") from error
+
+
+def _load_stored(path: str, access: Any) -> pd.DataFrame:
+    """Return what a path in a store leads to as a frame, or raise where it cannot be read."""
+    from recframe.formats.endings import open_rows
+    from recframe.formats.rows import read_whole
+    from recframe.lakehouse import open_delta
+    from recframe.stores.listings import Listings
+    from recframe.stores.store import Place
+
+    listings = Listings(access)
+    found = listings.find(path)
+    if isinstance(found, Place):
+        return pd.DataFrame(open_delta(listings.of_delta(path)).to_table().to_pandas())
+    listings.check()
+    store, key = listings.place(path)
+    rows = open_rows(found[0].path, found[0].remote.open) if len(found) == 1 else None
+    with store.reaching(key):
+        if rows is not None:
+            return pd.DataFrame(read_whole(rows).to_pandas())
+        source: Any = key
+        filesystem = store.filesystem
+        if store.is_web:  # which may not send parts of files
+            source, filesystem = found[0].remote.open(), None
+        return pd.DataFrame(
+            pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
+        )
 
 
 def check_rows(name: str, n_rows: int) -> None:
@@ -249,7 +315,7 @@ class Candidates:
         if not self._sides:
             return frame
         labels, item = self._columns.users, self._columns.item
-        rows = complete_rows(frame, [label for label in (*labels, item) if label is not None])
+        rows = complete_rows(frame, (*labels, item))
         users, ids = find_users(frame, labels, rows), get_column(frame, item, rows)
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)

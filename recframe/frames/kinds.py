@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pandas.api.types import infer_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
-from recframe.frames.numbers import check_digits
+from recframe.frames.values import check_digits
 from recframe.kernel.grouping import invert
 from recframe.kernel.threads import Array
 
@@ -191,8 +191,13 @@ def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
     -------
     ndarray of shape (n_ids,), int
     """
-    texts = _as_arrow(ids)
-    if texts is None:
+    try:
+        texts = pa.array(ids, from_pandas=True)
+    except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError):
+        texts = pa.nulls(0)  # objects of several kinds, or text that UTF-8 does not have
+    if pa.types.is_integer(texts.type):
+        texts = pc.cast(texts, pa.string())
+    elif texts.type not in (pa.string(), pa.large_string()):
         written = [_write_one(id_) for id_ in ids.tolist()]
         for text, n_ids in Counter(written).most_common(1):
             if n_ids > 1:
@@ -203,17 +208,6 @@ def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
         # Surrogates are in the same order in bytes, which Arrow's text does not have.
         texts = pa.array([text.encode("utf-8", "surrogatepass") for text in written], pa.binary())
     return invert(pc.sort_indices(texts).to_numpy().view(np.int64))
-
-
-def _as_arrow(ids: pd.Index[Any]) -> pa.Array | pa.ChunkedArray | None:
-    """Return text and whole numbers as Arrow's text, None of ids to be written one by one."""
-    try:
-        texts = pa.array(ids, from_pandas=True)
-    except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError):
-        return None  # objects of several kinds, or text that UTF-8 does not have
-    if pa.types.is_integer(texts.type):
-        return pc.cast(texts, pa.string())
-    return texts if texts.type in (pa.string(), pa.large_string()) else None
 
 
 def _write_one(id_: Any) -> str:

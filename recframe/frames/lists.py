@@ -16,9 +16,15 @@ from pandas.api.types import is_list_like
 from recframe.calls import public
 from recframe.errors import RecframeError, quote, say_where
 from recframe.foreign import frame_error, is_sparse
-from recframe.frames.arrays import as_ids, as_numbers, check_unmasked, make_frame, read_ids
 from recframe.frames.columns import find_label, get_column
-from recframe.frames.matrices import read_sparse
+from recframe.frames.matrices import (
+    as_ids,
+    as_numbers,
+    check_unmasked,
+    make_frame,
+    read_ids,
+    read_sparse,
+)
 from recframe.frames.names import (
     has_role_name,
     is_infer,

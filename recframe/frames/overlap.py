@@ -75,11 +75,6 @@ class Overlap:
         """Take note of what the items of parts have in common with the other side."""
         self.items = max([self.items, *parts], key=lambda p: (p.are_common, len(p.examples)))
 
-    @property
-    def has_items(self) -> bool:
-        """Whether any item of the other side was in a part."""
-        return self.items.are_common
-
     def check(self) -> None:
         """Raise where no user, or no item, of the other side was in any part."""
         users, others = self.users, self.other_users
@@ -90,7 +85,7 @@ class Overlap:
                     if not (match(other_ids, ids, f"user={name}", self.other) >= 0).any():
                         self._refuse(f"user={name}", ids, other_ids)
             self._refuse("user", users, others)
-        if self.has_items:
+        if self.items.are_common:
             return
         items, other_items = self.items.examples, self.other_items.distinct()
         # One ranking may well be without a relevant item; that all are is no accident.
@@ -111,11 +106,6 @@ def find_items(item: pd.Series, other_items: Ids, other: str = "truth") -> Items
     ids = encode(item.dropna(), "item").distinct()
     are_common = bool((match(other_items.distinct(), ids, "item", other) >= 0).any())
     return Items(True) if are_common else Items(False, ids[:N_EXAMPLES])
-
-
-def are_listed(ids: pd.Index[Any], item: pd.Series) -> Array:
-    """Return which of these distinct items of truth are in a column of items."""
-    return np.asarray(match(ids, encode(item.dropna(), "item").distinct(), "item") >= 0)
 
 
 def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.arrow_tables import read_frame, sample_of
+from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, RepeatedPairError, option, quote
-from recframe.frames.columns import Columns, find_columns
+from recframe.frames.columns import Columns
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions, Judged
 from recframe.frames.truth import read_judged
-from recframe.frames.values import Gains
 from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
@@ -28,12 +27,6 @@ from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_jud
 from recframe.options import Options
 
 
-def per_user_table(frame: pd.DataFrame, metrics: list[Metric], options: Options) -> pd.DataFrame:
-    """Return the metrics of every user; the arguments have been checked."""
-    columns = find_columns(frame, options, metrics=metrics)
-    return measure_table(read_judged(frame, columns, options), metrics, options)
-
-
 def policy_of(options: Options) -> Policy:
     """Return what the metrics need to know of the options."""
     absent = options.absent if options.has_truth else None
@@ -41,25 +34,35 @@ def policy_of(options: Options) -> Policy:
 
 
 def measure_table(
-    interactions: Interactions, metrics: list[Metric], options: Options
+    interactions: Interactions, options: Options, metrics: list[Metric], *, is_single: bool = False
 ) -> pd.DataFrame:
-    """Return the metrics of every user of interactions, for each of their scores."""
+    """Return the metrics of every user of interactions, for each of their scores.
+
+    The columns of a single metric may be the scores alone.
+    """
     plan = make_plan(metrics)
     users = interactions.users
     order = users.sort()
     position = invert(order)
-    find_gains = interactions.find_gains if plan.needs_gains else None
-    ideal = None if find_gains is None else _rank_ideal(interactions, find_gains())
+    ideal = None
+    if plan.needs_gains and interactions.find_gains is not None:
+        codes, gains = users.groups.codes, interactions.find_gains()
+        ideal = rank_ideal(interactions.relevant, codes, users.groups.n_groups, *gains)
     judged = interactions.judged() if plan.needs_judged else None
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
     for score, of_score in zip(interactions.scores, cells, strict=True):
-        _measure_score(interactions, score, plan, options, ideal, judged, of_score, position)
+        in_threads(
+            *_plan_runs(interactions, score, plan, options, ideal, judged, of_score, position)
+        )
+    labels: pd.Index[Any]
     labels = make_columns(list(interactions.scores), [metric.label for metric in metrics])
+    if is_single:
+        labels = labels.unique("score").rename(metrics[0].label)
     table = cells.reshape(len(labels), len(order)).T
     return pd.DataFrame(table, index=users.ids.take(order), columns=labels, copy=False)
 
 
-def _measure_score(
+def _plan_runs(
     interactions: Interactions,
     score: Hashable,
     plan: Plan,
@@ -68,8 +71,11 @@ def _measure_score(
     judged: Judged | None,
     cells: Array,
     position: Array,
-) -> None:
-    """Write the metrics of a score into cells, a row for each metric, users at their positions."""
+) -> tuple[Callable[[slice], None], list[tuple[slice]]]:
+    """Return a function that measures a run of users by a score, and the runs.
+
+    It writes into cells, a row for each metric, users at their positions.
+    """
     rule, policy, n_unlisted = options.tie_rule, policy_of(options), interactions.n_unlisted
     rankings = interactions.rankings(score, options, None if ideal is None else ideal.grades)
     if options.short == "raise":
@@ -92,20 +98,7 @@ def _measure_score(
         for index in plan.order:
             cells[index][position[run]] = measure_one(plan.metrics[index], statistics, policy)
 
-    in_threads(measure_run, [(run,) for run in ranker.runs()])
-
-
-def _rank_ideal(interactions: Interactions, gains: Gains) -> Ideal:
-    """Return the grades of rows and the ideal rankings of users, given the gains of items."""
-    groups = interactions.users.groups
-    return rank_ideal(
-        interactions.relevant,
-        gains.gain,
-        groups.codes,
-        gains.user,
-        gains.unlisted,
-        groups.n_groups,
-    )
+    return measure_run, [(run,) for run in ranker.runs()]
 
 
 def check_lengths(
@@ -127,22 +120,20 @@ def check_lengths(
 
 def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
-    levels: list[Any] = [_make_level(scores), _make_level(metrics)]
+    levels: list[Any] = [
+        _make_text_level(*labels)
+        if all(type(label) is str for label in labels)
+        else pd.Index(labels, tupleize_cols=False)
+        for labels in (scores, metrics)
+    ]
     codes: Any = np.divmod(np.arange(len(scores) * len(metrics)), len(metrics))
     # from_product gives the same, but sorts its levels by way of categoricals.
     names = ["score", "metric"]
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
 
 
-def _make_level(labels: Sequence[Hashable]) -> pd.Index[Any]:
-    """Return labels as a level."""
-    if all(type(label) is str for label in labels):
-        return _make_text_level(*labels)
-    return pd.Index(labels, tupleize_cols=False)
-
-
 @lru_cache(64)
-def _make_text_level(*labels: str) -> pd.Index[Any]:
+def _make_text_level(*labels: Hashable) -> pd.Index[Any]:
     """Return labels as a level, which is kept: to make it takes as long as to read a column."""
     return pd.Index(labels)
 
@@ -233,11 +224,6 @@ def mean_of_sums(parts: pd.DataFrame) -> pd.DataFrame:
     return mean_table((totals["sum"] / totals["count"]).to_frame().T)
 
 
-def single_table(per_user: pd.DataFrame, metric: Metric) -> pd.DataFrame:
-    """Return a per-user table of one metric with a plain column for each score."""
-    return per_user.set_axis(per_user.columns.unique("score").rename(metric.label), axis=1)
-
-
 def in_cells(values: Sequence[Any]) -> pd.DataFrame:
     """Return a frame with a cell for each value, as which any value travels to anywhere."""
     return pd.DataFrame({"cell": pd.Series(values, dtype=object)})
@@ -254,16 +240,6 @@ def sort_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 Read = Callable[[list[Any] | None], pa.Table]
-
-
-def evaluate_table(table: pa.Table, metrics: list[Metric], options: Options) -> pd.DataFrame:
-    """Return the metrics of every user; the arguments have been checked."""
-    columns = find_columns(sample_of(table), options, metrics=metrics)
-
-    def make(interactions: Interactions, options: Options) -> pd.DataFrame:
-        return measure_table(interactions, metrics, options)
-
-    return make_of_table(lambda _: table, make, columns, options)
 
 
 def make_of_table(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.frames.columns import Columns
+from recframe.frames.ids import encode
 from recframe.frames.interactions import Interactions, Judged, read_interactions
 from recframe.frames.judgments import (
     Candidates,
@@ -21,8 +22,9 @@ from recframe.frames.judgments import (
     read_excluded,
     read_judgments,
 )
-from recframe.frames.overlap import Items, Overlap, append, are_listed
+from recframe.frames.overlap import Items, Overlap, append, match
 from recframe.frames.values import Gains
+from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -64,8 +66,9 @@ class Judge:
         Raise, where it `is_all` there is, if it has no user or no item of truth.
         """
         pairs, overlap, users = self.judgments.pairs, self.overlap, interactions.users
-        rows = interactions.sort_pairs()
-        matches = pairs.match(users, interactions.read_items(), rows, "truth")
+        items = interactions.read_items()
+        rows = interactions.pairs or SortedPairs(users.groups, items.codes)
+        matches = pairs.match(users, items, rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
         find_column = partial(interactions.get_column, interactions.columns.item)
         note_matches(overlap, pairs, matches, users.ids, find_column)
@@ -77,7 +80,8 @@ class Judge:
         """Return which of the distinct items that truth calls relevant are in a frame."""
         item = self.judgments.pairs.item
         ids = item._replace(codes=item.codes[self.judgments.relevant]).distinct()
-        return are_listed(ids, interactions.get_column(interactions.columns.item))
+        listed = encode(interactions.get_column(interactions.columns.item).dropna(), "item")
+        return np.asarray(match(ids, listed.distinct(), "item") >= 0)
 
     def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
         """Take note of users that have been judged elsewhere, and of the items of these parts."""
@@ -130,7 +134,7 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
     if not options.has_truth and options.exclude is None:
         return read_interactions(frame, columns, options)
-    judge = open_judge(columns, options)
+    judge = Judge(read_judgments(columns, options), options) if options.has_truth else None
     frame = open_candidates(columns, options, judge).among(frame, is_all=True)
     interactions = read_interactions(frame, columns, options)
     return interactions if judge is None else judge.judge(interactions, is_all=True)

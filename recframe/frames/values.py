@@ -1,7 +1,12 @@
-"""Values: what the cells of a relevance or score column say, as arrays."""
+"""Values: what the cells of a column say, as arrays; numbers and nulls, read without loss."""
+
+from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Hashable
+from decimal import Decimal
+from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,19 +14,13 @@ import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, option, option_with, quote, spell
-from recframe.frames.numbers import (
-    NUMBER_OBJECTS,
-    at_least,
-    find_nulls,
-    has_nulls,
-    null_error,
-    read_objects,
-)
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overflow
 OF_MEAN = "mean column"
+NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")  # as pandas infers
+REMOVE_ROWS = f"remove those rows or pass {option('missing', 'drop')}"
 
 # Of each score column its values, the highest the best, and which rows are ranked; None: all.
 Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
@@ -55,16 +54,10 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         )
         raise null_error(f"relevant={quote(label)}:", find_nulls(relevance), remedy)
     values = _numbers(_as_bool(relevance), "relevant")
-    relevant = _relevant_flags(values, label, options)
-    return relevant, None if options.min_relevance is None else values
-
-
-def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
-    """Return which values mean relevant, or raise where they do not say so."""
     if options.min_relevance is not None:
-        return at_least(values, options.min_relevance)
+        return at_least(values, options.min_relevance), values
     if values.dtype.kind == "b":
-        return values
+        return values, None
     is_whole = values.dtype.kind in "iu"
     is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
     if not is_flag or not (is_whole or np.isin(values, (0, 1)).all()):
@@ -73,7 +66,7 @@ def _relevant_flags(values: Array, label: Hashable, options: Options) -> Array:
             f"{values.max()}; pass "
             f"{option_with('min_relevance', 'the value from which on a row is relevant')}"
         )
-    return values.view(bool) if values.itemsize == 1 else values.astype(bool)
+    return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
 
 
 def read_gains(grades: Array, relevant: Array, label: Hashable, gain: str) -> Gains:
@@ -85,27 +78,22 @@ def read_gains(grades: Array, relevant: Array, label: Hashable, gain: str) -> Ga
         grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
     if grades.min(initial=0) < 0 or grades.max(initial=0) > limit:
-        _check_grades(grades[relevant], limit, label, gain)
+        low, high = (float(of(grades[relevant], initial=0)) for of in (np.min, np.max))
+        required = f"relevant={quote(label)}: metrics of grades need relevance of"
+        if low < 0:
+            raise RecframeError(
+                f"{required} 0 or more, found {low:g} in a relevant row; "
+                f"pass {spell('a min_relevance= of 0 or more', '--min-relevance of 0 or more')}"
+            )
+        if high > limit:
+            remedy = f"; pass {option('gain', 'linear')}" if gain == "exponential" else ""
+            found = f"under gain={gain!r}, found {high:g}"
+            raise RecframeError(f"{required} at most {limit:.3g} {found}{remedy}")
     if gain == "exponential":
         gains = np.zeros(len(grades))
         gains[relevant] = np.exp2(grades[relevant].astype(np.float64)) - 1
         grades = gains
     return Gains(grades, np.empty(0, np.int64), np.empty(0))
-
-
-def _check_grades(grades: Array, limit: float, label: Hashable, gain: str) -> None:
-    """Raise where the grade of a relevant row is negative or above the limit."""
-    low, high = float(grades.min(initial=0)), float(grades.max(initial=0))
-    required = f"relevant={quote(label)}: metrics of grades need relevance of"
-    if low < 0:
-        raise RecframeError(
-            f"{required} 0 or more, found {low:g} in a relevant row; "
-            f"pass {spell('a min_relevance= of 0 or more', '--min-relevance of 0 or more')}"
-        )
-    if high > limit:
-        remedy = f"; pass {option('gain', 'linear')}" if gain == "exponential" else ""
-        found = f"under gain={gain!r}, found {high:g}"
-        raise RecframeError(f"{required} at most {limit:.3g} {found}{remedy}")
 
 
 def read_scores(
@@ -147,7 +135,10 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
     """
     nulls = find_nulls(column) if has_nulls(column) else None
     is_checked = options.missing != "unranked"
-    if nulls is not None and (is_checked or _is_any_ranked(nulls, scores)):
+    if nulls is not None and (
+        is_checked
+        or any(is_ranked is None or (nulls & is_ranked).any() for _, is_ranked in scores.values())
+    ):
         remedy = (
             "fill them in, with fillna(0) where they mean nothing; "
             f"{option('missing', 'drop')} removes these rows, for every score"
@@ -170,13 +161,6 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
     return numbers
 
 
-def _is_any_ranked(flags: Array, scores: Scores) -> bool:
-    """Return whether any of the flagged rows is ranked by some score."""
-    return any(
-        is_ranked is None or bool((flags & is_ranked).any()) for _, is_ranked in scores.values()
-    )
-
-
 def _as_bool(column: pd.Series) -> pd.Series:
     """Return booleans held as objects in their dtype, any other column as it is."""
     is_bool = is_object_dtype(column.dtype) and infer_dtype(column) == "boolean"
@@ -196,7 +180,7 @@ def _numbers(column: pd.Series, role: str) -> Array:
         required = "boolean, 0/1 or numbers" if is_relevance else "numbers"
         found, remedy = f"dtype {dtype}", ""
         if len(column):
-            example = _find_no_number(column)
+            example = next((one for one in column if not _is_number(one)), column.iloc[0])
             found += f" (such as {quote(example)})"
             if not is_bool:
                 remedy = "; convert it, for example with pd.to_numeric"
@@ -212,11 +196,6 @@ def _numbers(column: pd.Series, role: str) -> Array:
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))
 
 
-def _find_no_number(column: pd.Series) -> Any:
-    """Return a value of a column that is not a number, the first of all where each may be one."""
-    return next((value for value in column if not _is_number(value)), column.iloc[0])
-
-
 def _is_number(value: Any) -> bool:
     """Return whether a value is a number, or text that says one."""
     if isinstance(value, np.ndarray):  # of which NumPy takes one of one number for it
@@ -226,3 +205,90 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError, ArithmeticError):
         return False
     return True
+
+
+def has_nulls(column: pd.Series) -> bool:
+    """Return whether any value of a column is null; a NaN inside a nullable column is one too."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        return False
+    return bool(find_nulls(column).any())
+
+
+def find_nulls(column: pd.Series) -> Array:
+    """Return which values of a column are null; a NaN inside a nullable column is one too."""
+    try:
+        nulls = column.isna().to_numpy(bool)
+    except ArithmeticError as error:
+        raise RecframeError(
+            f"the column {quote(column.name)} must hold what can be compared with itself, found a "
+            "signaling NaN of decimal; set such cells to null"
+        ) from error
+    if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():
+        nulls = nulls.copy()
+        nulls[~nulls] = np.isnan(column[~nulls].to_numpy(np.float64))
+    return nulls
+
+
+def null_error(what: str, nulls: Array, remedy: str = REMOVE_ROWS) -> RecframeError:
+    """Return the refusal of nulls in a column."""
+    return RecframeError(
+        f"{what} must not be null, found {int(nulls.sum())} null of {len(nulls)} rows "
+        f"(the first in row {int(nulls.argmax())}); {remedy}"
+    )
+
+
+def read_objects(column: pd.Series, role: str) -> pd.Series:
+    """Return numbers held as objects in a dtype, or raise where floats would round whole ones."""
+    types = set(map(type, column))
+    if len(types) == 1 and issubclass(dtype := types.pop(), np.floating):
+        return column.astype(dtype)
+    try:
+        numbers = pd.to_numeric(column)
+    except OverflowError:  # some are beyond all floats
+        numbers = pd.to_numeric(column.clip(-sys.float_info.max, sys.float_info.max))
+    if numbers.dtype.kind == "f":
+        pairs = zip(column, numbers, strict=True)
+        rounded = [v for v, number in pairs if isinstance(v, Integral) and v != number]
+        if rounded:
+            raise RecframeError(
+                f"{role}={quote(column.name)}: beside floats whole numbers beyond 2**53 lose "
+                f"digits, found {len(rounded)} that would (such as {quote(rounded[0])}); make all "
+                "whole with astype('int64'), round them with astype('float64'), or divide them"
+            )
+    return numbers
+
+
+def check_digits(floats: Array, what: str) -> None:
+    """Raise where floats that stand for ids are so large that neighbouring ones were rounded."""
+    if floats.dtype.kind != "f":
+        return
+    limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
+    if floats.min(initial=0) > -limit and floats.max(initial=0) < limit:
+        return
+    large = floats[np.abs(floats) >= limit]
+    if len(large):  # a NaN is not
+        raise RecframeError(
+            f"{what} of {floats.dtype} must be below {limit:.0f}, from where on neighbouring whole "
+            f"numbers are one float, found {len(large)} (such as {large[0]:.0f}); read them as "
+            "integers in the first place, beside nulls as 'Int64'"
+        )
+
+
+def at_least(values: Array, threshold: Any) -> Array:
+    """Return which values are at or above a threshold, a number of any type.
+
+    Among floats it is the nearest one of their own precision: 0.7 is the float32 that a column of
+    float32 has for 0.7. Whole numbers are compared exactly.
+    """
+    kind = values.dtype.kind
+    if threshold in (math.inf, -math.inf):
+        return np.asarray(values >= threshold, bool)
+    if kind == "f":
+        # What is finite is above minus infinity, which marks items that must not be recommended.
+        most = min(float(np.finfo(values.dtype).max), sys.float_info.max)
+        return np.asarray(values >= values.dtype.type(min(max(threshold, -most), most)))
+    if kind == "O":  # Arrow's decimals
+        is_whole = isinstance(threshold, Integral)
+        return values >= Decimal(int(threshold) if is_whole else repr(float(threshold)))
+    whole = int(threshold // 1) + bool(threshold % 1)  # rounded up, without a float between
+    return np.asarray((values.view(np.uint8) if kind == "b" else values) >= whole)

@@ -6,14 +6,21 @@ of one pair stand together, and given pairs are found by a search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from recframe.kernel.threads import Array, count_slices, in_slices, in_threads, n_processors
+from recframe.kernel.threads import (
+    ROWS_PER_THREAD,
+    Array,
+    count_slices,
+    in_slices,
+    in_threads,
+    n_processors,
+)
 
 BUCKET = 1 << 19  # keys that two sorted parts are merged into at a time
 SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted and counted
@@ -97,7 +104,7 @@ def sort(keys: Array) -> Array:
 
     Each thread sorts a part; then buckets of neighbouring values of all parts are merged.
     """
-    if count_slices(len(keys)) == 1:
+    if len(keys) <= ROWS_PER_THREAD or count_slices(len(keys)) == 1:
         keys.sort()
         return keys
 
@@ -190,7 +197,7 @@ def group_offsets(sizes: Array) -> Array:
 def number_members(sizes: Array) -> tuple[Array, Array]:
     """Return the group of each member of groups of these sizes, and its number there from 0."""
     group = np.repeat(np.arange(len(sizes)), sizes)
-    return group, np.arange(len(group)) - np.repeat(group_offsets(sizes)[:-1], sizes)
+    return group, np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def number_distinct(*columns: Array) -> tuple[Array, Array]:
@@ -278,6 +285,7 @@ class SortedPairs:
 
     def __init__(self, groups: Groups, items: Array, *, is_kept: bool = False) -> None:
         self._groups, self._items = groups, items
+        _ = groups.order  # which threads would each find
         self._n_item_bits = int(items.max(initial=0)).bit_length()
         self._is_kept = is_kept
         self._kept: dict[tuple[int, int], list[_PairSlice]] = {}
@@ -331,23 +339,19 @@ class SortedPairs:
         self, find: Callable[[_PairSlice], tuple[Array, Array]]
     ) -> tuple[Array, Array]:
         """Return the two arrays that are found in each slice, joined."""
-
-        def find_each(users: slice) -> list[tuple[Array, Array]]:
-            run = (users.start, users.stop)  # others, if there are more processors now
-            slices = self._kept.get(run) or self._sort(users)
-            if self._is_kept:
-                slices = self._kept[run] = list(slices)
-            return [find(pairs) for pairs in slices]
-
-        _ = self._groups.order  # which threads would each find
-        runs = in_threads(find_each, [(users,) for users in cut_runs(self._groups)])
+        runs = in_threads(self._find_in, [(find, users) for users in cut_runs(self._groups)])
         one, other = zip((NONE, NONE), *chain.from_iterable(runs), strict=True)
         return np.concatenate(one), np.concatenate(other)
 
-    def _sort(self, users: slice) -> Iterable[_PairSlice]:
-        """Yield the keys of a run of users, a slice of some rows at a time."""
+    def _find_in(
+        self, find: Callable[[_PairSlice], tuple[Array, Array]], users: slice
+    ) -> list[tuple[Array, Array]]:
+        """Return what is found in each slice of a run of users, which are sorted unless kept."""
+        run = (users.start, users.stop)  # others, if there are more processors now
+        if run in self._kept:
+            return [find(pairs) for pairs in self._kept[run]]
         groups, items, n_item_bits = self._groups, self._items, self._n_item_bits
-        offsets = groups.offsets
+        offsets, found = groups.offsets, []
         # Rows for whose keys there is room:
         most = SLICE if n_item_bits <= MOST_BITS else SLICE >> 4
         for first, stop in pairwise(cut_users(offsets, users, most)):
@@ -361,4 +365,8 @@ class SortedPairs:
             keys |= items[places] if groups.are_together else items[groups.rows(places)]
             keys <<= n_bits
             keys |= np.arange(n_rows)
-            yield _PairSlice(sort(keys), n_bits, places.start, first)
+            pairs = _PairSlice(sort(keys), n_bits, places.start, first)
+            found.append(find(pairs))
+            if self._is_kept:
+                self._kept.setdefault(run, []).append(pairs)
+        return found

@@ -41,8 +41,9 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     1       0.333333
     2       1.000000
     """
-    gained = dcg(statistics, k, policy, offset=offset)
-    ideal = statistics.ideal(k, _discounts(statistics, k, offset))
+    discounts = _discounts(statistics, k, offset)
+    gained = statistics.sum_positions(k, discounts, statistics.ties.gain)
+    ideal = statistics.ideal(k, discounts)
     # A tie of equal gains may exceed the ideal in the last bit.
     values = ratio(gained, ideal, policy)
     return np.minimum(values, 1.0, out=values)

@@ -63,7 +63,7 @@ class Ideal(NamedTuple):
 
 
 def rank_ideal(
-    relevant: Array, gain: Array, codes: Array, user: Array, unlisted: Array, n_users: int
+    relevant: Array, codes: Array, n_users: int, gain: Array, user: Array, unlisted: Array
 ) -> Ideal:
     """Return the grades of rows and the ideal rankings of users.
 
@@ -71,14 +71,14 @@ def rank_ideal(
     ----------
     relevant : ndarray of shape (n_rows,), bool
         Whether each row is relevant.
-    gain : ndarray of shape (n_rows,), real
-        The gain of each relevant row.
     codes : ndarray of shape (n_rows,), int
         The user of each row.
-    user, unlisted : ndarray of shape (n_unlisted,)
-        The users of relevant items that have no row, and their gains.
     n_users : int
         All users.
+    gain : ndarray of shape (n_rows,), real
+        The gain of each relevant row.
+    user, unlisted : ndarray of shape (n_unlisted,)
+        The users of relevant items that have no row, and their gains.
     """
     rows = np.flatnonzero(relevant)
     found = np.append(gain[rows], unlisted)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import number_distinct, number_members, run_sizes, run_starts
+from recframe.kernel.grouping import combine, number_distinct, number_members, run_sizes, run_starts
 from recframe.kernel.threads import Array
 
 Hits = tuple[Array, Array]  # numerator and denominator, by user
@@ -124,7 +124,8 @@ class Spread:
     """
 
     def __init__(self, above: Array, depth: Array, *kind: Array) -> None:
-        alike, self._number = number_distinct(above, depth, *kind)
+        kinds = combine(above, depth, *kind)
+        _, alike, self._number = np.unique(kinds, return_index=True, return_inverse=True)
         tie, self.nth = number_members(depth[alike])
         self.tie = alike[tie]
         self.position = above[self.tie] + self.nth + 1

@@ -19,7 +19,7 @@ from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.tables import make_of_table, plain_table
 from recframe.frames.truth import read_judged
-from recframe.methods import Make, MakeTable, RankingMethods, as_it_is
+from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import Options
 from recframe.polars.columns import (
@@ -236,7 +236,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         added = made.iloc[:, -n_added:].reset_index(drop=True)
         return rows[made.index.to_numpy()].hstack(self._finish(added))
 
-    def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> pl.DataFrame:
+    def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> pl.DataFrame:
         per_user: Any = super()._per_user(metrics)  # one form for one metric or several
         return per_user_rows(per_user, self._frame.collect_schema(), self._options)
 

@@ -20,8 +20,8 @@ from recframe.files.parts import iter_parts
 from recframe.files.plans import ROUTES, Route, plan_blocks
 from recframe.files.sources import find_source, stage
 from recframe.frames.columns import Columns
-from recframe.frames.tables import in_cells, join_tables
-from recframe.methods import Join, Make, MakeTable, RankingMethods, measure_each
+from recframe.frames.tables import in_cells, join_tables, measure_table
+from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import Options
@@ -164,7 +164,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
         Where something does, each is a cell, of the metrics and of what these users have.
         """
-        columns, make = self._find_columns(metrics=metrics), partial(measure_each, metrics=metrics)
+        columns, make = self._find_columns(metrics=metrics), partial(measure_table, metrics=metrics)
         grouping = find_grouping(self._sample, by, weights)
         if grouping is not None:
             columns = columns._replace(of_users=tuple(grouping.labels))

@@ -17,7 +17,7 @@ from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import read_judgments
 from recframe.frames.tables import mean_table, plain_table
-from recframe.methods import Join, Make, MakeTable, RankingMethods, as_it_is
+from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
 from recframe.partitions import Lookups, check_bound, describe_partitions
@@ -173,7 +173,7 @@ class SparkRecAccessor(RankingMethods[Any]):
     def _sample(self) -> pd.DataFrame:
         return make_sample(self._frame)
 
-    def _per_user(self, metrics: list[Metric], make_table: MakeTable = as_it_is) -> Any:
+    def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> Any:
         return super()._per_user(metrics)  # one form for one metric or several
 
     def _open(self, columns: Columns, options: Options) -> tuple[dict[str, Any], Options]:

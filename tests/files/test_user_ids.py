@@ -191,7 +191,7 @@ def test_users_are_restored_in_order():
     interactions = read_interactions(frame, find_columns(frame, options), options)
 
     def restore(dtype):
-        return measure_table(_restore_users(interactions, [dtype]), metrics, options)
+        return measure_table(_restore_users(interactions, [dtype]), options, metrics)
 
     as_text, as_categories = restore("str"), restore(pd.CategoricalDtype(["c", "b", "a", "d"]))
     assert (["a", "b", "c"], [0, 1, 1]) == (as_text.index.tolist(), as_text.squeeze().tolist())

@@ -13,7 +13,7 @@ import recframe
 import recframe.dask
 from recframe import RecframeError
 from recframe.cli import main
-from recframe.frames.numbers import at_least
+from recframe.frames.values import at_least
 
 BIG = 2**53
 FLOATS = {
