@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.analysis.describe import count_figures, describe_figures
-from recframe.analysis.judged import judged_frame
+from recframe.analysis.judged import judge_frame
 from recframe.analysis.overview import say_size
 from recframe.arguments import TableLike, TruthLike
 from recframe.arrow_tables import read_frame, sample_of
@@ -97,7 +97,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         2     1    c    NaN      True
         """
         options = self._options if truth is None else replace(self._options, truth=truth)
-        return judged_frame(self._read(), options)
+        return judge_frame(self._read(), options)[0]
 
     def _read(self, columns: Columns | None = None) -> pd.DataFrame:
         """Return the rows; of a table of another library the columns in a role, or all."""

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.describe import count_figures, describe_figures
-from recframe.analysis.description import Description
+from recframe.analysis.describe import Description, count_figures, describe_figures
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import advise_blindly

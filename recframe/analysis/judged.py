@@ -14,11 +14,6 @@ from recframe.kernel.threads import Array
 from recframe.options import Options
 
 
-def judged_frame(frame: pd.DataFrame, options: Options) -> pd.DataFrame:
-    """Return a frame with a column of relevance, and with the items of truth it does not list."""
-    return judge_frame(frame, options)[0]
-
-
 def judge_frame(
     frame: pd.DataFrame, options: Options, *, is_all: bool = True
 ) -> tuple[pd.DataFrame, pd.Series | None]:
@@ -55,11 +50,12 @@ def judge_frame(
     return pd.concat(judged, axis=1), grades
 
 
-def _take(grades: pd.Series, pair: Array) -> pd.Series:
-    """Return the grades of pairs in their own dtype, or what it is with nulls; null for -1."""
-    if isinstance(grades.dtype, np.dtype) and grades.dtype.kind in "iub":
-        grades = grades.astype(pd.array(np.empty(0, grades.dtype)).dtype)
-    return grades.reset_index(drop=True).reindex(pair).reset_index(drop=True)
+def _take(column: pd.Series, rows: Array) -> pd.Series:
+    """Return rows of a column in its own dtype, or what it is with nulls; null for other rows."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        # These hold no null, and as floats large integers would lose digits.
+        column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
+    return column.reset_index(drop=True).reindex(rows).reset_index(drop=True)
 
 
 def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Array:
@@ -87,7 +83,4 @@ def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Ar
         if is_same(column.name, label):
             users = judgments.pairs.users.ids.get_level_values(number)
             return pd.Series(append(pd.Index(column), users[judgments.pairs.user[added]]))
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        # These hold no null, and as floats large integers would lose digits.
-        column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
-    return column.reset_index(drop=True).reindex(range(len(column) + len(added)))
+    return _take(column, np.arange(len(column) + len(added)))

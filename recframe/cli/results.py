@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.compare import compare_table
-from recframe.analysis.description import Description
+from recframe.analysis.describe import Description
 from recframe.analysis.display import TEXT_WIDTH
 from recframe.analysis.segments import Grouping, Segmented, join_segments
 from recframe.analysis.summary import summary_table

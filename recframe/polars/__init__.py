@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import UNDEFINED
-from recframe.analysis.judged import judged_frame
+from recframe.analysis.judged import judge_frame
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.arguments import TruthLike
@@ -175,7 +175,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         rows = collect(self._frame)
         frame = as_frame(rows, columns)
         frame[ROW] = np.arange(len(frame))
-        judged = judged_frame(frame, options)
+        judged = judge_frame(frame, options)[0]
         number = pl.from_pandas(judged[ROW].astype("Int64"))
         ids = judged.drop(columns=[ROW, *columns.scores])
         others = rows.drop("relevant", strict=False).select(pl.all().gather(number))

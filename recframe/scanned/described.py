@@ -3,13 +3,13 @@
 import pandas as pd
 
 from recframe.analysis.describe import (
+    Description,
     Figures,
     add_dropped,
     count_figures,
     describe_figures,
     join_figures,
 )
-from recframe.analysis.description import Description
 from recframe.files.budget import Limits, showing
 from recframe.files.footers import Files
 from recframe.files.parts import make_each
