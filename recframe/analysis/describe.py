@@ -4,12 +4,13 @@ import math
 import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import WideTable, escape
+from recframe.analysis.display import WideTable
 from recframe.errors import as_text, shorten
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions

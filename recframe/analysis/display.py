@@ -5,6 +5,7 @@ import importlib
 import math
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from html import escape
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -46,13 +47,6 @@ class WideTable(pd.DataFrame):
         n_shown = pd.get_option("display.max_columns") or MAX_SHOWN
         with pd.option_context("display.max_columns", n_shown):
             return super().__repr__()
-
-
-def escape(text: str) -> str:
-    """Return text as HTML has it."""
-    import html  # which `import recframe` need not load
-
-    return html.escape(text)
 
 
 def as_html(title: str, tables: list[str], *notes: str) -> str:

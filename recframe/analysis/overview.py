@@ -2,11 +2,12 @@
 
 import os
 import textwrap
+from html import escape
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from recframe.analysis.display import TEXT_WIDTH, as_html, escape
+from recframe.analysis.display import TEXT_WIDTH, as_html
 from recframe.errors import RecframeError, plain, quote
 from recframe.frames.columns import find_columns, find_roles, find_truth_roles
 from recframe.frames.judgments import check_pair_columns, check_truth_columns
