@@ -3,15 +3,17 @@
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from recframe import __version__
 from recframe.cli.commands import add_catalogue, add_describe, add_evaluate
 from recframe.cli.compare import add_compare
 from recframe.cli.flags import STATUSES
-from recframe.cli.parser import Parser, ShowVersion, expand
+from recframe.cli.parser import Parser, expand
 from recframe.cli.trec import add_trec
-from recframe.console import DONE, INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
+from recframe.console import INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
 from recframe.errors import RecframeError, in_flags, quote, show_path
 
 COMMANDS = {
@@ -75,7 +77,8 @@ def run(words: Sequence[str]) -> int:
         description="Evaluate rankings of users and items in files: parquet, csv and others.",
         epilog=EPILOG,
     )
-    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the version")
+    version = f"recframe {__version__}"
+    parser.add_argument("--version", action="version", version=version, help="show the version")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     try:
         words = expand(words)
@@ -101,5 +104,8 @@ def run(words: Sequence[str]) -> int:
         parser.error(in_flags(error))
     if sys.stdout is None:
         raise RecframeError("cannot write to standard output: it is closed")
-    status: int | None = arguments.run(arguments)  # only a gate has one of its own
-    return DONE if status is None else status
+    started = time.perf_counter()
+    status, done = arguments.run(arguments)
+    if arguments.verbose:
+        tell(f"{done} in {time.perf_counter() - started:.2f} s")
+    return int(status)

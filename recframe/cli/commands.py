@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -30,7 +29,7 @@ from recframe.cli.flags import (
 )
 from recframe.cli.parser import as_usage, read_whole
 from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
-from recframe.console import count_of, tell
+from recframe.console import DONE, count_of, tell
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.budget import check_limits
 from recframe.files.output import Means, Target, check_apart, list_files, whole_file, write_each
@@ -133,9 +132,8 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
     add_limits(command)
 
 
-def run_evaluate(arguments: Namespace) -> None:
+def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means, and write them and the values of every user if asked."""
-    started = time.perf_counter()
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     options = _read_options(arguments)
     rec, opened = scan_asked(arguments, options)
@@ -159,24 +157,22 @@ def run_evaluate(arguments: Namespace) -> None:
         give(result, arguments, output)
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)
-    tell_done(arguments, f"{means.n_all:,} users", started)
+    return DONE, f"{means.n_all:,} users"
 
 
-def run_describe(arguments: Namespace) -> None:
+def run_describe(arguments: Namespace) -> tuple[int, str]:
     """Print what the files hold, and write it if asked."""
-    started = time.perf_counter()
     options = _read_options(arguments)
     rec, opened = scan_asked(arguments, options)
     with outputs(arguments, rec.paths) as (output, _):
         table = rec.describe(arguments.k)
         about = describe_run(arguments, options, opened[0])
         give(result_of_figures(table, {**about, "k": arguments.k}), arguments, output)
-    tell_done(arguments, f"{opened[0].files.rows_said} rows", started)
+    return DONE, f"{opened[0].files.rows_said} rows"
 
 
-def run_catalogue(arguments: Namespace) -> None:
+def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     """Print what the lists show of the catalogue, and write it if asked."""
-    started = time.perf_counter()
     options = rank_options(_read_options(arguments))
     rec, opened = scan_asked(arguments, options)
     items = arguments.items
@@ -188,7 +184,7 @@ def run_catalogue(arguments: Namespace) -> None:
         about = describe_run(arguments, options, opened[0])
         about |= {"k": arguments.k, "items": None if known is None else known.n_items}
         give(result_of_figures(table, about), arguments, output)
-    tell_done(arguments, f"{opened[0].files.rows_said} rows", started)
+    return DONE, f"{opened[0].files.rows_said} rows"
 
 
 def _read_options(arguments: Namespace) -> Options:
@@ -205,13 +201,26 @@ def _read_options(arguments: Namespace) -> Options:
 
 
 def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Opened]]:
-    """Return the accessor to the files that are asked for, and what will hold them once open."""
+    """Return the accessor to the files that are asked for, and what will hold them once open.
+
+    Then it is also said, if asked, what will be read and how.
+    """
     opened: list[Opened] = []
 
     def note(found: Opened) -> None:
         opened.append(found)
-        if arguments.verbose:
-            _tell_plan(found)
+        if not arguments.verbose:
+            return
+        paths, columns = found.paths, found.files.columns
+        which = f": {paths[0]}" if paths else ""
+        which += f" … {paths[-1]}" if len(paths) > 1 else ""
+        tell(f"{found.size}{shorten(which)}")
+        roles = {"user": columns.user, "item": columns.item, "relevant": columns.relevant}
+        said = [f"{role} {label!r}" for role, label in roles.items() if label is not None]
+        scores = ", ".join(map(repr, columns.scores))
+        tell(f"columns: {', '.join(said)}, score {shorten(scores)}")
+        if (route := found.route) is not None:
+            tell(f"read {ROUTES[route]}, within {found.memory:,} bytes")
 
     is_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it was closed
     limits = check_limits(arguments.memory, arguments.tmp, is_terminal and not arguments.quiet)
@@ -265,20 +274,6 @@ def outputs(
         yield files[0], files[1]
 
 
-def _tell_plan(opened: Opened) -> None:
-    """Say what will be read and how."""
-    paths, columns, route = opened.paths, opened.files.columns, opened.route
-    which = f": {paths[0]}" if paths else ""
-    which += f" … {paths[-1]}" if len(paths) > 1 else ""
-    tell(f"{opened.size}{shorten(which)}")
-    roles = {"user": columns.user, "item": columns.item, "relevant": columns.relevant}
-    said = [f"{role} {label!r}" for role, label in roles.items() if label is not None]
-    scores = ", ".join(map(repr, columns.scores))
-    tell(f"columns: {', '.join(said)}, score {shorten(scores)}")
-    if route is not None:
-        tell(f"read {ROUTES[route]}, within {opened.memory:,} bytes")
-
-
 def _tell_undefined(means: Means) -> None:
     """Say of how many users a metric has no value, where there are such."""
     n_undefined = means.n_all - means.n_users.max()
@@ -291,9 +286,3 @@ def _tell_undefined(means: Means) -> None:
             f"{count_of(means.n_all, 'user')}, left out of the mean; --zero-division 0 counts "
             "them as 0"
         )
-
-
-def tell_done(arguments: Namespace, what: str, started: float) -> None:
-    """Say, if asked, how long it took."""
-    if arguments.verbose:
-        tell(f"{what} in {time.perf_counter() - started:.2f} s")

@@ -1,7 +1,6 @@
 """``recframe compare``: what has changed since values of users were saved, and a gate for jobs."""
 
 import argparse
-import time
 from functools import partial
 from typing import Any, get_args
 
@@ -22,7 +21,7 @@ from recframe.analysis.gate import (
 )
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
-from recframe.cli.commands import outputs, tell_done
+from recframe.cli.commands import outputs
 from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
 from recframe.cli.parser import as_usage, read_number
 from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
@@ -109,9 +108,8 @@ def check_gate(arguments: argparse.Namespace) -> None:
         )
 
 
-def run_compare(arguments: argparse.Namespace) -> int:
-    """Print the differences, and write them if asked; return the exit status."""
-    started = time.perf_counter()
+def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
+    """Print the differences, and write them if asked; return the exit status and what is done."""
     names = [without_file(arguments.old), without_file(arguments.new)]
     how = arguments.how
     for role, name in zip(("OLD", "NEW"), names, strict=True):
@@ -147,8 +145,7 @@ def run_compare(arguments: argparse.Namespace) -> int:
         where = f" where {' and '.join(said)}" if said else ""
         for score, metric, reason in failed:
             tell(f"failed: {shorten(metric)} of {quote(score)}{where} {reason}")
-    tell_done(arguments, f"{len(matched.new):,} users", started)
-    return FAILED if any(failures) else DONE
+    return FAILED if any(failures) else DONE, f"{len(matched.new):,} users"
 
 
 def _compare(

@@ -129,11 +129,8 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}
-
-    def read(text: str) -> object:
-        return getattr(make_options({name: read_number(text)}), name)
-
-    return {**flag, "metavar": "NUMBER", "type": partial(as_usage, read)}
+    read = partial(as_usage, lambda text: vars(make_options({name: read_number(text)}))[name])
+    return {**flag, "metavar": "NUMBER", "type": read}
 
 
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:

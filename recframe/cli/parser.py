@@ -10,9 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from recframe import __version__
 from recframe.arguments import Term
-from recframe.console import DONE, USAGE, one_line, show, write
+from recframe.console import USAGE, one_line, show, write
 from recframe.disk import reason
 from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Written
@@ -39,9 +38,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*args, **options)
         self.color = False  # of Python 3.14: what is shown has its control characters escaped
 
-    def print_help(self, file: object = None) -> None:
-        """Print the help."""
-        show(self.format_help().rstrip("\n"))
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print the help or the version: what is wrong goes another way."""
+        show(message.rstrip("\n"))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return what is known and what is not, or end at a flag that is not, with the nearest."""
@@ -58,15 +57,6 @@ class Parser(argparse.ArgumentParser):
             usage = f"{self.format_usage()}{self.prog}: error: "
             write(sys.stderr, f"{usage}{one_line(message)}\n")
         self.exit(USAGE)
-
-
-class ShowVersion(argparse.Action):
-    """Prints the version, to a stream of any state too."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Print it, and end."""
-        show(f"recframe {__version__}")
-        parser.exit(DONE)
 
 
 def expand(words: Sequence[str]) -> list[str]:

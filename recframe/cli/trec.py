@@ -1,7 +1,6 @@
 """``recframe trec``: runs of TREC against their qrels, with the conventions of trec_eval."""
 
 import argparse
-import time
 from collections import deque
 from collections.abc import Hashable, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe import __version__
-from recframe.cli.commands import outputs, tell_done
+from recframe.cli.commands import outputs
 from recframe.cli.flags import QUIET, STATUSES, add_metrics, add_options, add_output, add_views
 from recframe.cli.results import (
     Result,
@@ -21,7 +20,7 @@ from recframe.cli.results import (
     view,
     write_result,
 )
-from recframe.console import show, tell
+from recframe.console import DONE, show, tell
 from recframe.disk import identify
 from recframe.errors import RecframeError, say_where, shorten, show_path
 from recframe.files.lines import QRELS_LINES, RUN_LINES, read_lines
@@ -120,9 +119,8 @@ class Run(NamedTuple):
     unjudged_documents: int
 
 
-def run_trec(arguments: argparse.Namespace) -> None:
+def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     """Print the means of runs, and write them and the values of every query if asked."""
-    started = time.perf_counter()
     given = {name: getattr(arguments, name) for name in OPTIONS}
     given = CONVENTIONS | {name: value for name, value in given.items() if value is not None}
     metrics = parse_metrics(arguments.metrics or METRICS)
@@ -159,7 +157,7 @@ def run_trec(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         for run in runs:
             _tell_unknown(run, settings)
-    tell_done(arguments, f"{means.n_all:,} queries", started)
+    return DONE, f"{means.n_all:,} queries"
 
 
 def read_settings(given: dict[str, Any], arguments: argparse.Namespace) -> RunSettings:
