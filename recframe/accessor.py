@@ -10,10 +10,17 @@ import pyarrow as pa
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.judged import judge_frame
 from recframe.analysis.overview import say_size
-from recframe.arguments import TableLike, TruthLike
-from recframe.arrow_tables import read_frame, sample_of
 from recframe.calls import public
-from recframe.foreign import TABLE, frame_error, is_table, load_table
+from recframe.foreign import (
+    TABLE,
+    TableLike,
+    TruthLike,
+    frame_error,
+    is_table,
+    load_table,
+    read_frame,
+    sample_of,
+)
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import make_of_table

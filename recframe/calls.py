@@ -73,24 +73,16 @@ def _find_error(
     kwargs: Mapping[str, Any],
     options: Collection[str],
 ) -> WrongTypeError | None:
-    """Return the error for arguments that a function does not take; None where it takes them."""
-    signature = inspect.signature(function)
+    """Return the error for arguments that a function does not take; None where it takes them.
+
+    It is worded as Python words it for all.
+    """
+    name, signature = function.__name__, inspect.signature(function)
     try:
         signature.bind(*args, **kwargs)
+        return None
     except TypeError as error:
-        return _arguments_error(function.__name__, signature, error, args, kwargs, options)
-    return None
-
-
-def _arguments_error(
-    name: str,
-    signature: inspect.Signature,
-    error: TypeError,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    options: Collection[str] = (),
-) -> WrongTypeError:
-    """Return the error for arguments that a function does not take, as Python words it for all."""
+        found = str(error).removeprefix(f"{name}() ")
     parameters = list(signature.parameters)
     taken = [one for one in parameters if one not in ("self", "options")]
     given = dict(zip(parameters, args, strict=False)) | dict(kwargs)
@@ -100,7 +92,6 @@ def _arguments_error(
     remedy = (
         _find_place(shown, taken, wrong, given, options) if wrong else _list_taken(shown, taken)
     )
-    found = str(error).removeprefix(f"{name}() ")
     verb = "" if found.startswith(("got", "missing")) else "got "
     return WrongTypeError(f"{shown}() {verb}{found}; {remedy}")
 

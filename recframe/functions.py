@@ -19,31 +19,34 @@ from recframe.analysis.compare import (
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import By, table_of_given
 from recframe.analysis.summary import summary_table
-from recframe.arguments import (
-    Absent,
-    Duplicates,
-    Filters,
-    Gain,
-    Missing,
-    PathLike,
-    Short,
-    Source,
-    TableLike,
-    Ties,
-    TruthLike,
-    Unjudged,
-)
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, Report, check_limits
-from recframe.foreign import TABLE_OR, frame_error, is_source, is_table
+from recframe.foreign import (
+    TABLE_OR,
+    Filters,
+    PathLike,
+    Source,
+    TableLike,
+    TruthLike,
+    frame_error,
+    is_source,
+    is_table,
+)
 from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.options import (
     DEFAULTS,
     INFER,
+    Absent,
+    Duplicates,
+    Gain,
+    Missing,
     OptionArguments,
     Options,
+    Short,
+    Ties,
+    Unjudged,
     is_path,
     make_options,
     spell_options,

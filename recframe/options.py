@@ -9,17 +9,23 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from numbers import Real
-from typing import Any, TypedDict, TypeVar, get_args
+from typing import Any, Literal, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
-from recframe.arguments import Absent, Duplicates, Gain, Missing, Short, Ties, TruthLike, Unjudged
-from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, find_near, hide, option, quote, spell
-from recframe.foreign import TABLE_OR, load_table
+from recframe.foreign import TABLE_OR, TruthLike, load_table, read_frame
 from recframe.kernel.ranking import TIE_RULES, TieRule
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+Ties = Literal["expected", "first", "last", "best", "worst", "item"]
+Short = Literal["raise", "pad", "shrink", "nan"]
+Missing = Literal["raise", "unranked", "drop"]
+Duplicates = Literal["raise", "max", "first", "keep"]
+Absent = Literal["zero", "drop"]
+Unjudged = Literal["nonrelevant", "drop"]
+Gain = Literal["linear", "exponential"]
 
 INFER = "infer"
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, option, quote, say_where, spell
-from recframe.foreign import frame_error, is_table, load_table
+from recframe.foreign import frame_error, is_table, load_table, read_frame
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
 from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions

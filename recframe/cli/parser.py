@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from recframe.arguments import Term
 from recframe.console import USAGE, one_line, show, write
 from recframe.disk import reason
 from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Written
+from recframe.foreign import Term
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
 from recframe.stores.access import Address, is_uri, without_file
 

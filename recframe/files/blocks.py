@@ -16,7 +16,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.arrow_tables import NULLABLE
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import (
     MOST_ROWS,
@@ -31,6 +30,7 @@ from recframe.files.batches import (
 from recframe.files.budget import Limits, Progress, writing_to
 from recframe.files.footers import Files
 from recframe.files.plans import bytes_of, plan_blocks, row_bytes_of
+from recframe.foreign import NULLABLE
 from recframe.kernel.threads import Array, n_processors
 
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.arguments import PathLike
 from recframe.errors import RecframeError, option_with, quote
+from recframe.foreign import PathLike
 from recframe.options import is_path
 
 Report = Callable[[int, int], object]

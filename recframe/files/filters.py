@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.arguments import Term
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten, spell
 from recframe.files.found import Condition, Found, PartitionValues, RowGroup, plain_type
+from recframe.foreign import Term
 from recframe.frames.names import shown
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

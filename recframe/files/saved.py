@@ -10,11 +10,10 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from recframe.arguments import PathLike
 from recframe.disk import reason
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
-from recframe.foreign import frame_error
+from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import as_users
 from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table

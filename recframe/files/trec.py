@@ -7,11 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.arguments import PathLike
 from recframe.calls import public
 from recframe.errors import RecframeError, say_where
 from recframe.files.lines import QRELS_LINES, RUN_LINES, LineLayout, read_lines
-from recframe.foreign import frame_error
+from recframe.foreign import PathLike, frame_error
 from recframe.options import is_path
 
 

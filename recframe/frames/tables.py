@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from recframe.arrow_tables import read_frame
 from recframe.errors import RecframeError, RepeatedPairError, option, quote
+from recframe.foreign import read_frame
 from recframe.frames.columns import Columns
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions, Judged

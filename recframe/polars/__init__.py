@@ -14,8 +14,8 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.judged import judge_frame
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
-from recframe.arguments import TruthLike
 from recframe.errors import RecframeError, quote
+from recframe.foreign import TruthLike
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.tables import make_of_table, plain_table
 from recframe.frames.truth import read_judged

@@ -8,8 +8,8 @@ import polars as pl
 import polars.selectors as cs
 import pyarrow as pa
 
-from recframe.arrow_tables import open_table, read_frame, sample_of
 from recframe.errors import RecframeError, quote
+from recframe.foreign import open_table, read_frame, sample_of
 from recframe.frames.columns import Columns
 from recframe.frames.tables import tidy_columns
 from recframe.options import Options

@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as kinds
 
-from recframe.arrow_tables import NULLABLE
 from recframe.errors import RecframeError, quote, shorten
+from recframe.foreign import NULLABLE
 from recframe.frames.columns import Columns
 from recframe.frames.ids import as_users
 from recframe.frames.names import has_role_name, is_infer, is_time
