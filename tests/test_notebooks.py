@@ -39,9 +39,10 @@ def executed(path, kernel):
     notebook = read(path)
     forget = new_code_cell("%reset -f")
     notebook.cells.insert(0, forget)
-    NotebookClient(
-        notebook, km=kernel, timeout=120, allow_errors=True, coalesce_streams=True
-    ).execute()
+    options = {"timeout": 120, "allow_errors": True, "coalesce_streams": True}
+    client = NotebookClient(notebook, km=kernel, **options)
+    client.execute()
+    client.kc.stop_channels()  # which it leaves to whoever has started the kernel
     notebook.cells.remove(forget)
     return notebook
 
