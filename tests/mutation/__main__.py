@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What tests import beside the package, once for all forks.
 WARM = "pandas pyarrow.parquet hypothesis.extra.numpy scipy.stats matplotlib.pyplot jinja2"
 MEMORY = 6 << 30  # which a change may make grow without end
-ARGUMENTS = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
+ARGUMENTS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
 
 
 class Room:
