@@ -43,9 +43,13 @@ FILES = ("truth", "exclude")
 QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 RESAMPLING = make_resampling(confidence=0.95, n_resamples=9_999, seed=0)
-TEST, CORRECTION = "permutation", "holm"
+HOW_DEFAULTS = {
+    "interval": RESAMPLING.interval,
+    **RESAMPLING._asdict(),
+    "test": "permutation",
+    "correction": "holm",
+}
 EITHER = Literal[Interval, OfDifferences]
-HOW_FLAGS = ("interval", "confidence", "seed", "test", "correction")
 
 
 def add_files(command: argparse.ArgumentParser) -> None:
@@ -155,7 +159,7 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
 def check_views(arguments: argparse.Namespace) -> None:
     """Raise where two views are asked for that are not one table, or what is of none of them."""
     is_comparison = arguments.baseline is not None
-    given = [name for name in HOW_FLAGS if getattr(arguments, name) is not None]
+    given = [name for name in HOW_DEFAULTS if getattr(arguments, name, None) is not None]
     if given and not arguments.summary and not is_comparison:
         raise RecframeError(f"--{given[0]} is of intervals; add --summary or --baseline")
     differences = [name for name in given if name in ("test", "correction")]
@@ -171,43 +175,35 @@ def check_views(arguments: argparse.Namespace) -> None:
 
 def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
     """Add how intervals and p-values are made."""
-    group.add_argument(
-        "--interval",
-        choices=get_args(intervals),
-        help=f"how intervals are made (default: {RESAMPLING.interval})",
-    )
-
-    def read(name: str, text: str) -> object:
-        return getattr(make_resampling(**{**RESAMPLING._asdict(), name: read_number(text)}), name)
-
-    for name, what in (
-        ("confidence", "of the intervals, between 0 and 1"),
-        ("seed", "of what is drawn at random"),
+    for name, what, choices in (
+        ("interval", "how intervals are made", get_args(intervals)),
+        ("confidence", "of the intervals, between 0 and 1", None),
+        ("seed", "of what is drawn at random", None),
+        ("test", "where p-values of differences come from", get_args(Test)),
+        (
+            "correction",
+            "how p-values are corrected for their number",
+            (*get_args(Correction), "none"),
+        ),
     ):
-        group.add_argument(
-            f"--{name}",
-            type=partial(as_usage, partial(read, name)),
-            metavar="NUMBER",
-            help=f"{what} (default: {getattr(RESAMPLING, name)})",
-        )
-    group.add_argument(
-        "--test",
-        choices=get_args(Test),
-        help=f"where p-values of differences come from (default: {TEST})",
-    )
-    group.add_argument(
-        "--correction",
-        choices=(*get_args(Correction), "none"),
-        help=f"how p-values are corrected for their number (default: {CORRECTION})",
-    )
+        help_text = f"{what} (default: {HOW_DEFAULTS[name]})"
+        if choices is not None:
+            group.add_argument(f"--{name}", choices=choices, help=help_text)
+        else:
+            read = partial(as_usage, partial(_read_resampling, name))
+            group.add_argument(f"--{name}", type=read, metavar="NUMBER", help=help_text)
+
+
+def _read_resampling(name: str, text: str) -> object:
+    """Return a number of how intervals are made, or raise where it is none."""
+    return getattr(make_resampling(**{**RESAMPLING._asdict(), name: read_number(text)}), name)
 
 
 def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     """Return how intervals and p-values are made; raise where the flags do not go together."""
-    how = {**RESAMPLING._asdict(), "test": TEST, "correction": CORRECTION}
-    for name in HOW_FLAGS:
-        if (value := getattr(arguments, name)) is not None:
-            how[name] = None if value == "none" else value
+    given = {name: getattr(arguments, name, None) for name in HOW_DEFAULTS}
+    how = HOW_DEFAULTS | {name: value for name, value in given.items() if value is not None}
+    how["correction"] = None if how["correction"] == "none" else how["correction"]
     return make_comparison(**how, intervals=intervals)
 
 

@@ -31,8 +31,7 @@ class Result(NamedTuple):
 
     shown: pd.DataFrame  # as it is printed
     by_score: pd.DataFrame  # a row for each score
-    document: Mapping[str, Any]  # all there is to know, for JSON
-    words: tuple[str, ...] = ()  # printed below the table
+    document: Mapping[str, Any]  # all there is to know, for JSON; warnings stand below the table
     corner: str | None = None  # printed above its rows
 
 
@@ -60,8 +59,7 @@ def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     if isinstance(table, Description):
         by_score, words = by_score.T.rename_axis(columns=None), {"warnings": table.warnings}
     scores = {str(score): row.to_dict() for score, row in by_score.iterrows()}
-    document = {**about, "scores": scores, **words}
-    return Result(pd.DataFrame(table), by_score, document, tuple(words.get("warnings", ())))
+    return Result(pd.DataFrame(table), by_score, {**about, "scores": scores, **words})
 
 
 def result_of_pairs(table: pd.DataFrame, means: Means, about: Mapping[str, Any]) -> Result:
@@ -187,7 +185,7 @@ def as_text(result: Result, text_format: str) -> str:
     unnamed = table.rename_axis(columns=result.corner)
     unnamed.index.names = [None if name in UNNAMED_LEVELS else name for name in table.index.names]
     lines = [unnamed.to_string(line_width=width)]
-    for number, word in enumerate(result.words):
+    for number, word in enumerate(result.document.get("warnings", ())):
         begin = "\n- " if number == 0 else "- "
         lines.append(fill(word, width or TEXT_WIDTH, initial_indent=begin, subsequent_indent="  "))
     return "\n".join(lines)

@@ -129,7 +129,14 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     baseline = find_baseline(arguments.baseline, known, "runs")
     paths = [arguments.qrels, *arguments.paths]
     with outputs(arguments, paths, arguments.per_user) as (output, each):
-        settings = read_settings(given, arguments)
+        files = {"truth": leave_unjudged(read_lines(arguments.qrels, QRELS_LINES))}
+        if arguments.exclude is not None:
+            with naming("exclude"):
+                files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
+        options = Options(**{**given, **files})
+        excluded = read_excluded(COLUMNS, options)
+        judgments = read_judgments(COLUMNS, options)
+        settings = RunSettings(judgments, excluded, options, arguments.complete)
         runs = [
             read_run(path, name, metrics, settings)
             for path, name in zip(arguments.paths, names, strict=True)
@@ -158,17 +165,6 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         for run in runs:
             _tell_unknown(run, settings)
     return DONE, f"{means.n_all:,} queries"
-
-
-def read_settings(given: dict[str, Any], arguments: argparse.Namespace) -> RunSettings:
-    """Return what the qrels, and the pairs excluded, are to every run."""
-    files = {"truth": leave_unjudged(read_lines(arguments.qrels, QRELS_LINES))}
-    if arguments.exclude is not None:
-        with naming("exclude"):
-            files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
-    options = Options(**{**given, **files})
-    excluded = read_excluded(COLUMNS, options)
-    return RunSettings(read_judgments(COLUMNS, options), excluded, options, arguments.complete)
 
 
 def leave_unjudged(qrels: pd.DataFrame) -> pd.DataFrame:
