@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path, spell
 from recframe.foreign import find_reader
-from recframe.formats.endings import PARQUET, find_format, open_rows
-from recframe.formats.rows import Rows
+from recframe.formats.endings import PARQUET, Rows, find_format, open_rows
 from recframe.frames.names import shown
 from recframe.stores.remote import Range, Remote
 

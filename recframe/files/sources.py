@@ -30,8 +30,8 @@ from recframe.files.found import (
 )
 from recframe.files.paths import find_files
 from recframe.foreign import is_of, is_source
-from recframe.formats.rows import AgainError, Known, Rows
-from recframe.formats.streams import DatasetRows, ReaderRows
+from recframe.formats.endings import Rows
+from recframe.formats.rows import AgainError, GivenRows, Known
 from recframe.frames.columns import Columns
 from recframe.lakehouse import as_dataset
 from recframe.stores.access import ENVIRONMENT, Access, is_uri, without_file
@@ -53,16 +53,16 @@ def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> lis
             f"{type(source).__name__}, which has its own"
         )
     if isinstance(source, pa.RecordBatchReader):
-        return [Found("the RecordBatchReader", {}, given=ReaderRows(source))]
+        return [Found("the RecordBatchReader", {}, given=GivenRows(source))]
     if not is_of(source, "deltalake", "DeltaTable"):
-        return _find_parquet(source) or [Found("the dataset", {}, given=DatasetRows(source))]
+        return _find_parquet(source) or [Found("the dataset", {}, given=GivenRows(source))]
     dataset, root = as_dataset(source), without_file(source.table_uri)
     if is_uri(root):
         found = _find_stored(dataset, f"{root.rstrip('/')}/")
     else:
         # Older versions of deltalake give a path, with blanks as those of URIs are.
         found = list_files(dataset, Path(root if is_uri(source.table_uri) else unquote(root)))
-    return found or [Found(source.table_uri, {}, given=DatasetRows(dataset))]
+    return found or [Found(source.table_uri, {}, given=GivenRows(dataset))]
 
 
 def _find_parquet(dataset: Any) -> list[Found]:

@@ -1,22 +1,16 @@
-"""Rows that no footer describes: what gives them, and what is known of their types so far."""
+"""Rows that no footer describes: what is known of their types so far, and those Arrow reads."""
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 FIRST_BLOCK = 1 << 20  # bytes of text that tell of which types columns are, before all is read
-WHOLE_BLOCK = 1 << 24  # the same where all is read at once
+ARROW_FILE = b"ARROW1"  # how a file of Arrow begins, and a stream does not
 
-
-class Rows(Protocol):
-    """What gives rows in blocks, all of them each time it is asked, or once."""
-
-    def read_schema(self) -> pa.Schema:
-        """Return the columns; of text, with the types of the first block."""
-
-    def iter_batches(self, names: Sequence[str], known: "Known") -> Iterator[pa.RecordBatch]:
-        """Yield these columns of all rows, in the types known; raise `AgainError` where wider."""
+Read = TypeVar("Read")
 
 
 class AgainError(Exception):
@@ -46,13 +40,70 @@ class Known:
         return AgainError()
 
 
-def read_whole(rows: Rows, known: Known | None = None) -> pa.Table:
-    """Return all rows and columns."""
-    known = known or Known(WHOLE_BLOCK)
-    schema = rows.read_schema()
+def read_until_known(read: Callable[[Known], Read], known: Known) -> Read:
+    """Return what is read once all that it takes is known."""
     while True:
-        try:
-            batches = list(rows.iter_batches(schema.names, known))
-        except AgainError:
-            continue
-        return pa.Table.from_batches(batches) if batches else schema.empty_table()
+        with suppress(AgainError):
+            return read(known)
+
+
+class GivenRows:
+    """Rows of a dataset whose files are not looked at, or of a reader, which gives them once."""
+
+    def __init__(self, given: Any) -> None:
+        self._given, self._is_read = given, False
+
+    def read_schema(self) -> pa.Schema:
+        """Return the columns."""
+        schema: pa.Schema = self._given.schema
+        return schema
+
+    def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows; raise where a reader's were read before."""
+        if not isinstance(self._given, pa.RecordBatchReader):
+            # Arrow reads many batches ahead unless it is told.
+            yield from self._given.scanner(
+                columns=list(names), batch_readahead=1, fragment_readahead=1, use_threads=False
+            ).to_batches()
+            return
+        if self._is_read:
+            raise pa.ArrowInvalid(
+                "it gives its rows once, and they have been read; scan a new reader, or a file"
+            )
+        self._is_read = True
+        for batch in self._given:
+            yield batch.select(names)
+
+
+@dataclass(frozen=True)
+class ArrowFile:
+    """A file of Arrow's own format: Feather, or a stream."""
+
+    open_file: Callable[[], Any]
+
+    def read_schema(self) -> pa.Schema:
+        """Return the columns."""
+        with self._opened() as reader:
+            schema: pa.Schema = reader.schema
+            return schema
+
+    def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows."""
+        with self._opened(names) as reader:
+            n_batches = getattr(reader, "num_record_batches", None)  # None of a stream
+            for batch in reader if n_batches is None else map(reader.get_batch, range(n_batches)):
+                yield batch.select(names)
+
+    @contextmanager
+    def _opened(self, names: Sequence[str] = ()) -> Iterator[Any]:
+        """Give what reads a file or a stream, of these columns or of all."""
+        with self.open_file() as file:
+            is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
+            file.seek(0)
+            open_reader = pa.ipc.open_file if is_file else pa.ipc.open_stream
+            reader = open_reader(file)
+            if names:
+                fields = [reader.schema.get_field_index(name) for name in names]
+                file.seek(0)
+                reader = open_reader(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
+            yield reader

@@ -144,8 +144,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         return given
     # Which frames that are given do not load.
     from recframe.disk import check_opens
-    from recframe.formats.endings import open_rows
-    from recframe.formats.rows import read_whole
+    from recframe.formats.endings import open_rows, read_whole
     from recframe.lakehouse import find_delta, open_delta
     from recframe.stores.access import ENVIRONMENT, Placed, without_file
 
@@ -176,8 +175,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
 
 def _load_stored(path: str, access: Any) -> pd.DataFrame:
     """Return what a path in a store leads to as a frame, or raise where it cannot be read."""
-    from recframe.formats.endings import open_rows
-    from recframe.formats.rows import read_whole
+    from recframe.formats.endings import open_rows, read_whole
     from recframe.lakehouse import open_delta
     from recframe.stores.listings import Listings
     from recframe.stores.store import Place

@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.formats.cells import read_cells
+from recframe.formats.endings import open_rows
 from recframe.formats.rows import AgainError, Known
 
 NONE = pa.null()
@@ -35,7 +35,10 @@ AS_TEXT = [
 
 def parse(cells, known=None):
     """Return what a column of these cells is."""
-    return read_cells("id", pa.array(cells, pa.string()), known or Known())
+    data = "id,n\n" + "".join(f"{'' if cell is None else cell},0\n" for cell in cells)
+    rows = open_rows("x.csv", lambda: io.BytesIO(data.encode()))
+    (batch,) = rows.iter_batches(["id"], known or Known())
+    return batch["id"]
 
 
 @pytest.mark.parametrize("cells", COLUMNS)

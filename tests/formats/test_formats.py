@@ -7,8 +7,8 @@ import io
 import pyarrow as pa
 import pytest
 
-from recframe.formats.endings import find_format, open_rows
-from recframe.formats.rows import Known, read_whole
+from recframe.formats.endings import find_format, open_rows, read_whole
+from recframe.formats.rows import Known
 
 
 def read(name, data, known=None):

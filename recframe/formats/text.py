@@ -1,0 +1,242 @@
+"""Text read block by block: delimited (CSV, TSV) and lines of JSON, in types of all rows."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recframe.formats.rows import FIRST_BLOCK, Known, read_until_known
+
+# A column of CSV has the first of these types that holds all its cells, else it is text.
+TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
+# What may follow each where cells of later blocks are not of it; text may follow all.
+WIDER_TYPES = {
+    pa.null(): TYPES,
+    pa.int64(): (pa.uint64(), pa.float64()),
+    pa.uint64(): (pa.float64(),),
+}
+WIDER_NUMBER = {pa.int64(): pa.float64()}  # of JSON, beside null, which all are
+TRUTHS = pa.array(["True", "TRUE", "true"])
+FALSEHOODS = pa.array(["False", "FALSE", "false"])
+NULLS = ("None", "<NA>")  # which pandas takes for null, beside those that Arrow does
+FIRST_CELLS = 64
+EXACT = 2.0**53  # up to which floats hold all integers
+PADDED = "^-?0[0-9xX]"  # "007" is not 7, nor is "0x7"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+TOO_LONG = "straddles two block boundaries"
+IN_ROW = re.compile(r" in row (\d+)")
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """A file of text whose first row names its columns."""
+
+    open_file: Callable[[], Any]
+    delimiter: str
+
+    def read_schema(self) -> pa.Schema:
+        """Return the columns, with the types of the first block."""
+        with self.open_file() as file:
+            if file.read(2) in UTF_16:
+                raise pa.ArrowInvalid("it is UTF-16 text; convert it to UTF-8")
+        return read_until_known(self._find_types, Known())
+
+    def _find_types(self, known: Known) -> pa.Schema:
+        """Return the columns, with the types of a block of this length."""
+        with self._opened(known) as reader:
+            names = reader.schema.names
+        types = dict.fromkeys(names, pa.null())
+        with self._opened(known, names) as reader:
+            cells = next((block for block in reader if block.num_rows), None)
+        if cells is not None:
+            types = {name: _read_cells(name, cells[name], Known()).type for name in types}
+        return pa.schema([(name, types[name]) for name in names])
+
+    def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows; raise `AgainError` where they need other types."""
+        with self._opened(known, names) as reader:
+            for cells in reader:
+                if cells.num_rows:
+                    columns = {name: _read_cells(name, cells[name], known) for name in names}
+                    yield pa.record_batch(columns)
+
+    @contextmanager
+    def _opened(self, known: Known, names: Sequence[str] = ()) -> Iterator[Any]:
+        """Give what reads columns, as text those that are named."""
+        from pyarrow import csv  # which `import recframe` need not load
+
+        try:
+            with self.open_file() as file:
+                reader = csv.open_csv(
+                    file,
+                    # In threads, Arrow does not say in which row something is wrong.
+                    csv.ReadOptions(use_threads=False, block_size=known.n_bytes),
+                    csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+                    csv.ConvertOptions(
+                        column_types=dict.fromkeys(names, pa.string()),
+                        include_columns=list(dict.fromkeys(names)),
+                        null_values=[*csv.ConvertOptions().null_values, *NULLS],
+                        strings_can_be_null=True,
+                    ),
+                )
+                yield reader
+        except UnicodeDecodeError as error:
+            raise pa.ArrowInvalid("its first row is not UTF-8 text") from error
+        except pa.ArrowInvalid as error:
+            if TOO_LONG in str(error):
+                raise known.lengthen() from error
+            raise
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """A file whose lines are objects of JSON; their members are the columns."""
+
+    open_file: Callable[[], Any]
+
+    def read_schema(self) -> pa.Schema:
+        """Return the columns, with the types of the first block."""
+        return read_until_known(self._find_types, Known())
+
+    def _find_types(self, known: Known) -> pa.Schema:
+        """Return the columns, with the types of a block of this length."""
+        for number, text in self._iter_lines(known):
+            return _parse(text, number).schema
+        raise pa.ArrowInvalid("it is empty")
+
+    def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
+        """Yield these columns of all rows; raise `AgainError` where they need other types."""
+        schema = self.read_schema()
+        for number, text in self._iter_lines(known):
+            for name in {*names} & {*known.types}:
+                schema = schema.set(schema.get_field_index(name), pa.field(name, known.types[name]))
+            try:
+                table = _parse(text, number, schema)
+            except pa.ArrowInvalid:
+                table = _parse(text, number)  # which tells of what types it is, or what is wrong
+                if late := [name for name in table.schema.names if name not in schema.names]:
+                    raise pa.ArrowInvalid(
+                        f"{late[0]!r} is in a line from {number} on, but in none of the first "
+                        f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
+                    ) from None
+            columns = {}
+            for name in names:
+                values = table[name] if name in table.schema.names else pa.nulls(table.num_rows)
+                columns[name] = _conform(name, values, number, known)
+            yield from pa.table(columns).combine_chunks().to_batches()
+
+    def _iter_lines(self, known: Known) -> Iterator[tuple[int, bytes]]:
+        """Yield whole lines of a file, many at a time, with the number of the first."""
+        with self.open_file() as file:
+            rest, number = b"", 1
+            data = file.read(known.n_bytes)
+            while data:
+                following = file.read(known.n_bytes)
+                rest += data
+                n_whole = rest.rfind(b"\n") + 1 if following else len(rest)
+                if n_whole == 0 and len(rest) > known.n_bytes:
+                    raise known.lengthen()
+                text, rest, data = rest[:n_whole], rest[n_whole:], following
+                if text.strip():
+                    yield number, text
+                number += text.count(b"\n")
+
+
+def _read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
+    """Return the cells of a column in the type known; raise where they show a wider one."""
+    wanted = known.types.get(name)
+    if wanted == pa.string():
+        return cells
+    kind, found = _parse_cells(cells, TYPES if wanted is None else (wanted,))
+    if wanted is None:
+        known.types[name] = kind
+    elif kind != wanted:
+        kind, _ = _parse_cells(cells, TYPES)
+        raise known.widen(name, kind if kind in WIDER_TYPES.get(wanted, ()) else pa.string())
+    return found
+
+
+def _parse_cells(cells: pa.Array, kinds: tuple[pa.DataType, ...]) -> tuple[pa.DataType, pa.Array]:
+    """Return the first of these types that all cells are of, else text, and the cells so."""
+    for kind in kinds:
+        if (found := _cast(cells, kind)) is not None:
+            return kind, found
+    # Pandas reads numbers that have blanks around them, or a plus before them.
+    trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(cells), "+")
+    for kind in () if trimmed.equals(cells) else kinds:
+        if kind != pa.bool_() and (found := _cast(trimmed, kind)) is not None:
+            return kind, found
+    return pa.string(), cells
+
+
+def _cast(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """Return cells as values of a type, or None where some are none."""
+    # Arrow parses all cells even where the first is none, and is slow to find so of each.
+    if len(cells) > FIRST_CELLS and _cast(cells[:FIRST_CELLS], kind) is None:
+        return None
+    if kind == pa.null():  # which pandas has as floats
+        return pa.nulls(len(cells), pa.float64()) if cells.null_count == len(cells) else None
+    if kind == pa.bool_():
+        is_true, is_false = pc.is_in(cells, TRUTHS), pc.is_in(cells, FALSEHOODS)
+        n_known = is_true.true_count + is_false.true_count + cells.null_count
+        return cells.cast(kind) if n_known == len(cells) else None
+    if pc.starts_with(cells, "+").true_count:
+        return None  # which Arrow takes in floats only
+    try:
+        found = cells.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+    zeros = cells.filter(pc.or_(pc.starts_with(cells, "0"), pc.starts_with(cells, "-0")))
+    if pc.match_substring_regex(zeros, PADDED).true_count:
+        return None
+    if kind == pa.float64():  # an integer that a float rounds is none
+        large = cells.filter(pc.greater_equal(pc.abs(found), EXACT))
+        if pc.match_substring_regex(large, "^-?[0-9]+$").true_count:
+            return None
+    return found
+
+
+def _parse(
+    text: bytes, number: int, schema: pa.Schema | None = None, texts: Sequence[str] = ()
+) -> pa.Table:
+    """Return lines of JSON as a table of this schema, or of the types that they show."""
+    from pyarrow import json  # which `import recframe` need not load
+
+    wanted = schema or pa.schema([(name, pa.string()) for name in texts])
+    others = "infer" if schema is None else "error"
+    try:
+        table = json.read_json(
+            pa.BufferReader(text),
+            json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            json.ParseOptions(explicit_schema=wanted, unexpected_field_behavior=others),
+        )
+    except pa.ArrowInvalid as error:
+        found = IN_ROW.search(str(error))
+        where = f", in line {number + int(found[1])}" if found else ""
+        raise pa.ArrowInvalid(IN_ROW.sub("", str(error)) + where) from error
+    # What looks like a time is text, as it stands there.
+    if times := [field.name for field in table.schema if pa.types.is_timestamp(field.type)]:
+        return _parse(text, number, None, times)
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise pa.ArrowInvalid(f"no UTF-8 text in a line from {number} on") from error
+    return table
+
+
+def _conform(name: str, values: pa.ChunkedArray, number: int, known: Known) -> pa.ChunkedArray:
+    """Return the values of a column of JSON in the type known; raise where they show another."""
+    wanted, found = known.types.setdefault(name, values.type), values.type
+    if found in (wanted, pa.null()) or WIDER_NUMBER.get(found) == wanted:
+        # What is null in all lines, pandas has as floats.
+        return values.cast(pa.float64() if wanted == pa.null() else wanted)
+    if wanted == pa.null() or WIDER_NUMBER.get(wanted) == found:
+        raise known.widen(name, found)
+    raise pa.ArrowInvalid(
+        f"{name!r} is {wanted} in lines before and {found} in some of those from line "
+        f"{number} on; write values of one type"
+    )
