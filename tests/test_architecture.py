@@ -121,7 +121,7 @@ def test_frames_load_no_other_engine():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = run.stdout.split()
 
-    assert {"files", "files.budget", "files.lines", "files.trec"} == {
+    assert {"files", "files.budget", "files.trec"} == {
         name for name in loaded if name.split(".")[0] == "files"
     }
     assert not {name.split(".")[0] for name in loaded} & OTHERS

@@ -23,8 +23,8 @@ from recframe.cli.results import (
 from recframe.console import DONE, show, tell
 from recframe.disk import identify
 from recframe.errors import RecframeError, say_where, shorten, show_path
-from recframe.files.lines import QRELS_LINES, RUN_LINES, read_lines
 from recframe.files.output import mean_of_tables, write_each
+from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import (

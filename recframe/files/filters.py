@@ -1,29 +1,23 @@
 """Filters: which rows of files are there, and which files and row groups cannot have any."""
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten, spell
 from recframe.files.found import Condition, Found, PartitionValues, RowGroup, plain_type
 from recframe.foreign import Term
 from recframe.frames.names import shown
 
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+COMPARISONS = ("==", "=", "!=", "<", "<=", ">", ">=")
 OPERATORS = (*COMPARISONS, "in", "not in")
+SEVERAL = (list, tuple, set, frozenset)
 FILTERS = spell("filters", "--filter")
 FILTERS_REQUIREMENT = (
     f"{FILTERS} must be a list of (column, operator, value), as [('day', '>=', '2026-11-01')], "
@@ -37,68 +31,116 @@ class Written(str):
     __slots__ = ()
 
 
-def check_filters(filters: Any) -> list[list[Term]] | pc.Expression | None:
-    """Return filters as lists of terms, of which all terms of one list must hold, or raise."""
-    if filters is None or isinstance(filters, pc.Expression):
-        return filters
-    if not isinstance(filters, list | tuple) or not filters:
-        raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(filters)}")
-    if all(isinstance(one, list) for one in filters):
-        lists = [[_check_term(term) for term in terms] for terms in filters]
-        if not all(lists):
-            raise RecframeError(f"{FILTERS_REQUIREMENT}, found an empty list")
-        return lists
-    return [[_check_term(term) for term in filters]]
-
-
-def _check_term(term: Any) -> Term:
-    """Return one term, or raise."""
-    if not isinstance(term, tuple) or len(term) != 3 or not isinstance(term[0], str):
-        raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(term)}")
-    name, sign, value = term
-    if sign not in OPERATORS:
-        raise RecframeError(
-            f"{FILTERS}: the operator of {quote(name)} must be one of {', '.join(OPERATORS)}, "
-            f"found {quote(sign)}"
-        )
-    if sign in COMPARISONS:
-        is_odd = isinstance(value, list | tuple | set | frozenset | dict)
-    else:
-        is_odd = not isinstance(value, list | tuple | set | frozenset)
-    if is_odd or value is None:
-        needed = "one value" if sign in COMPARISONS else "a list of values"
-        raise RecframeError(f"{FILTERS}: {quote(name)} {sign} takes {needed}, found {quote(value)}")
-    return name, sign, value
-
-
 def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Found]:
     """Return the files that may have rows that match, each with the condition on its rows.
 
     One at least is left, for its columns.
     """
-    checked = check_filters(filters)
-    if checked is None:
+    if filters is None:
         return found
-    expression = checked if isinstance(checked, pc.Expression) else _join(checked, schema)
+    expression = filters
+    if not isinstance(filters, pc.Expression):
+        lists = _check_lists(filters)
+        expression = pq.filters_to_expression(
+            [[_convert(term, schema) for term in terms] for terms in lists]
+        )
     condition = Condition(expression, _find_names(expression, schema))
-    if all(_say_all(file, condition, schema) for file in found):
-        return _pick(found, condition) or [found[0].under(condition)]
-    return [file.under(condition) for file in _leave_out(found, expression, schema) or found[:1]]
+    left = _leave_out(found, expression, schema)
+    if left and all(_decides(file, condition, schema) for file in found):
+        return left
+    return [file.under(condition) for file in left or found[:1]]
 
 
-def _say_all(file: Found, condition: Condition, schema: pa.Schema) -> bool:
+def _check_lists(filters: Any) -> list[list[Term]]:
+    """Return filters as lists of terms, of which all terms of one list must hold, or raise."""
+    if not isinstance(filters, list | tuple) or not filters:
+        raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(filters)}")
+    lists = list(filters) if all(isinstance(one, list) for one in filters) else [list(filters)]
+    if not all(lists):
+        raise RecframeError(f"{FILTERS_REQUIREMENT}, found an empty list")
+    for term in (term for terms in lists for term in terms):
+        if not isinstance(term, tuple) or len(term) != 3 or not isinstance(term[0], str):
+            raise RecframeError(f"{FILTERS_REQUIREMENT}, found {quote(term)}")
+        name, sign, value = term
+        if sign not in OPERATORS:
+            raise RecframeError(
+                f"{FILTERS}: the operator of {quote(name)} must be one of {', '.join(OPERATORS)}, "
+                f"found {quote(sign)}"
+            )
+        is_one = sign in COMPARISONS
+        if value is None or is_one == isinstance(value, (*SEVERAL, dict)[: 4 + is_one]):
+            needed = "one value" if is_one else "a list of values"
+            raise RecframeError(
+                f"{FILTERS}: {quote(name)} {sign} takes {needed}, found {quote(value)}"
+            )
+    return lists
+
+
+def _convert(term: Term, schema: pa.Schema) -> Term:
+    """Return a term whose values are Arrow's, in the type of its column."""
+    name, sign, value = term
+    if name not in schema.names:
+        near = find_near(name, schema.names)
+        also = f"; did you mean {quote(near[0])}?" if near else ""
+        raise MissingColumnError(
+            f"{FILTERS}: {quote(name)}: no such column; the files have {shown(schema.names)}{also}"
+        )
+    kind = plain_type(schema.field(name).type)
+    if sign in COMPARISONS:
+        return name, sign, _scalar(name, value, kind)
+    values = [_scalar(name, one, kind, exact=True).as_py() for one in value]
+    return name, sign, pa.array(values, kind)
+
+
+def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) -> pa.Scalar:
+    """Return a value in the type of its column, or raise where it is none."""
+    try:
+        if isinstance(value, Written) or (isinstance(value, str) and pa.types.is_temporal(kind)):
+            return _read(str(value), kind, exact=exact)
+        # A float is the nearest of the column's own precision, as everywhere.
+        is_float = pa.types.is_floating(kind) and isinstance(value, float)
+        return pa.scalar(value, kind if exact or is_float else None)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise RecframeError(
+            f"{FILTERS}: {quote(name)} is of type {kind}, which {quote(value)} is not"
+        ) from error
+
+
+def _read(text: str, kind: pa.DataType, *, exact: bool) -> pa.Scalar:
+    """Return a text as a value of a type; times are those of the column's zone."""
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        try:
+            return pc.assume_timezone(pa.scalar(text).cast(pa.timestamp(kind.unit)), kind.tz)
+        except pa.ArrowInvalid:  # it has a zone of its own
+            return pa.scalar(text).cast(kind)
+    if pa.types.is_integer(kind) and not exact and not text.lstrip("-").isdigit():
+        return pa.scalar(text).cast(pa.float64())  # as in n > 2.5
+    return pa.scalar(text).cast(kind)
+
+
+def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]:
+    """Return which columns an expression reads; raise where it cannot be evaluated."""
+    empty = schema.empty_table()
+    try:
+        empty.filter(expression)
+    except (pa.ArrowException, TypeError, KeyError) as error:
+        said = shorten(str(error).partition("\n")[0].rstrip("."))
+        raise RecframeError(
+            f"{FILTERS}: {shorten(str(expression))} cannot be evaluated: {said}"
+        ) from error
+    names = []
+    for name in schema.names:
+        try:
+            empty.drop_columns(name).filter(expression)
+        except pa.ArrowInvalid:
+            names.append(name)
+    return tuple(names)
+
+
+def _decides(file: Found, condition: Condition, schema: pa.Schema) -> bool:
     """Return whether the folders of a file say whether its rows match."""
     types = {name: value.type for name, value in file.partitions.items()}
     return all(types.get(name) == schema.field(name).type for name in condition.names)
-
-
-def _pick(found: list[Found], condition: Condition) -> list[Found]:
-    """Return the files whose rows all match, by the names of their folders."""
-    columns = {}
-    for name in condition.names:
-        said = [file.partitions[name] for file in found]
-        columns[name] = pa.array([value.as_py() for value in said], said[0].type)
-    return [found[number] for number in _find_rows(columns, len(found), condition).tolist()]
 
 
 def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema) -> list[Found]:
@@ -149,88 +191,6 @@ def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
         name: pa.repeat(said[name], n_rows) if name in said else batch[name]
         for name in condition.names
     }
-    left = _find_rows(columns, n_rows, condition)
-    return batch if len(left) == n_rows else batch.take(pa.array(left))
-
-
-def _find_rows(columns: dict[str, pa.Array], n_rows: int, condition: Condition) -> Any:
-    """Return the numbers of the rows that match, in order: Arrow may not keep it."""
-    number = "#".join(["", *columns])  # as no column is named
-    table = pa.table({**columns, number: np.arange(n_rows)})
-    return np.sort(table.filter(condition.expression)[number].to_numpy())
-
-
-def _join(lists: list[list[Term]], schema: pa.Schema) -> pc.Expression:
-    """Return lists of terms, of one of which all terms must hold, as an expression."""
-    each = [reduce(operator.and_, (_term(*term, schema) for term in terms)) for terms in lists]
-    return reduce(operator.or_, each)
-
-
-def _term(name: str, sign: str, value: Any, schema: pa.Schema) -> pc.Expression:
-    """Return one term as an expression."""
-    kind = plain_type(_field(name, schema).type)
-    if sign in COMPARISONS:
-        return COMPARISONS[sign](pc.field(name), _scalar(name, value, kind))
-    values = [_scalar(name, one, kind, exact=True) for one in value]
-    is_in = pc.field(name).isin(pa.array([one.as_py() for one in values], kind))
-    return ~is_in if sign == "not in" else is_in
-
-
-def _field(name: str, schema: pa.Schema) -> pa.Field:
-    """Return a column, or raise where there is none of this name."""
-    if name in schema.names:
-        return schema.field(name)
-    near = find_near(name, schema.names)
-    also = f"; did you mean {quote(near[0])}?" if near else ""
-    raise MissingColumnError(
-        f"{FILTERS}: {quote(name)}: no such column; the files have {shown(schema.names)}{also}"
-    )
-
-
-def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) -> pa.Scalar:
-    """Return a value in the type of its column, or raise where it is none."""
-    is_time = isinstance(value, str) and pa.types.is_temporal(kind)
-    try:
-        if isinstance(value, Written) or is_time:
-            return _read(str(value), kind, exact=exact)
-        # A float is the nearest of the column's own precision, as everywhere.
-        is_float = pa.types.is_floating(kind) and isinstance(value, float)
-        return pa.scalar(value, kind if exact or is_float else None)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise RecframeError(
-            f"{FILTERS}: {quote(name)} is of type {kind}, which {quote(value)} is not"
-        ) from error
-
-
-def _read(text: str, kind: pa.DataType, *, exact: bool) -> pa.Scalar:
-    """Return a text as a value of a type; times are those of the column's zone."""
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        try:
-            return pc.assume_timezone(pa.scalar(text).cast(pa.timestamp(kind.unit)), kind.tz)
-        except pa.ArrowInvalid:  # it has a zone of its own
-            return pa.scalar(text).cast(kind)
-    if pa.types.is_integer(kind) and not exact and not text.lstrip("-").isdigit():
-        return pa.scalar(text).cast(pa.float64())  # as in n > 2.5
-    return pa.scalar(text).cast(kind)
-
-
-def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]:
-    """Return which columns an expression reads; raise where it cannot be evaluated."""
-    empty = schema.empty_table()
-    try:
-        empty.filter(expression)
-    except (pa.ArrowException, TypeError, KeyError) as error:
-        said = shorten(str(error).partition("\n")[0].rstrip("."))
-        raise RecframeError(
-            f"{FILTERS}: {shorten(str(expression))} cannot be evaluated: {said}"
-        ) from error
-    return tuple(name for name in schema.names if _reads(expression, empty, name))
-
-
-def _reads(expression: pc.Expression, empty: pa.Table, name: str) -> bool:
-    """Return whether an expression that can be evaluated cannot be without a column."""
-    try:
-        empty.drop_columns(name).filter(expression)
-    except pa.ArrowInvalid:
-        return True
-    return False
+    row = "#".join(["", *columns])  # as no column is named; Arrow may not keep their order
+    table = pa.table({**columns, row: np.arange(n_rows)}).filter(condition.expression)
+    return batch if len(table) == n_rows else batch.take(pa.array(np.sort(table[row].to_numpy())))
