@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import RecframeError, quote, shorten, show_path
-from recframe.files.ahead import read_ahead
 from recframe.files.budget import Progress
 from recframe.files.filters import matching
 from recframe.files.footers import TEXT_COPIES, Files
 from recframe.files.found import RowGroup, is_text, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
+from recframe.stores.remote import read_ahead
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
@@ -49,7 +49,9 @@ def read_batches(
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
     found_at = {row_group.path: row_group.found for row_group in row_groups}
-    for row_group in read_ahead(row_groups, AHEAD * n_bytes, with_footers=not files.footers):
+    for row_group in read_ahead(
+        row_groups, lambda one: (one.found.remote, one.ranges), AHEAD * n_bytes
+    ):
         names = dict.fromkeys([*files.types, *row_group.found.looked_at])
         stored = [name for name in names if name not in row_group.partitions]
         n_rows = n_bytes // (ROW_BYTES + row_group.n_bytes // row_group.n_rows)

@@ -1,7 +1,6 @@
 """Parquet files: what their footers say of columns, users, rows and bytes."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -150,8 +149,7 @@ def _read_footer(found: Found, memory: int) -> File:
     if found.staged is not None:
         _, metadata, schema = found.staged
     else:
-        holding = nullcontext() if found.remote is None else found.remote.holding_footer()
-        with naming_file(found.path), holding:
+        with naming_file(found.path):
             _check_footer(found, memory)
             with open_file(found) as opened:
                 schema, metadata = opened.schema_arrow, opened.metadata

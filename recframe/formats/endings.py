@@ -13,6 +13,7 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 JSON = ("jsonl", "ndjson")
 ARROW = ("feather", "arrow", "ipc")
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # of text
+BUFFER = 1 << 20  # bytes of a compressed file that are read at once
 PARQUET = "parquet"  # as which files of other endings are read
 WHOLE_BLOCK = 1 << 24  # bytes of text, where all is read at once
 
@@ -35,7 +36,7 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
     codec = CODECS.get(path.lower().rpartition(".")[2])
 
     def open_text() -> Any:
-        return pa.CompressedInputStream(open_file(), codec) if codec else open_file()
+        return pa.input_stream(open_file(), codec, BUFFER) if codec else open_file()
 
     return JsonLines(open_text) if ending in JSON else Delimited(open_text, DELIMITERS[ending])
 

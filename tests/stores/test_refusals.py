@@ -74,7 +74,7 @@ def s3(server):
 def test_a_server_that_dies(server, s3, tmp_path):
     """What was begun is let go, and the file that was read is named."""
     runs = recframe.scan("bucket/runs", memory=1, tmp=tmp_path, filesystem=s3)
-    server.n_left = 40_000
+    server.n_left = 4_000
     refusal(lambda: runs.evaluate("recall@3"), "cannot read bucket/runs/day=.*parquet: .*")
 
     assert [] == list(tmp_path.iterdir())
