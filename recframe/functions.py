@@ -290,14 +290,8 @@ def iter_evaluate(
     ----------
     path : path, or list of paths
         Files, as in `evaluate`.
-    metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-        Names of metrics, as "precision@4", "recall@4", "r_precision".
-    memory : int or str, default "1GiB"
-        Bytes to work in, as a number or "512MiB".
-    tmp : path, default None
-        The folder of the temporary file, if one is needed.
-    progress : bool or callable, default False
-        True shows a bar; a function is called with (done, total) in rows.
+    metrics, memory, tmp, progress : str or iterable of str, int or str, path, bool or callable
+        As in `evaluate`.
     **options
         Those of `evaluate`.
 
@@ -363,13 +357,8 @@ def scan(
         looked up once, here. A path may be a URI, as ``s3://bucket/runs``: s3, gs, abfs and hdfs
         are opened by pyarrow, with the credentials that the environment has, https and others by
         fsspec (``pip install 'recframe[cloud]'``).
-    memory : int or str, default "1GiB"
-        Bytes to work in, as a number or "512MiB"; see `evaluate`.
-    tmp : path, default None
-        The folder of the temporary file that rows are parted in by user where they neither fit
-        `memory` nor come in order of users. None: the system's.
-    progress : bool or callable, default False
-        True shows a bar; a function is called with (done, total) in rows.
+    memory, tmp, progress : int or str, path, bool or callable
+        As in `evaluate`.
     storage_options : dict, default None
         What fsspec opens URIs with, as pandas has it: ``{"key": …, "secret": …}`` of s3. URIs of
         `truth` and `exclude` are opened with it too. No message shows it.
@@ -521,25 +510,15 @@ def summary(
     per_user : DataFrame
         A row for each user, in the index; columns (score, metric), as `evaluate` and
         `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does.
-    confidence : float, default 0.95
-        The confidence of the intervals, in (0, 1).
-    n_resamples : int, default 9999
-        The number of samples that "bootstrap" draws, from 1 to 1,000,000.
-    seed : int, default 0
-        The seed of its random numbers.
-    interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
-        As in `df.rec.summary`; `recframe.uncertainty` explains them.
-    by : Series, label, or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.summary`; or an index level.
-    weights : Series, default None
-        What each user counts, 0 or more, indexed by user, as in `df.rec.summary`.
+    confidence, n_resamples, seed, interval : float, int, int, str
+        As in `df.rec.summary`; `recframe.uncertainty` explains the intervals.
+    by, weights : Series, label, or list of them, default None
+        As in `df.rec.mean`, of Series indexed by user; `by` may be an index level.
 
     Returns
     -------
     DataFrame
-        Index: (score, metric), within segments if there are any. Columns: mean, low, high, n_users,
-        interval, standard_error, and where there are any n_undefined. Values of a metric that the
-        table does not have of a score are NaN.
+        As of `df.rec.summary`. Values of a metric that the table does not have of a score are NaN.
 
     Raises
     ------
@@ -588,30 +567,17 @@ def compare(
     per_user : DataFrame
         A row for each user, in the index; columns (score, metric), as `evaluate` and
         `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does.
-    baseline : label, list of labels, or "all", default None
-        The score to compare with; None: the first. A list: each of them. "all": every pair.
-    test : {"permutation", "ttest", "wilcoxon"}, default "permutation"
-        Where the two-sided p-value comes from.
-    correction : {"holm", "bonferroni", "fdr_bh", "max_t"} or None, default "holm"
-        How p-values are corrected for the number of rows.
-    confidence : float, default 0.95
-        The confidence of the intervals, in (0, 1).
-    n_resamples : int, default 9999
-        The number of samples and of sign patterns drawn, from 1 to 1,000,000.
-    seed : int, default 0
-        The seed of the random numbers.
-    interval : {"auto", "tango", "skewed", "t", "bootstrap"}, default "auto"
-        As in `df.rec.compare`; `recframe.uncertainty` explains them.
-    by : Series, label, or list of them, default None
-        What parts users into segments, indexed by user, as in `df.rec.compare`; or an index level.
-    weights : Series, default None
-        What each user counts, 0 or more, indexed by user, as in `df.rec.compare`.
+    baseline, test, correction : label or list of labels, str, str or None
+        As in `df.rec.compare`.
+    confidence, n_resamples, seed, interval : float, int, int, str
+        As in `df.rec.compare`; `recframe.uncertainty` explains the intervals.
+    by, weights : Series, label, or list of them, default None
+        As in `df.rec.mean`, of Series indexed by user; `by` may be an index level.
 
     Returns
     -------
     DataFrame
-        Index: (score, metric), or (baseline, score, metric) where `baseline` is a list or "all",
-        within segments if there are any. Columns: those of `df.rec.compare`.
+        As of `df.rec.compare`.
 
     Raises
     ------

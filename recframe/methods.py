@@ -777,10 +777,8 @@ class RankingMethods(ABC, Generic[Table]):
         k : int or iterable of int, default None
             The cut-offs, each 1 or more; a number means all from 1 to it. None: from 1 to 50, but
             under ``short="raise"`` no further than the shortest ranking.
-        by : label, Series or list of them, default None
-            What parts users into segments, as in `mean`.
-        weights : label or Series, default None
-            What each user counts, as in `mean`.
+        by, weights : label, Series or list of them, default None
+            Segments, and what each user counts, as in `mean`.
 
         Returns
         -------
@@ -842,10 +840,8 @@ class RankingMethods(ABC, Generic[Table]):
             "wilson" is for values that are all 0 or 1, "skewed" Student's t corrected for skewness,
             "t" without, "bootstrap" the percentile bootstrap; the last two are too narrow for few
             users. "auto" takes "wilson" where it can, else "skewed".
-        by : label, Series or list of them, default None
-            What parts users into segments, as in `mean`.
-        weights : label or Series, default None
-            What each user counts, as in `mean`; intervals are of users drawn with their weights.
+        by, weights : label, Series or list of them, default None
+            As in `mean`; intervals are of users drawn with their weights.
 
         Returns
         -------
@@ -912,19 +908,13 @@ class RankingMethods(ABC, Generic[Table]):
             How p-values are corrected for the number of rows. "max_t" flips a user's signs in all
             rows at once: where metrics say much the same, it finds more than "holm". None: not
             at all.
-        confidence : float, default 0.95
-            The confidence of the intervals, in (0, 1).
-        n_resamples : int, default 9999
-            The number of samples and of sign patterns drawn, from 1 to 1,000,000.
-        seed : int, default 0
-            The seed of the random numbers: the same seed, the same table.
+        confidence, n_resamples, seed : float, int, int
+            As in `summary`; `n_resamples` is also the number of sign patterns drawn.
         interval : {"auto", "tango", "skewed", "t", "bootstrap"}, default "auto"
             As in `summary`, of differences. "tango" is for those of values that are 0 or 1; "auto"
             takes it where it can, else "skewed".
-        by : label, Series or list of them, default None
-            What parts users into segments, as in `mean`; each is compared and corrected by itself.
-        weights : label or Series, default None
-            What each user counts, as in `summary`; "wilcoxon" takes none.
+        by, weights : label, Series or list of them, default None
+            As in `summary`; each segment is corrected by itself, and "wilcoxon" takes no weights.
 
         Returns
         -------
