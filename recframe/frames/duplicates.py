@@ -26,14 +26,8 @@ REMEDY = (
 class Folded(NamedTuple):
     """The rows before those of one pair became one.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows,), int
-        Their positions in the frame.
-    pair : ndarray of shape (n_rows,), int
-        The position of each one's pair among the pairs.
-    scores : dict
-        As those of `Interactions`, of these rows.
+    They are positions in the frame; `pair` is the position of each one's pair among the pairs, and
+    `scores` are as those of `Interactions`, of these rows.
     """
 
     rows: Array

@@ -41,14 +41,9 @@ ALL_USERS = "all"  # the index label where the frame is one ranking
 
 
 class Judged(NamedTuple):
-    """Which rows truth holds, relevant or not.
+    """Whether truth holds each row, relevant or not.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows,), bool
-        Whether truth holds a row.
-    n_others : ndarray of shape (n_users,), int
-        Items that truth holds, that are not relevant and not among these rows.
+    `n_others` are each user's items that truth holds, not relevant and not among these rows.
     """
 
     rows: Array

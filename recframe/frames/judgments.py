@@ -51,14 +51,9 @@ NO_ROWS = {  # and what that means
 
 
 class Matches(NamedTuple):
-    """Where pairs are in a frame.
+    """Where pairs are in a frame: for each match a pair, and a row of the frame that has it.
 
-    Parameters
-    ----------
-    user : ndarray of shape (n_pairs,), int
-        The user of each pair among those of the frame, -1 for none.
-    pair, row : ndarray of shape (n_matches,), int
-        A pair and a row of the frame that has it, for each match.
+    `user` is the user of each pair among those of the frame, -1 for none.
     """
 
     user: Array
@@ -73,15 +68,7 @@ class Matches(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of a user and an item, which may repeat.
-
-    Parameters
-    ----------
-    users : Users
-        The users of the pairs.
-    item : Ids
-        The item of each pair.
-    """
+    """Pairs of a user and an item, which may repeat."""
 
     users: Users
     item: Ids
@@ -118,18 +105,10 @@ def note_matches(
 
 
 class Judgments(NamedTuple):
-    """Truth: distinct pairs of a user and an item, and which are relevant.
+    """Truth: distinct pairs of a user and an item, and whether each is relevant.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        The pairs.
-    relevant : ndarray of shape (n_pairs,), bool
-        Whether each is relevant.
-    find_gains : callable, default None
-        Returns what relevant items add to nDCG; None: 1 each.
-    find_grades : callable, default None
-        Returns the relevance of each pair, as truth has it; None: every pair is relevant.
+    `find_gains` returns what relevant items add to nDCG (None: 1 each), `find_grades` the relevance
+    of each pair, as truth has it (None: every pair is relevant).
     """
 
     pairs: Pairs
@@ -289,12 +268,7 @@ class Side(NamedTuple):
 class Candidates:
     """Leaves rows out of a frame, or of one part after another.
 
-    Parameters
-    ----------
-    columns : Columns
-        The labels of the frame.
-    excluded, judged : Pairs or None
-        The pairs whose rows are left out, and those whose rows alone are not; None: no row is.
+    Those of excluded pairs are left out, and those of no judged pair; None: no row is.
     """
 
     def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:

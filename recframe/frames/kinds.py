@@ -179,17 +179,6 @@ def rank_as_text(ids: pd.Index[Any], label: Hashable) -> Array:
 
     Numbers are written in decimals, whole ones without a point. Raise where two ids of the column
     of this label are written alike.
-
-    Parameters
-    ----------
-    ids : Index of shape (n_ids,)
-        Distinct ids without nulls.
-    label : hashable
-        The column that has them.
-
-    Returns
-    -------
-    ndarray of shape (n_ids,), int
     """
     try:
         texts = pa.array(ids, from_pandas=True)

@@ -27,16 +27,9 @@ Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
 
 
 class Gains(NamedTuple):
-    """The gains of rows, and of relevant items that have none.
+    """The gain of each row, which is never looked at of one that is not relevant.
 
-    Parameters
-    ----------
-    gain : ndarray of shape (n_rows,), real
-        The gain of each relevant row; of others it is never looked at.
-    user : ndarray of shape (n_unlisted,), int
-        The users of relevant items that have no row.
-    unlisted : ndarray of shape (n_unlisted,), float
-        The gains of these.
+    `user` and `unlisted` are the users of relevant items that have no row, and their gains.
     """
 
     gain: Array

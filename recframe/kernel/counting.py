@@ -55,20 +55,7 @@ def count(
 
     In expectation `tied` is the number of rows in the tie. Every other rule orders tied rows:
     `above` counts all rows before this one, and `tied` is 1. With a depth, rows below it are left
-    out.
-
-    Parameters
-    ----------
-    ranker : Ranker
-        The ranker of the rows.
-    users : slice
-        The users.
-    rule : TieRule
-        The order of tied rows.
-    n_unlisted : ndarray of shape (n_users,), int
-        Relevant items of each user of all that have no row.
-    depth : Depth, default None
-        How far down rankings are looked at.
+    out. `n_unlisted` are the relevant items of each user of all that have no row.
     """
     counts = [
         _count(ranked, rule, n_unlisted[ranked.users], depth) for ranked in ranker.slices(users)

@@ -171,10 +171,8 @@ class Ranker:
 
     Parameters
     ----------
-    rankings : Rankings
-        The rows.
-    rule : TieRule
-        The order of tied rows.
+    rankings, rule : Rankings, TieRule
+        The rows, and the order of tied ones.
     by_row : bool, default False
         Whether ranked rows are marked by the row, not by its grade.
     """

@@ -298,11 +298,9 @@ def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> 
     """
     Return mean(COLUMN)@k = the sum of a column over the first k rows / k, of every user.
 
-    The column is numeric or boolean, True being 1; it is named as in ``mean(price)@10``, or in
-    quotes, with those inside doubled, where its name has brackets, commas, quotes, @ or =. Which
-    rows are relevant does not count. Of the rows tied across the cut each adds its chance to be
-    above it times its value. Rows that are not there add 0; under ``short="shrink"`` a user with
-    n < k ranked rows is divided by n, and with n = 0 the value is NaN (or `zero_division`).
+    Of the rows tied across the cut each adds its chance to be above it times its value. Rows that
+    are not there add 0; under ``short="shrink"`` a user with n < k ranked rows is divided by n, and
+    with n = 0 the value is NaN (or `zero_division`). `recframe.evaluate` says how it is named.
 
     See Also
     --------

@@ -137,10 +137,8 @@ def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
 
     Parameters
     ----------
-    relevant, score : array_like of shape (n,)
-        Whether each observation is relevant, 0/1 or bool, and its score, higher first; no NaN.
-    k : int
-        The cut-off, in [1, n].
+    relevant, score, k : array_like of shape (n,), array_like of shape (n,), int
+        As in `precision_at_k`.
 
     Returns
     -------
@@ -176,7 +174,7 @@ def r_precision(relevant: ArrayLike, score: ArrayLike) -> float:
     Parameters
     ----------
     relevant, score : array_like of shape (n,)
-        Whether each observation is relevant, 0/1 or bool, and its score, higher first; no NaN.
+        As in `precision_at_k`.
 
     Returns
     -------

@@ -67,18 +67,8 @@ def rank_ideal(
 ) -> Ideal:
     """Return the grades of rows and the ideal rankings of users.
 
-    Parameters
-    ----------
-    relevant : ndarray of shape (n_rows,), bool
-        Whether each row is relevant.
-    codes : ndarray of shape (n_rows,), int
-        The user of each row.
-    n_users : int
-        All users.
-    gain : ndarray of shape (n_rows,), real
-        The gain of each relevant row.
-    user, unlisted : ndarray of shape (n_unlisted,)
-        The users of relevant items that have no row, and their gains.
+    `codes` are the users of rows, and `gain` is read where they are relevant; `user` and `unlisted`
+    are the users of relevant items that have no row, and their gains.
     """
     rows = np.flatnonzero(relevant)
     found = np.append(gain[rows], unlisted)
