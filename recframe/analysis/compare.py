@@ -3,6 +3,7 @@
 import math
 import sys
 import warnings
+from bisect import bisect_left
 from collections.abc import Hashable, Iterator
 from itertools import combinations
 from numbers import Real
@@ -34,6 +35,7 @@ Test = Literal["permutation", "ttest", "wilcoxon"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
 UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
 POWER, ALPHA = 0.8, 0.05
+MOST_USERS = 1 << 60
 
 
 class Comparison(NamedTuple):
@@ -80,7 +82,7 @@ class ScorePairs(NamedTuple):
         if not self.are_several:
             table = table.droplevel("baseline")
             table.columns.name = f"baseline: {as_text(scores[self.pairs[0][0]])}"
-        return WideTable(table)
+        return table
 
 
 def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
@@ -306,23 +308,20 @@ def plan_table(
                 "detectable": detectable(deviation, len(differences), power, alpha),
             }
         )
-    return pairs.table(rows).astype({"n_needed": "Int64"})
+    return WideTable(pairs.table(rows).astype({"n_needed": "Int64"}))
 
 
 def _count_needed(deviation: float, difference: float, power: float, alpha: float) -> int | None:
     """Return the fewest users that show a difference; None where nothing is known of them."""
     if not deviation > 0:
         return None
-    enough, too_few = 2, 1
-    while detectable(deviation, enough, power, alpha) > difference:
-        enough, too_few = 2 * enough, enough
-        if enough > 1 << 60:
-            raise RecframeError(
-                f"difference must be one that some users could show, found {quote(difference)}, "
-                f"where users' differences deviate by {deviation:g}"
-            )
-    while enough - too_few > 1:
-        middle = (enough + too_few) // 2
-        is_enough = detectable(deviation, middle, power, alpha) <= difference
-        enough, too_few = (middle, too_few) if is_enough else (enough, middle)
-    return enough
+    counts = range(2, MOST_USERS + 1)
+    found = bisect_left(
+        counts, True, key=lambda n: detectable(deviation, n, power, alpha) <= difference
+    )
+    if found == len(counts):
+        raise RecframeError(
+            f"difference must be one that some users could show, found {quote(difference)}, "
+            f"where users' differences deviate by {deviation:g}"
+        )
+    return counts[found]

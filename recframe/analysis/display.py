@@ -74,8 +74,8 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 def without_zeros(table: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
-    """Return a table without those of these columns that hold zeros only."""
-    return table.drop(columns=[label for label in labels if not table[label].any()])
+    """Return a wide table without those of these columns that hold zeros only."""
+    return WideTable(table.drop(columns=[label for label in labels if not table[label].any()]))
 
 
 class CurveTable(pd.DataFrame):

@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import CurveTable, WideTable, without_zeros
+from recframe.analysis.display import CurveTable, without_zeros
 from recframe.analysis.intervals import find_range, mean_interval, spread_by, with_weight
 from recframe.analysis.resampling import Resampling
 from recframe.errors import RecframeError, quote
@@ -106,4 +106,4 @@ def summary_table(
             "n_undefined": per_user.isna().sum(),
         }
     )
-    return WideTable(without_zeros(table, ["n_undefined"]))
+    return without_zeros(table, ["n_undefined"])
