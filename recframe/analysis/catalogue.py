@@ -13,7 +13,6 @@ import pandas as pd
 from recframe.errors import RecframeError, option, quote, say_where, spell
 from recframe.foreign import frame_error, is_table, load_table, read_frame
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
-from recframe.frames.ids import Ids
 from recframe.frames.interactions import Interactions
 from recframe.frames.matrices import as_array, as_ids, check_unmasked
 from recframe.frames.names import is_same, list_labels
@@ -79,8 +78,11 @@ def count_shown(
         room = np.minimum(k + 1 - first, size)
         chosen, among = np.where(room == size, 1, room), np.where(room == size, 1, size)
         kept = np.flatnonzero(has_list[user])
-        row, length = row[kept], length[user[kept]]
-        rows.append(_count(item._replace(codes=item.codes[row]), chosen[kept], among[kept], length))
+        number, code, *values = _find_kinds(
+            item.codes[row[kept]], chosen[kept], among[kept], length[user[kept]]
+        )
+        cells = [item.ids.take(code), *values, np.bincount(number, minlength=len(code))]
+        rows.append(pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False))
         n_lists.append(int(has_list.sum()))
     return in_cells([Shown(rows, n_lists, pd.Series(item.distinct()) if with_items else None)])
 
@@ -120,7 +122,7 @@ def catalogue_table(
 
 
 def _find_kinds(*columns: Array) -> list[Array]:
-    """Return the kind of each row, a whole number, and what the kinds differ in.
+    """Return the kind of each row, a whole number, and what kinds have in these columns.
 
     Kinds are in the order of these values, which does not depend on that of the rows.
     """
@@ -128,20 +130,6 @@ def _find_kinds(*columns: Array) -> list[Array]:
     row = np.empty(len(distinct), np.int64)
     row[number] = np.arange(len(number))  # one of each kind, whichever
     return [number, *(column[row] for column in columns)]
-
-
-def _count(item: Ids, *columns: Array) -> pd.DataFrame:
-    """Return how many rows have the same item, chance and length of the list."""
-    codes, ids, *_ = item
-    kind, *values = _find_kinds(*columns)
-    n_kinds = max(1, len(values[0]))
-    kind += codes.astype(np.int64) * n_kinds  # codes of categories may have 8 bits
-    if kind.max(initial=0) < 1 << 31:
-        kind = kind.astype(np.int32)  # sorted in half the time
-    distinct, n_rows = np.unique(kind, return_counts=True)
-    code, kind = np.divmod(distinct, n_kinds)
-    cells = [ids.take(code), *(column[kind] for column in values), n_rows]
-    return pd.DataFrame(dict(zip([*KEYS, "n"], cells, strict=True)), copy=False)
 
 
 def _figures(
@@ -177,17 +165,13 @@ def _figures(
     ranks = np.arange(n_items - len(shares) + 1, n_items + 1)
     parts = shares / total if total else shares
     unequal = math.fsum((2 * ranks - n_items - 1) * shares)
+    most_unequal = (n_items - 1) * total
     return [
-        _divide(math.fsum(-np.expm1(missed)), n_items, zero_division),
-        _divide(unequal, (n_items - 1) * total, zero_division),
+        math.fsum(-np.expm1(missed)) / n_items if n_items else zero_division,
+        unequal / most_unequal if most_unequal else zero_division,
         0.0 - math.fsum(parts * np.log2(parts)) if total else zero_division,
         1 - min(together / (k * n_pairs), 1.0) if n_pairs else zero_division,
     ]
-
-
-def _divide(numerator: float, denominator: float, zero_division: float) -> float:
-    """Return the quotient, `zero_division` where the denominator is 0."""
-    return numerator / denominator if denominator else zero_division
 
 
 REQUIRED = "a list or Series of ids, a frame with a column of them, or their number"

@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.names import check_label, leave_out
+from recframe.frames.names import check_label
 from recframe.frames.tables import in_cells, make_columns, tidy_table
 from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
@@ -45,11 +45,8 @@ class Grouping(NamedTuple):
 
     @property
     def labels(self) -> list[Hashable]:
-        """The columns of the frame that are read for it, each once."""
-        labels: list[Hashable] = []
-        for own in self.all:
-            labels += leave_out([own.label] if own.given is None else [], labels)
-        return labels
+        """The columns of the frame that are read for it."""
+        return [own.label for own in self.all if own.given is None]
 
 
 def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None:

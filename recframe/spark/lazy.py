@@ -143,9 +143,9 @@ def name_results(
                 f"the column {quote(label)} has the name of one of the result; rename it"
             )
     types = [source.rows.schema[name].dataType for name in names] or [kinds.StringType()]
-    types += [kinds.DoubleType() if at else kinds.StringType() for at in range(len(added))]
-    if len(added) == 1:  # the rank
-        types[-1] = kinds.DoubleType()
+    for label in added:
+        is_text = label in ("score", "ranked_by")
+        types.append(kinds.StringType() if is_text else kinds.DoubleType())
     fields = [kinds.StructField(f"r{at}", kind) for at, kind in enumerate(types)]
     return ResultColumns(kinds.StructType(fields), [*own, *added], [f"r{at}" for at in users])
 
