@@ -128,10 +128,7 @@ def as_arrays(columns: Sequence[Any], types: Sequence[pa.DataType]) -> list[pa.A
 
 
 def as_tidy(per_user: pd.DataFrame, ids: Sequence[pa.DataType]) -> list[pa.Array]:
-    """Return a per-user table as columns with a row for each user and score.
-
-    Those of users, whose types are given, stand first.
-    """
+    """Return a per-user table as columns, those of users, whose types are given, first."""
     scores = list(per_user.columns.unique("score"))
     shape = len(per_user) * len(scores), per_user.shape[1] // len(scores)
     cells = per_user.to_numpy().reshape(shape)

@@ -35,10 +35,7 @@ TEXT_LABELS = ("score", "metric", "baseline", "interval", "test")
 
 
 class UserRows(NamedTuple):
-    """Rows of which those of a user are in one partition, and what their columns are.
-
-    Users in results have the types of the columns `ids`, of the frame or of truth.
-    """
+    """Rows of which those of a user are in one partition, and columns that have users' types."""
 
     rows: Any
     layout: tasks.PartitionLayout

@@ -47,8 +47,8 @@ def run(
 class PartitionLayout(NamedTuple):
     """What the columns of a partition are: names there, and the labels that they stand for.
 
-    Where there are rows of others `beside` those of the frame, by option, the column `SIDE` tells
-    them apart. The labels of `others` are of columns of the frame that are not there.
+    The column `SIDE` tells rows of others `beside`, by option, from those of the frame. The labels
+    of `others` are of columns of the frame that are not there.
     """
 
     frame: dict[str, Hashable]
@@ -69,10 +69,9 @@ class PartitionLayout(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is made of the rows of every partition, and how it is handed back.
+    """What is made of every partition, and the names of its columns.
 
-    That is by columns of these `names`, those of users in the types of the columns `ids`; where
-    the result `is_checked`, with those of `CELL_TYPES`.
+    Users have the types of the columns `ids`; where it `is_checked`, `CELL_TYPES` are added.
     """
 
     layout: PartitionLayout
@@ -154,10 +153,7 @@ def check_beside(table: pa.Table, names: list[str]) -> pa.Table:
 
 
 def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
-    """Return results without what was added to check them.
-
-    Raise where those of a user come from several partitions.
-    """
+    """Return results that were checked, or raise where a user's are of several partitions."""
     table = table.filter(pc.is_null(table[CELL]))
     of_users = table.group_by([*users, PARTITION]).aggregate([]).drop_null()
     counts = of_users.group_by(users).aggregate([(PARTITION, "count")])
