@@ -126,7 +126,7 @@ def test_the_route_is_known_beforehand(frame, change, memory, route, tmp_path):
     path = tmp_path / "run.parquet"
     CHANGES[change](frame).to_parquet(path, row_group_size=80, index=False)
 
-    assert route == plan_blocks(open_files(path, Options(), memory), memory).route
+    assert route == plan_blocks(open_files(path, Options(), memory)).route
 
 
 ROUTES = {  # how rows come, in what memory, and whether footers say what users there are

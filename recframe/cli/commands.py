@@ -32,14 +32,15 @@ from recframe.cli.results import find_baseline, give, result_of_figures, view, v
 from recframe.console import DONE, count_of, tell
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.budget import check_limits
+from recframe.files.footers import Files
 from recframe.files.output import Means, Target, check_apart, list_files, whole_file, write_each
-from recframe.files.plans import ROUTES
+from recframe.files.plans import ROUTES, plan_blocks
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metrics
 from recframe.options import DEFAULTS, MEANINGS, Options
-from recframe.scanned import Opened, ScannedRecAccessor, scan_source
+from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores.access import Address, show_uri
 
 NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
@@ -141,7 +142,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
         known = {} if arguments.baseline is None else {str(score): score for score in rec.scores}
         baseline = find_baseline(arguments.baseline, known, "score columns")
         grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
-        columns, about = opened[0].files.columns, describe_run(arguments, options, opened[0])
+        columns, about = opened[0].columns, describe_run(arguments, options, opened[0])
         with ExitStack() as stack:
             stack.enter_context(closing(tables))
             if each is not None:
@@ -168,7 +169,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         table = rec.describe(arguments.k)
         about = describe_run(arguments, options, opened[0])
         give(result_of_figures(table, {**about, "k": arguments.k}), arguments, output)
-    return DONE, f"{opened[0].files.rows_said} rows"
+    return DONE, f"{opened[0].rows_said} rows"
 
 
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
@@ -180,11 +181,11 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     with outputs(arguments, rec.paths, beside=beside) as (output, _):
         items = load_frame("items", items) if beside else items
         table = rec.catalogue(arguments.k, items)
-        known = read_catalogue(items, opened[0].files.columns)
+        known = read_catalogue(items, opened[0].columns)
         about = describe_run(arguments, options, opened[0])
         about |= {"k": arguments.k, "items": None if known is None else known.n_items}
         give(result_of_figures(table, about), arguments, output)
-    return DONE, f"{opened[0].files.rows_said} rows"
+    return DONE, f"{opened[0].rows_said} rows"
 
 
 def _read_options(arguments: Namespace) -> Options:
@@ -200,18 +201,18 @@ def _read_options(arguments: Namespace) -> Options:
     return Options(**options)
 
 
-def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Opened]]:
+def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Files]]:
     """Return the accessor to the files that are asked for, and what will hold them once open.
 
     Then it is also said, if asked, what will be read and how.
     """
-    opened: list[Opened] = []
+    opened: list[Files] = []
 
-    def note(found: Opened) -> None:
+    def note(found: Files) -> None:
         opened.append(found)
         if not arguments.verbose:
             return
-        paths, columns = found.paths, found.files.columns
+        paths, columns = found.paths, found.columns
         which = f": {paths[0]}" if paths else ""
         which += f" … {paths[-1]}" if len(paths) > 1 else ""
         tell(f"{found.size}{shorten(which)}")
@@ -219,8 +220,8 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
         said = [f"{role} {label!r}" for role, label in roles.items() if label is not None]
         scores = ", ".join(map(repr, columns.scores))
         tell(f"columns: {', '.join(said)}, score {shorten(scores)}")
-        if (route := found.route) is not None:
-            tell(f"read {ROUTES[route]}, within {found.memory:,} bytes")
+        if found.n_rows:
+            tell(f"read {ROUTES[plan_blocks(found).route]}, within {found.memory:,} bytes")
 
     is_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it was closed
     limits = check_limits(arguments.memory, arguments.tmp, is_terminal and not arguments.quiet)
@@ -228,15 +229,15 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
     return scan_source("", arguments.paths, options, limits, filters=filters, note=note), opened
 
 
-def describe_run(arguments: Namespace, options: Options, opened: Opened) -> dict[str, Any]:
+def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[str, Any]:
     """Return what is to know of a run beside its results."""
-    files, columns = opened.files, opened.files.columns
+    columns = files.columns
     return {
         "recframe": __version__,
         "command": arguments.run.__name__.removeprefix("run_"),
         "paths": arguments.paths,
         "filters": [text for text, _ in arguments.filter],
-        "rows": None if files.has_conditions else files.n_rows,  # before any is read
+        "rows": None if files.is_filtered else files.n_rows,  # before any is read
         "columns": {
             "user": columns.user,
             "item": columns.item,

@@ -18,12 +18,11 @@ import pyarrow.parquet as pq
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.budget import Progress
 from recframe.files.filters import matching
-from recframe.files.footers import TEXT_COPIES, Files
-from recframe.files.found import RowGroup, is_text, naming_file, open_file
+from recframe.files.footers import ROW_BYTES, TEXT_COPIES, Files
+from recframe.files.found import TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
 from recframe.stores.remote import read_ahead
 
-ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
 AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
@@ -54,7 +53,7 @@ def read_batches(
     ):
         names = dict.fromkeys([*files.types, *row_group.found.looked_at])
         stored = [name for name in names if name not in row_group.partitions]
-        n_rows = n_bytes // (ROW_BYTES + row_group.n_bytes // row_group.n_rows)
+        n_rows = n_bytes * row_group.n_rows // row_group.n_bytes
         n_rows, n_left = max(1, min(MOST_ROWS, n_rows)), row_group.n_rows
         with naming_file(row_group.path):
             file = opened(row_group.path, row_group.coded)
@@ -96,14 +95,14 @@ def _conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         values = array.dictionary
         values = values if values.type == wanted else values.cast(wanted)
-        if not is_text(wanted):
+        if wanted not in TEXTS:
             return values.take(array.indices)
         # Files that name their categories may have narrower codes, each its own.
         codes = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), values)
         return without_unused(codes) if len(values) > len(codes) else codes
     # Even a cast that changes nothing takes a time that tiny files notice.
     array = array if array.type == wanted else array.cast(wanted)
-    return array.dictionary_encode() if is_text(wanted) else array
+    return array.dictionary_encode() if wanted in TEXTS else array
 
 
 def without_unused(array: pa.DictionaryArray) -> pa.DictionaryArray:

@@ -29,7 +29,7 @@ from recframe.files.batches import (
 )
 from recframe.files.budget import Limits, Progress, writing_to
 from recframe.files.footers import Files
-from recframe.files.plans import bytes_of, plan_blocks, row_bytes_of
+from recframe.files.plans import plan_blocks
 from recframe.foreign import NULLABLE
 from recframe.kernel.threads import Array, n_processors
 
@@ -47,15 +47,15 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
     """
     if files.n_rows == 0:
         return
-    route, row_groups, memory = plan_blocks(files, limits.memory)
-    reads = read_batches(files, row_groups, memory // 24, progress)
+    route, row_groups, memory = plan_blocks(files)
+    reads = read_batches(files, row_groups, memory // 16, progress)
     if route == "sweep":
         blocks = _sweep(files, reads, memory)
         yield from next_ahead(make_frame(block, files) for block in blocks)
         return
     batches = (batch for _, batch in reads)
     if route == "spill":
-        limits, n_bytes = limits._replace(memory=memory), bytes_of(files, row_groups)
+        limits, n_bytes = limits._replace(memory=memory), sum(one.n_bytes for one in row_groups)
         yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
     elif len(frame := make_frame(batches, files)):
         yield frame
@@ -69,7 +69,7 @@ def iter_frames(
     Of several columns that tell users apart it is the id in the first.
     """
     row_groups = [row_group for row_group in files.row_groups if row_group.may_have(user)]
-    for _, batch in read_batches(files, row_groups, memory // 24, progress):
+    for _, batch in read_batches(files, row_groups, memory // 16, progress):
         frame = make_frame([batch], files)
         texts = frame.select_dtypes("category")
         yield frame.astype({label: texts[label].cat.categories.dtype for label in texts})
@@ -96,7 +96,7 @@ def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
 def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa.RecordBatch]]:
     """Yield the rows of users that no later row group has, as soon as there are enough of them."""
     held: list[Read] = []
-    user, row_bytes = files.users[0], row_bytes_of(files)
+    user, row_bytes = files.users[0], files.row_bytes
     n_held = n_carried = 0
     for row_group, batch in reads:
         # With this true of every row group, no user can come back after its block.
@@ -107,7 +107,7 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
                 "file anew"
             )
         enough = max(min(MOST_ROWS * row_bytes, memory // 2), 2 * n_carried)
-        is_full = n_held >= enough or n_held + bytes_of(files, [row_group]) > memory
+        is_full = n_held >= enough or n_held + row_group.n_bytes > memory
         if is_full and held and held[-1][0] is not row_group:
             done, held = _split(held, user, row_group.low)
             # The plan has a quarter of the memory free then, so that this is rarely done.
@@ -164,11 +164,11 @@ def _spilled(
     n_least = 1 + n_rows // BUCKET_ROWS
     n_buckets = min(MAX_BUCKETS, max(n_least, 1 + (n_bytes - 1) // max(1, memory // 4)))
     with closing(Spill(limits.folder, files.users, n_buckets, level)) as spill:
-        pieces = next_ahead(gather(batches, memory // 24))
+        pieces = next_ahead(gather(batches, memory // 16))
         for parts in run_ahead(spill.divide, pieces, n_threads):
             spill.add(parts)
             progress.report()
-        sizes = spill.n_bytes + spill.n_rows * row_bytes_of(files)
+        sizes = spill.n_bytes + spill.n_rows * files.row_bytes
         # One giant user cannot be parted.
         again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)
         whole = np.flatnonzero(~again & (spill.n_rows > 0))

@@ -1,6 +1,6 @@
 """Parquet files: what their footers say of columns, users, rows and bytes."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -13,19 +13,21 @@ import pyarrow.parquet as pq
 from recframe.errors import RecframeError, option, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
 from recframe.files.found import (
+    TEXTS,
     Found,
     PartitionValues,
     RowGroup,
-    is_text,
     missing_column,
     naming_file,
     open_file,
     plain_type,
 )
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns
 from recframe.options import Options
 from recframe.stores.remote import Range, Remote, read_each
 
+ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
+SCORE_BYTES = 32  # the same for each score
 FREE = 96 << 20  # bytes; so much is beside the memory given, as the libraries are
 FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the file
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
@@ -50,18 +52,16 @@ class Files(NamedTuple):
     """Parquet files that are evaluated as one frame."""
 
     columns: Columns
+    users: list[str]  # the columns in the files that tell users apart; none for one ranking
     sample: pd.DataFrame  # of no row; the dtypes are those the whole frame would have
     types: dict[str, pa.DataType]  # plain, of each column used, in the order of the labels
     row_groups: list[RowGroup]  # all that have rows, in order
+    row_bytes: int  # that the work on a row takes, beside those of the row
+    memory: int  # bytes that there are to work in
     drop_nulls: bool  # rows without a user are left out; else they are refused
     footer_bytes: int  # what the largest of their footers takes in memory
     footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
-    is_filtered: bool  # there are conditions on rows
-
-    @property
-    def users(self) -> list[str]:
-        """The names of the columns in the files that tell users apart; none for one ranking."""
-        return [str(label) for label in self.columns.users]
+    is_filtered: bool  # some of the rows may not match
 
     @property
     def n_rows(self) -> int:
@@ -69,18 +69,21 @@ class Files(NamedTuple):
         return sum(row_group.n_rows for row_group in self.row_groups)
 
     @property
-    def has_conditions(self) -> bool:
-        """Whether some of the rows may not match."""
-        return any(row_group.found.condition is not None for row_group in self.row_groups)
-
-    @property
     def rows_said(self) -> str:
         """The number of rows as a message has it."""
-        return f"{'up to ' * self.has_conditions}{self.n_rows:,}"
+        return f"{'up to ' * self.is_filtered}{self.n_rows:,}"
 
-    def sample_dtype(self, label: Hashable) -> Any:
-        """Return the dtype of a column."""
-        return get_column(self.sample, label).dtype
+    @property
+    def paths(self) -> list[str]:
+        """The files that have rows."""
+        return list(dict.fromkeys(row_group.path for row_group in self.row_groups))
+
+    @property
+    def size(self) -> str:
+        """How many rows there are, in how many files and row groups."""
+        counts = {"file": len(self.paths), "row group": len(self.row_groups)}
+        said = [f"{n:,} {what}{'s' * (n != 1)}" for what, n in counts.items()]
+        return f"{self.rows_said} row{'s' * (self.n_rows != 1)} in {', '.join(said)}"
 
 
 def read_sample(found: list[Found], memory: int) -> pd.DataFrame:
@@ -100,6 +103,8 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
 def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
     """Return files with these columns, as their footers describe them; no data is read."""
     names = [str(label) for label in columns.labels]
+    users = [str(label) for label in columns.users]
+    row_bytes = ROW_BYTES + SCORE_BYTES * len(columns.scores)
     read = partial(_read_footer, memory=memory)
     is_here = all(one.remote is None for one in found)
     opened: Iterator[File] = map(read, found) if is_here else read_each(read, found)
@@ -107,7 +112,6 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
     footer_bytes = 0
-    user = str(columns.users[0]) if columns.users else None
     for file in chain([first], opened):
         footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
         for name in names:
@@ -118,7 +122,9 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
                 _check_as_said(file, name)
         wanted = [*names, *file.found.looked_at]
         with naming_file(file.found.path):
-            row_groups += _list_row_groups(file, wanted, user, memory, len(row_groups))
+            for one in _list_row_groups(file, wanted, users, memory, row_bytes):
+                if one.n_rows:
+                    row_groups.append(one._replace(index_overall=len(row_groups)))
     schema = first.schema
     for name in names:
         field = pa.field(name, _common_type(name, types[name]))
@@ -133,9 +139,12 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
             )
     return Files(
         columns,
+        users,
         sample,
         plain,
-        [row_group for row_group in row_groups if row_group.n_rows],
+        row_groups,
+        row_bytes,
+        memory,
         options.missing == "drop",
         footer_bytes,
         {first.found.path: first.metadata} if len(found) == 1 else {},
@@ -187,7 +196,7 @@ def _check_footer(found: Found, memory: int) -> None:
         n_bytes, end = int.from_bytes(file.read(4), "little"), file.read(4)
     if end not in FILE_ENDS or n_bytes > size:
         return  # it is no whole parquet file, which reading it will say
-    least = left_after(FOOTER_COPIES * n_bytes, 0) * -4 // 3
+    least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # as some is free for small ones
     if least > memory:
         raise RecframeError(
             f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes and takes about "
@@ -195,11 +204,6 @@ def _check_footer(found: Found, memory: int) -> None:
             f"{option('memory', f'{-(-least // 10**6)}MB')} or more, or write the file with larger "
             "row groups"
         )
-
-
-def left_after(footer_bytes: int, memory: int) -> int:
-    """Return the bytes of memory that are left to work in beside an open footer."""
-    return memory - max(0, footer_bytes - FREE // 4)
 
 
 def _make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
@@ -216,45 +220,35 @@ def _make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
 
 
 def _list_row_groups(
-    file: File, names: list[str], user: str | None, memory: int, n_before: int
+    file: File, names: list[str], users: list[str], memory: int, row_bytes: int
 ) -> Iterator[RowGroup]:
-    """Yield the row groups of a file, `n_before` others before them."""
+    """Yield the row groups of a file that have rows, the first column of users bounding them."""
     used = {leaf.path: at for at, leaf in enumerate(file.metadata.schema) if leaf.path in names}
-    texts = {name for name in used if is_text(plain_type(file.schema.field(name).type))}
-    for number, index in enumerate(file.indexes, n_before):
+    texts = [name for name in used if plain_type(file.schema.field(name).type) in TEXTS]
+    for index in file.indexes:
         row_group = file.metadata.row_group(index)
+        n_rows = row_group.num_rows
         columns = {name: row_group.column(at) for name, at in used.items()}
         sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
-        n_rows, n_bytes = row_group.num_rows, sum(sizes.values())
+        n_bytes = n_rows * row_bytes + sum(sizes.values())
         for name in texts:
             n_copied = TEXT_COPIES - 1 if sizes[name] > LONG_TEXT * n_rows else 0
             n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
         low = high = None
-        if user in file.partitions:
-            low = high = file.partitions[user].as_py()
-        elif user in columns:
-            low, high = _bounds(columns[user].statistics)
+        for user in users[:1]:
+            if user in file.partitions:
+                low = high = file.partitions[user].as_py()
+            elif user in columns and (statistics := columns[user].statistics) is not None:
+                low, high = (
+                    (statistics.min, statistics.max) if statistics.has_min_max else (None, None)
+                )
+        if low != low or high != high:
+            low = high = None  # writers should leave NaN out of statistics; here they did not
+        coded = tuple(name for name in texts if CODED_SHARE * sizes[name] <= memory)
+        ranges = _ranges(file.found.remote, columns.values())
         yield RowGroup(
-            number,
-            file.found,
-            index,
-            file.partitions,
-            n_rows,
-            n_bytes,
-            tuple(sorted(name for name in texts if CODED_SHARE * sizes[name] <= memory)),
-            low,
-            high,
-            _ranges(file.found.remote, columns.values()),
+            0, file.found, index, file.partitions, n_rows, n_bytes, coded, low, high, ranges
         )
-
-
-def _bounds(statistics: pq.Statistics | None) -> tuple[Any, Any]:
-    """Return values that no value is below or above, or None twice where none are known."""
-    if statistics is None or not statistics.has_min_max:
-        return None, None
-    low, high = statistics.min, statistics.max
-    # Writers should leave NaN out of statistics; where one did not, they say nothing.
-    return (low, high) if low == low and high == high else (None, None)
 
 
 def _ranges(remote: Remote | None, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:

@@ -18,6 +18,8 @@ from recframe.stores.remote import Range, Remote
 KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
 BUFFER = 1 << 20  # bytes; without a buffer, reading any part of a row group holds all of it
 
+TEXTS = (pa.string(), pa.binary())  # plain types of values of any length
+
 PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
 
 
@@ -206,8 +208,3 @@ def plain_type(found: pa.DataType) -> pa.DataType:
     if pa.types.is_large_string(found) or pa.types.is_string_view(found):
         return pa.string()
     return pa.binary() if pa.types.is_large_binary(found) else found
-
-
-def is_text(plain: pa.DataType) -> bool:
-    """Return whether values are text or bytes, of any length each."""
-    return plain in (pa.string(), pa.binary())

@@ -14,7 +14,8 @@ from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import FILTERS, matching
 from recframe.files.footers import Files
-from recframe.files.found import RowGroup, is_text, naming_file, open_file
+from recframe.files.found import TEXTS, RowGroup, naming_file, open_file
+from recframe.frames.columns import get_column
 from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions, read_interactions
@@ -47,8 +48,8 @@ def iter_parts(
         dtypes = {
             label: _read_dtype(files, label)
             for label in leave_out([*columns.of_users], columns.users)
-            if is_text(files.types[str(label)])
-            or isinstance(files.sample_dtype(label), pd.CategoricalDtype)
+            if files.types[str(label)] in TEXTS
+            or isinstance(get_column(files.sample, label).dtype, pd.CategoricalDtype)
         }
 
         def make_part(block: pd.DataFrame) -> Made:
@@ -113,7 +114,7 @@ def _read_dtype(files: Files, label: Hashable) -> Any:
 
     The order of categories is that of files.
     """
-    dtype = files.sample_dtype(label)
+    dtype = get_column(files.sample, label).dtype
     if not isinstance(dtype, pd.CategoricalDtype) or not files.row_groups:
         return dtype
     found: list[pa.Array] = []

@@ -5,11 +5,8 @@ from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
-from recframe.files.batches import ROW_BYTES
-from recframe.files.footers import FREE, Files, left_after
+from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import RowGroup
-
-SCORE_BYTES = 32  # for the work on each score of a row, beside that on the row
 
 Route = Literal["sweep", "whole", "spill"]
 ROUTES: dict[Route, str] = {
@@ -27,28 +24,18 @@ class ReadingPlan(NamedTuple):
     memory: int  # bytes that are left to work in
 
 
-def plan_blocks(files: Files, memory: int) -> ReadingPlan:
-    """Return how files with rows are read in so many bytes of memory; no data is read."""
+def plan_blocks(files: Files) -> ReadingPlan:
+    """Return how files with rows are read in their memory; no data is read."""
     n_scores = len(files.columns.scores)
     # In less, the columns of a block would take more time than its rows.
     least = min(FREE, SCORE_BYTES * n_scores * n_scores)
-    memory = max(left_after(files.footer_bytes, memory), least)
+    # An open footer is beside it, for which some is free.
+    memory = max(files.memory - max(0, files.footer_bytes - FREE // 4), least)
     in_order = _in_order(files)
     if in_order and _most_open(files, in_order) <= memory - memory // 4:
         return ReadingPlan("sweep", in_order, memory)
-    is_whole = not files.users or bytes_of(files, files.row_groups) <= memory
+    is_whole = not files.users or sum(one.n_bytes for one in files.row_groups) <= memory
     return ReadingPlan("whole" if is_whole else "spill", files.row_groups, memory)
-
-
-def row_bytes_of(files: Files) -> int:
-    """Return the bytes that the work on a row takes, beside those of the row."""
-    return ROW_BYTES + SCORE_BYTES * len(files.columns.scores)
-
-
-def bytes_of(files: Files, row_groups: list[RowGroup]) -> int:
-    """Return the bytes that the rows of row groups, and the work on them, will take."""
-    n_rows = sum(row_group.n_rows for row_group in row_groups)
-    return n_rows * row_bytes_of(files) + sum(row_group.n_bytes for row_group in row_groups)
 
 
 def _in_order(files: Files) -> list[RowGroup] | None:
@@ -70,8 +57,8 @@ def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
     most = n_open = 0
     last_to_first = sorted(row_groups, key=lambda row_group: row_group.high, reverse=True)
     for row_group in row_groups:
-        n_open += bytes_of(files, [row_group])
+        n_open += row_group.n_bytes
         while last_to_first and is_done(last_to_first[-1].high, row_group.low):
-            n_open -= bytes_of(files, [last_to_first.pop()])
+            n_open -= last_to_first.pop().n_bytes
         most = max(most, n_open)
     return most

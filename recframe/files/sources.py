@@ -19,9 +19,9 @@ from recframe.errors import RecframeError
 from recframe.files.batches import gather
 from recframe.files.budget import Limits, writing_to
 from recframe.files.found import (
+    TEXTS,
     Found,
     Staged,
-    is_text,
     keep_footers,
     list_files,
     missing_column,
@@ -152,7 +152,7 @@ def _stage(
         batches = gather(map(_storable, rows.iter_batches(stored, known)), known.n_bytes)
         first = next(batches, None)
         own = pa.schema(map(schema.field, stored)) if first is None else first.schema
-        texts = [field.name for field in own if is_text(plain_type(field.type))]
+        texts = [field.name for field in own if plain_type(field.type) in TEXTS]
         footers: list[pq.FileMetaData] = []
         start = staging.tell()
         with pq.ParquetWriter(

@@ -9,8 +9,9 @@ import recframe
 from layouts import FEW, SMALL, evaluate_as_in_memory, one_sorted_file, shuffled_file
 from opened import open_files
 from recframe.files import batches
-from recframe.files.batches import ROW_BYTES, _conform, gather, read_batches, without_unused
+from recframe.files.batches import _conform, gather, read_batches, without_unused
 from recframe.files.budget import Progress
+from recframe.files.footers import ROW_BYTES
 from recframe.options import Options
 
 
@@ -68,10 +69,10 @@ def test_rows_of_a_batch(tmp_path):
     rows = {"user": np.arange(1000), "score": np.arange(1000), "relevant": [True] * 1000}
     pq.write_table(pa.table(rows), tmp_path / "0.parquet")
     (row_group,) = open_files(tmp_path, Options(), 1).row_groups
-    of_row = ROW_BYTES + row_group.n_bytes // 1000
+    of_row = row_group.n_bytes / 1000
 
-    for n_bytes, n_rows in ((0, 1), (of_row * 100, 100), (of_row * 101 - 1, 100), (10**9, 1000)):
-        found, n_read = read(tmp_path, n_bytes)
+    for n_bytes, n_rows in ((0, 1), (of_row * 100.1, 100), (of_row * 100.9, 100), (10**9, 1000)):
+        found, n_read = read(tmp_path, int(n_bytes))
         assert n_rows == found[0].num_rows
         assert (1000, 1000) == (sum(batch.num_rows for batch in found), n_read)
 

@@ -26,12 +26,12 @@ from layouts import (
 )
 from opened import open_files
 from recframe.files import blocks
-from recframe.files.batches import ROW_BYTES, batch_bytes, next_ahead, read_batches
+from recframe.files.batches import batch_bytes, next_ahead, read_batches
 from recframe.files.blocks import _below, _split, _sweep, iter_blocks, make_frame
 from recframe.files.budget import Limits, Progress
-from recframe.files.footers import FREE
+from recframe.files.footers import FREE, ROW_BYTES, SCORE_BYTES
 from recframe.files.found import Found, RowGroup
-from recframe.files.plans import SCORE_BYTES, _in_order, _most_open, plan_blocks
+from recframe.files.plans import _in_order, _most_open, plan_blocks
 from recframe.options import Options
 
 METRICS = ["recall@2", *(strategies.label(*asked) for asked in strategies.every_metric(3))]
@@ -173,6 +173,7 @@ def test_a_sweep_holds_no_more_than_its_memory(tmp_path):
 def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     """Return files of row groups of these lowest and highest users, of 1,000 bytes each."""
     columns = SimpleNamespace(scores=["score"] * n_scores, labels=["user"])
+    row_bytes = ROW_BYTES + n_scores * SCORE_BYTES
     row_groups = [
         RowGroup(
             index,
@@ -180,7 +181,7 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
             index,
             {},
             n_rows,
-            1000,
+            1000 + n_rows * row_bytes,
             (),
             *bound,
         )
@@ -188,7 +189,13 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     ]
     types = {"user": getattr(pa, kind)()} if isinstance(kind, str) else {"user": kind}
     return SimpleNamespace(
-        columns=columns, row_groups=row_groups, types=types, users=["user"], footer_bytes=0
+        columns=columns,
+        row_groups=row_groups,
+        row_bytes=row_bytes,
+        memory=1,
+        types=types,
+        users=["user"],
+        footer_bytes=0,
     )
 
 
@@ -212,7 +219,8 @@ def test_what_a_sweep_holds_at_most(case):
     files = plan(*bounds)
 
     assert most * OF_ONE == _most_open(files, files.row_groups)
-    assert most * (OF_ONE + 320) == _most_open(plan(*bounds, n_scores=2), files.row_groups)
+    files = plan(*bounds, n_scores=2)
+    assert most * (OF_ONE + 320) == _most_open(files, files.row_groups)
 
 
 def test_what_touches_has_users_in_common_where_several_columns_tell_them_apart():
@@ -322,7 +330,7 @@ def test_a_sweep_waits_for_twice_what_it_carries(monkeypatch):
 def test_least_memory_of_many_scores():
     """Blocks of many columns have more rows, so that columns do not take longer than rows."""
     assert [32, 128, 3200 * 100, FREE] == [
-        plan_blocks(plan((1, 2), n_scores=n_scores), 1).memory for n_scores in (1, 2, 100, 2000)
+        plan_blocks(plan((1, 2), n_scores=n_scores)).memory for n_scores in (1, 2, 100, 2000)
     ]
 
 
@@ -350,7 +358,7 @@ def spill_users(tmp_path, users, memory):
     assert len(users) == sum(map(len, frames))
     assert len(set(users)) == sum(frame["user"].nunique() for frame in frames)
     (row_group,) = files.row_groups
-    return row_group.n_bytes + (ROW_BYTES + SCORE_BYTES) * len(users), frames
+    return row_group.n_bytes, frames
 
 
 def test_how_many_buckets(tmp_path, made_spills):

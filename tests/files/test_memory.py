@@ -8,8 +8,8 @@ import pytest
 import recframe
 from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
 from recframe.files import blocks
-from recframe.files.batches import ROW_BYTES, batch_bytes
-from recframe.files.plans import SCORE_BYTES
+from recframe.files.batches import batch_bytes
+from recframe.files.footers import ROW_BYTES, SCORE_BYTES
 
 MEMORY = 1 << 19
 

@@ -1,37 +1,20 @@
 """Row groups: what footers say of them."""
 
-from types import SimpleNamespace
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from opened import open_files
-from recframe.files.footers import CODE_BYTES, CODED_SHARE, LONG_TEXT, TEXT_COPIES, _bounds
-from recframe.files.found import is_text, plain_type
-from recframe.options import Options
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (1, 2, (1, 2)),
-        (1.0, 1.0, (1.0, 1.0)),
-        (float("nan"), 2.0, (None, None)),
-        (1.0, float("nan"), (None, None)),
-        (float("nan"), float("nan"), (None, None)),
-    ],
+from recframe.files.footers import (
+    CODE_BYTES,
+    CODED_SHARE,
+    LONG_TEXT,
+    ROW_BYTES,
+    SCORE_BYTES,
+    TEXT_COPIES,
 )
-def test_bounds(low, high, expected):
-    """Statistics bound the users, unless one of the bounds is no number."""
-    assert expected == _bounds(SimpleNamespace(has_min_max=True, min=low, max=high))
-
-
-def test_no_bounds():
-    """Where there are no statistics, or none of values, there are no bounds."""
-    assert (None, None) == _bounds(None)
-    assert (None, None) == _bounds(SimpleNamespace(has_min_max=False, min=1, max=2))
-
+from recframe.files.found import plain_type
+from recframe.options import Options
 
 PLAIN = {
     pa.string(): [pa.string(), pa.large_string(), pa.string_view()],
@@ -47,7 +30,6 @@ def test_plain_types(plain):
     for kind in PLAIN[plain]:
         assert plain == plain_type(kind)
         assert plain == plain_type(pa.dictionary(pa.int8(), kind))
-    assert is_text(plain) == (plain in (pa.string(), pa.binary()))
 
 
 def write(path, users, memory=1 << 30, **options):
@@ -67,9 +49,9 @@ def used_bytes(path):
 
 
 def test_bytes_of_numbers(tmp_path):
-    """The bytes of a row group are those of the columns that are used."""
+    """The bytes of a row group are those of the columns used, and of the work on its rows."""
     found = write(tmp_path / "0.parquet", range(100))
-    n_bytes = sum(used_bytes(tmp_path / "0.parquet").values())
+    n_bytes = sum(used_bytes(tmp_path / "0.parquet").values()) + 100 * (ROW_BYTES + SCORE_BYTES)
 
     assert (100, n_bytes, 0, 99, 0, ()) == (
         *(found.n_rows, found.n_bytes, found.low, found.high, found.number, found.coded),
@@ -85,7 +67,10 @@ def test_bytes_of_texts(tmp_path, length):
     n_copies = TEXT_COPIES if length > LONG_TEXT else 1
 
     assert found.n_bytes == (
-        400 * CODE_BYTES + n_copies * n_bytes["user"] + n_bytes["score"] + n_bytes["relevant"]
+        400 * (CODE_BYTES + ROW_BYTES + SCORE_BYTES)
+        + n_copies * n_bytes["user"]
+        + n_bytes["score"]
+        + n_bytes["relevant"]
     )
 
 

@@ -7,10 +7,13 @@ import pytest
 
 import recframe
 from layouts import FEW
+from opened import open_files
 from recframe.files import footers
 from recframe.files.batches import batch_bytes
-from recframe.files.footers import FREE, TEXT_COPIES, _check_footer, left_after
+from recframe.files.footers import FREE, TEXT_COPIES, _check_footer
 from recframe.files.found import Found
+from recframe.files.plans import plan_blocks
+from recframe.options import Options
 
 
 def write_footer(path, n_bytes, end=b"PAR1", before=b"PAR1"):
@@ -19,11 +22,14 @@ def write_footer(path, n_bytes, end=b"PAR1", before=b"PAR1"):
     return str(path)
 
 
-def test_small_footers_take_no_memory():
+def test_small_footers_take_no_memory(frame, tmp_path):
     """A quarter of what is free beside the memory is theirs; what is more is taken from it."""
-    assert [100, 100, 99, -900] == [
-        left_after(FREE // 4 + more, 100) for more in (-1000, 0, 1, 1000)
-    ]
+    frame.to_parquet(tmp_path / "0.parquet")
+    files = open_files(tmp_path, Options(), 100)
+
+    for more, memory in ((-1000, 100), (0, 100), (1, 99), (60, 40)):
+        planned = plan_blocks(files._replace(footer_bytes=FREE // 4 + more))
+        assert memory == planned.memory
 
 
 @pytest.mark.parametrize("end", [b"PAR1", b"PARE"])

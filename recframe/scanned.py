@@ -7,6 +7,13 @@ from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
+from recframe.analysis.describe import (
+    Figures,
+    add_dropped,
+    count_figures,
+    describe_figures,
+    join_figures,
+)
 from recframe.analysis.overview import Overview
 from recframe.analysis.ranks import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
@@ -16,16 +23,17 @@ from recframe.files.budget import Limits, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, open_files, read_sample, read_schema
 from recframe.files.found import Found
-from recframe.files.parts import iter_parts
-from recframe.files.plans import ROUTES, Route, plan_blocks
+from recframe.files.parts import iter_parts, make_each
+from recframe.files.plans import ROUTES, plan_blocks
 from recframe.files.sources import find_source, stage
 from recframe.frames.columns import Columns
+from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import in_cells, join_tables, measure_table
+from recframe.frames.truth import open_candidates, open_judge
 from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import Options
-from recframe.scanned.described import describe_files
 from recframe.stores.access import ENVIRONMENT, Access, check_access
 
 __all__ = ["ScannedRecAccessor"]
@@ -41,36 +49,12 @@ class ScannedFiles(NamedTuple):
     limits: Limits
     call: str = ""
     access: Access = ENVIRONMENT  # of the stores that they and other paths are in
-    note: Callable[["Opened"], object] | None = None  # told of the files whenever they are opened
+    note: Callable[[Files], object] | None = None  # told of the files whenever they are opened
 
     @property
     def has_no_footers(self) -> bool:
         """Whether nothing is known of the rows before they are read."""
         return any(file.rows is not None for file in self.found)
-
-
-class Opened(NamedTuple):
-    """Files with the columns that are read, as their footers describe them, before any data is."""
-
-    files: Files
-    memory: int
-
-    @property
-    def paths(self) -> list[str]:
-        """The files that have rows."""
-        return list(dict.fromkeys(row_group.path for row_group in self.files.row_groups))
-
-    @property
-    def size(self) -> str:
-        """How many rows there are, in how many files and row groups."""
-        counts = {"file": len(self.paths), "row group": len(self.files.row_groups)}
-        said = [f"{n:,} {what}{'s' * (n != 1)}" for what, n in counts.items()]
-        return f"{self.files.rows_said} row{'s' * (self.files.n_rows != 1)} in {', '.join(said)}"
-
-    @property
-    def route(self) -> Route | None:
-        """How the rows will be read, if there are any."""
-        return plan_blocks(self.files, self.memory).route if self.files.n_rows else None
 
 
 class _LeftOut:
@@ -212,7 +196,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     @property
     def _size(self) -> str:
         if not self._source.has_no_footers:
-            return Opened(self.open(NO_COLUMNS), self._source.limits.memory).size
+            return self.open(NO_COLUMNS).size
         n_files = len(self._source.found)
         return f"{n_files:,} file{'s' * (n_files != 1)} without footers, staged as they are read"
 
@@ -220,8 +204,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         def show_route(overview: Overview) -> str:
             if not self._source.has_no_footers:
                 files = self.open(self._find_columns())
-                route = Opened(files, self._source.limits.memory).route
-                if route is not None:
+                if files.n_rows:
+                    route = plan_blocks(files).route
                     overview.rows.append(("read", route, ROUTES[route]))
             return show(overview)
 
@@ -232,7 +216,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         found, limits = self._source.found, self._source.limits
         files = open_files(stage(found, columns, limits), columns, self._options, limits.memory)
         if self._source.note is not None:
-            self._source.note(Opened(files, limits.memory))
+            self._source.note(files)
         return files
 
     def _parts(
@@ -265,7 +249,25 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return make_table(in_cells(cells))
 
     def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
-        return describe_files(self.open(columns), k, self._options, self._source.limits)
+        # Rows without a user are counted here, and not refused.
+        files, limits = self.open(columns)._replace(drop_nulls=True), self._source.limits
+        options = self._options
+        judge = open_judge(columns, options)
+        candidates = open_candidates(columns, options, judge)
+
+        def count(frame: pd.DataFrame) -> list[Figures]:
+            rows = read_interactions(candidates.among(frame), columns, options, lenient=True)
+            return count_figures(rows, options, k, judge)
+
+        parts: list[list[Figures]] = []
+        with showing(limits.progress, files.n_rows) as progress:
+            for figures in make_each(files, limits, progress, count):
+                parts = [join_figures([*parts, figures])]  # which stays small
+        candidates.check()
+        if not parts:
+            parts = [count(files.sample)]
+        add_dropped(parts[0], columns, progress.n_dropped, progress.nulls_dropped)
+        return describe_figures(parts, files.sample, columns, k, options, judge)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Others without a user are no matter here.
@@ -288,7 +290,7 @@ def scan_source(
     stores: tuple[Mapping[str, Any] | None, Any] = (None, None),
     filters: Any = None,
     call: str = "",
-    note: Callable[[Opened], object] | None = None,
+    note: Callable[[Files], object] | None = None,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options; the argument is what refusals name."""
     access = check_access(*stores)
