@@ -34,7 +34,7 @@ from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import Options
-from recframe.stores.access import ENVIRONMENT, Access, check_access
+from recframe.stores import ENVIRONMENT, Access, check_access
 
 __all__ = ["ScannedRecAccessor"]
 

@@ -15,7 +15,7 @@ import recframe
 
 # A room imports only what stands above it. A module at the top is a room of its own.
 ROOMS = (
-    *("errors", "console", "disk", "calls", "lakehouse"),
+    *("errors", "console", "disk", "calls"),
     *("foreign", "formats", "stores"),
     *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
     *("accessor", "scanned", "functions", "polars", "partitions", "dask", "spark"),
@@ -38,7 +38,7 @@ OPTIONAL = (
     ),
     "tqdm",
 )
-OTHERS = {"cli", "dask", "formats", "lakehouse", "polars", "scanned", "spark", "stores"}
+OTHERS = {"cli", "dask", "formats", "polars", "scanned", "spark", "stores"}
 PACKAGE = Path(str(files(recframe)))
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

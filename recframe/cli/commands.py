@@ -41,7 +41,7 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metrics
 from recframe.options import DEFAULTS, MEANINGS, Options
 from recframe.scanned import ScannedRecAccessor, scan_source
-from recframe.stores.access import Address, show_uri
+from recframe.stores import Address, show_uri
 
 NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on

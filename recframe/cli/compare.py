@@ -30,7 +30,7 @@ from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.output import mean_of_tables
 from recframe.files.saved import read_saved
-from recframe.stores.access import is_uri, show_uri, without_file
+from recframe.stores import is_uri, show_uri, without_file
 
 SIDES = ("old", "new")
 RULES: tuple[Rule, ...] = get_args(Rule)

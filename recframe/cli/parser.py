@@ -16,7 +16,7 @@ from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Written
 from recframe.foreign import Term
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
-from recframe.stores.access import Address, is_uri, without_file
+from recframe.stores import Address, is_uri, without_file
 
 METRIC_FLAGS = ("--metric", "--metrics")
 MOST_CHARACTERS = 1 << 20  # of a file of options

@@ -17,9 +17,9 @@ from recframe.disk import check_kind, identify, identity
 from recframe.errors import RecframeError, show_path
 from recframe.files.paths import walk, would_find
 from recframe.frames.tables import add_up, mean_of_sums, sum_and_count, tidy_table
-from recframe.stores.access import Address, is_uri, show_uri, without_file
+from recframe.stores import Address, is_uri, show_uri, without_file
 from recframe.stores.listings import do_match
-from recframe.stores.uploads import uploaded
+from recframe.stores.store import uploaded
 
 Target = Path | Address  # what is written to, on this machine or in a store
 FILE_ENDINGS = (".parquet", ".csv")

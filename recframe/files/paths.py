@@ -10,12 +10,20 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from recframe.disk import check_named, identify, reason
+from recframe.disk import (
+    Table,
+    check_named,
+    find_delta,
+    find_table,
+    identify,
+    open_delta,
+    raise_part,
+    reason,
+)
 from recframe.errors import RecframeError, say_where, show_path
 from recframe.files.found import Found, check_one_format, keep_footers, list_files
 from recframe.foreign import PathLike
-from recframe.lakehouse import Table, find_delta, find_table, open_delta, raise_part
-from recframe.stores.access import ENVIRONMENT, Access, without_file
+from recframe.stores import ENVIRONMENT, Access, without_file
 from recframe.stores.listings import Listings, do_match
 from recframe.stores.remote import Remote
 from recframe.stores.store import Place

@@ -19,9 +19,9 @@ from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table
 from recframe.frames.user_values import LEVELS
 from recframe.options import is_path
-from recframe.stores.access import ENVIRONMENT, is_uri, show_uri, without_file
-from recframe.stores.opening import find_place
+from recframe.stores import ENVIRONMENT, is_uri, show_uri, without_file
 from recframe.stores.remote import Remote
+from recframe.stores.store import find_place
 
 
 def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from weakref import finalize
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recframe.disk import as_dataset
 from recframe.errors import RecframeError
 from recframe.files.batches import gather
 from recframe.files.budget import Limits, writing_to
@@ -33,8 +34,7 @@ from recframe.foreign import is_of, is_source
 from recframe.formats.endings import Rows
 from recframe.formats.rows import AgainError, GivenRows, Known
 from recframe.frames.columns import Columns
-from recframe.lakehouse import as_dataset
-from recframe.stores.access import ENVIRONMENT, Access, is_uri, without_file
+from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
 from recframe.stores.remote import Remote
 from recframe.stores.store import Store
 

@@ -122,10 +122,9 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     if isinstance(given, pd.DataFrame):
         return given
     # Which frames that are given do not load.
-    from recframe.disk import check_opens
+    from recframe.disk import check_opens, find_delta, open_delta
     from recframe.formats.endings import open_rows, read_whole
-    from recframe.lakehouse import find_delta, open_delta
-    from recframe.stores.access import ENVIRONMENT, Placed, without_file
+    from recframe.stores import ENVIRONMENT, Placed, without_file
 
     path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
     if access.leads_away(path):
@@ -154,8 +153,8 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
 
 def _load_stored(path: str, access: Any) -> pd.DataFrame:
     """Return what a path in a store leads to as a frame, or raise where it cannot be read."""
+    from recframe.disk import open_delta
     from recframe.formats.endings import open_rows, read_whole
-    from recframe.lakehouse import open_delta
     from recframe.stores.listings import Listings
     from recframe.stores.store import Place
 

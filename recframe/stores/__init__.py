@@ -1,1 +1,128 @@
-"""Stores: what paths with a scheme lead to, and files that are read there in parts."""
+"""Stores: what a path with a scheme is, and how the store that it leads to is reached.
+
+A path of this machine comes by here to be told apart, and imports nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from recframe.errors import RecframeError, hide, quote, show_path
+
+URI = re.compile(r"((?:[A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+)://")  # a drive has one letter
+
+
+class Access(NamedTuple):
+    """How stores are reached, given beside paths; without it as the environment says."""
+
+    storage_options: Mapping[str, Any] | None = None
+    filesystem: Any = None
+
+    def __repr__(self) -> str:
+        """Return what it is, without what it holds."""
+        return "Access(…)"
+
+    def leads_away(self, path: str) -> bool:
+        """Return whether a path is one in a store, and none of this machine."""
+        return self.filesystem is not None or (is_uri(path) and not path.startswith("file://"))
+
+    def check_used(self, paths: Sequence[str]) -> None:
+        """Raise where options of stores are given and no path is in one."""
+        if self.storage_options is not None and not any(map(self.leads_away, paths)):
+            raise RecframeError(
+                "storage_options are of paths with a scheme, as s3://bucket/folder, found "
+                f"{quote(list(paths))}; leave them out"
+            )
+
+    def place(self, given: Any) -> Any:
+        """Return what is given for an option, a path with how its store is reached."""
+        is_path = isinstance(given, str | os.PathLike) and not isinstance(given, Placed)
+        if self == ENVIRONMENT or not is_path:
+            return given
+        return Placed(os.fspath(given), self)
+
+
+class Placed(NamedTuple):
+    """A path, and how the store that it is in is reached."""
+
+    path: str
+    access: Access
+
+    def __fspath__(self) -> str:
+        """Return the path."""
+        return self.path
+
+
+class Address(str):
+    """A URI of a file that is written."""
+
+    @property
+    def suffix(self) -> str:
+        """Its ending, as a path has it."""
+        return PurePosixPath(show_uri(self)).suffix
+
+
+ENVIRONMENT = Access()
+
+
+def is_uri(path: str) -> bool:
+    """Return whether a path begins with a scheme, as s3:// does."""
+    return URI.match(path) is not None
+
+
+def without_file(path: str) -> str:
+    """Return the path of this machine that a file:// URI is; any other as it is."""
+    if not path.startswith("file://"):
+        return path
+    from urllib.request import url2pathname  # which only they need
+
+    host, slash, rest = path.removeprefix("file://").partition("/")
+    if host not in ("", "localhost"):
+        raise RecframeError(
+            f"cannot read {show_path(path)}: of a file:// URI the path begins with a slash, as in "
+            "file:///folder/file.parquet"
+        )
+    return url2pathname(slash + rest)
+
+
+def show_uri(path: str) -> str:
+    """Return a path, of a URI what is not secret and no query, for its ending and as a name."""
+    return hide(path).removesuffix("?…") if is_uri(path) else path
+
+
+def check_access(storage_options: Any, filesystem: Any) -> Access:
+    """Return how stores are reached, or raise where that is not valid; no value is shown."""
+    if storage_options is not None and filesystem is not None:
+        raise RecframeError(
+            "storage_options and filesystem were both given; a filesystem has its options already: "
+            "pass one of them"
+        )
+    if storage_options is not None and not (
+        isinstance(storage_options, Mapping)
+        and all(isinstance(key, str) for key in storage_options)
+    ):
+        found = type(storage_options).__name__
+        raise RecframeError(
+            f"storage_options must be a dict of names and values, found an object of type {found}"
+        )
+    if filesystem is not None:
+        as_arrow(filesystem)
+    return Access(storage_options, filesystem)
+
+
+def as_arrow(filesystem: Any) -> Any:
+    """Return a filesystem of either library as Arrow's, or raise for what is none."""
+    from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
+
+    if isinstance(filesystem, FileSystem):
+        return filesystem
+    if all(hasattr(filesystem, name) for name in ("cat_file", "find", "protocol")):
+        return PyFileSystem(FSSpecHandler(filesystem))
+    raise RecframeError(
+        "filesystem must be a filesystem of pyarrow or fsspec, as pyarrow.fs.S3FileSystem(…), "
+        f"found an object of type {type(filesystem).__name__}"
+    )

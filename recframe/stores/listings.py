@@ -11,12 +11,11 @@ from itertools import count
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from recframe.disk import MARKS, refuse_part
 from recframe.errors import RecframeError, quote, show_path
-from recframe.lakehouse import MARKS, refuse_part
-from recframe.stores.access import ENVIRONMENT, Access, show_uri
-from recframe.stores.opening import find_place
+from recframe.stores import ENVIRONMENT, Access, show_uri
 from recframe.stores.remote import REQUESTS, Remote
-from recframe.stores.store import Place, Store
+from recframe.stores.store import Place, Store, find_place
 
 Steps = tuple[str, ...]  # the names of folders below one, and of the file
 Listing = list[tuple[Steps, Any]]  # what is below a folder, each with what its store says of it

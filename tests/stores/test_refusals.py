@@ -10,7 +10,7 @@ import pytest
 import recframe
 from recframe.cli import main
 from recframe.errors import hide
-from recframe.stores.access import Access, is_uri, show_uri, without_file
+from recframe.stores import Access, is_uri, show_uri, without_file
 
 from .conftest import SECRET
 
