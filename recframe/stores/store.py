@@ -40,7 +40,8 @@ class Store:
         self.filesystem, self.root, self._shown, self._secrets = filesystem, root, shown, secrets
         handler = getattr(filesystem, "handler", None)
         self.of_fsspec = getattr(handler, "fs", None)  # None where Arrow has its own
-        self._protocols = _protocols(self.of_fsspec) or {filesystem.type_name}
+        protocols = getattr(self.of_fsspec, "protocol", ()) or getattr(filesystem, "type_name", "")
+        self._protocols = {protocols} if isinstance(protocols, str) else set(protocols)
 
     @property
     def is_web(self) -> bool:
@@ -98,12 +99,6 @@ class Place(NamedTuple):
     key: str
 
 
-def _protocols(filesystem: Any) -> set[str]:
-    """Return the schemes of a filesystem of fsspec."""
-    found = getattr(filesystem, "protocol", ())
-    return {found} if isinstance(found, str) else set(found)
-
-
 def _is_missing(cause: BaseException) -> bool:
     """Return whether fsspec has found no file for this cause, and not no server."""
     is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
@@ -158,19 +153,13 @@ def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
     secrets = {secret for secret in secrets if len(secret) >= LEAST_SECRET}
     if keeps_user:
         secrets.discard(user)
-    naming = Store(_NoFilesystem(), base, shown, frozenset(secrets))
+    naming = Store(None, base, shown, frozenset(secrets))
     with naming.reaching(path, act):
         found = _of_arrow(base + query) if access.storage_options is None else None
         if found is None:
             begin = f"cannot {act} {show_path(naming.show(path))}: "
             found = _of_fsspec(base + query, access.storage_options or {}, naming, begin)
     return Store(found[0], found[1], shown, frozenset(secrets))
-
-
-class _NoFilesystem:
-    """What stands in for a filesystem while it is opened."""
-
-    type_name = ""
 
 
 def _of_arrow(uri: str) -> tuple[Any, str] | None:
