@@ -35,7 +35,7 @@ Test = Literal["permutation", "ttest", "wilcoxon"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
 UNDEFINED = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
 POWER, ALPHA = 0.8, 0.05
-MOST_USERS = 1 << 60
+MOST_USERS_NEEDED = 1 << 60
 
 
 class Comparison(NamedTuple):
@@ -315,7 +315,7 @@ def _count_needed(deviation: float, difference: float, power: float, alpha: floa
     """Return the fewest users that show a difference; None where nothing is known of them."""
     if not deviation > 0:
         return None
-    counts = range(2, MOST_USERS + 1)
+    counts = range(2, MOST_USERS_NEEDED + 1)
     found = bisect_left(
         counts, True, key=lambda n: detectable(deviation, n, power, alpha) <= difference
     )

@@ -17,7 +17,7 @@ from recframe.frames.names import shown
 
 COMPARISONS = ("==", "=", "!=", "<", "<=", ">", ">=")
 OPERATORS = (*COMPARISONS, "in", "not in")
-SEVERAL = (list, tuple, set, frozenset)
+LIST_TYPES = (list, tuple, set, frozenset)
 FILTERS = spell("filters", "--filter")
 FILTERS_REQUIREMENT = (
     f"{FILTERS} must be a list of (column, operator, value), as [('day', '>=', '2026-11-01')], "
@@ -68,7 +68,7 @@ def _check_lists(filters: Any) -> list[list[Term]]:
                 f"found {quote(sign)}"
             )
         is_one = sign in COMPARISONS
-        if value is None or is_one == isinstance(value, (*SEVERAL, dict)[: 4 + is_one]):
+        if value is None or is_one == isinstance(value, (*LIST_TYPES, dict)[: 4 + is_one]):
             needed = "one value" if is_one else "a list of values"
             raise RecframeError(
                 f"{FILTERS}: {quote(name)} {sign} takes {needed}, found {quote(value)}"

@@ -16,7 +16,7 @@ from recframe.frames.names import shown
 from recframe.stores.remote import Range, Remote
 
 KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
-BUFFER = 1 << 20  # bytes; without a buffer, reading any part of a row group holds all of it
+ROW_GROUP_BUFFER = 1 << 20  # bytes; without one, reading a part of a row group holds all of it
 
 TEXTS = (pa.string(), pa.binary())  # plain types of values of any length
 
@@ -128,7 +128,7 @@ def open_file(
         source,
         metadata=footer,
         read_dictionary=as_codes,
-        buffer_size=BUFFER,
+        buffer_size=ROW_GROUP_BUFFER,
         pre_buffer=False,
         page_checksum_verification=True,
     )

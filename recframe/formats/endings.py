@@ -11,7 +11,7 @@ from recframe.formats.text import Delimited, JsonLines
 Rows = Delimited | JsonLines | ArrowFile | GivenRows  # read as often as asked, or once
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 JSON = ("jsonl", "ndjson")
-ARROW = ("feather", "arrow", "ipc")
+ARROW_ENDINGS = ("feather", "arrow", "ipc")
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # of text
 BUFFER = 1 << 20  # bytes of a compressed file that are read at once
 PARQUET = "parquet"  # as which files of other endings are read
@@ -23,7 +23,7 @@ def find_format(path: str) -> str:
     *_, before, last = ("", "", *path.lower().split(".")[1:])
     if last in CODECS and before in (*DELIMITERS, *JSON):
         return before
-    return last if last in (*DELIMITERS, *JSON, *ARROW) else PARQUET
+    return last if last in (*DELIMITERS, *JSON, *ARROW_ENDINGS) else PARQUET
 
 
 def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
@@ -31,7 +31,7 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
     ending = find_format(path)
     if ending == PARQUET:
         return None
-    if ending in ARROW:
+    if ending in ARROW_ENDINGS:
         return ArrowFile(open_file)
     codec = CODECS.get(path.lower().rpartition(".")[2])
 
