@@ -152,8 +152,3 @@ def describe(error: BaseException) -> str:
         error = error.__cause__
     text = next(iter(str(error).strip().splitlines()), "")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

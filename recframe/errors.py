@@ -113,6 +113,11 @@ def shorten(text: str) -> str:
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def _on_one_line(text: str) -> str:
     """Return a text without line breaks, and what does not print written out."""
     if text.isprintable():

@@ -18,6 +18,7 @@ from recframe.analysis.overview import Overview
 from recframe.analysis.ranks import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
 from recframe.calls import public_each
+from recframe.errors import count_of
 from recframe.files.blocks import iter_frames
 from recframe.files.budget import Limits, showing
 from recframe.files.filters import filter_files
@@ -197,8 +198,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _size(self) -> str:
         if not self._source.has_no_footers:
             return self.open(NO_COLUMNS).size
-        n_files = len(self._source.found)
-        return f"{n_files:,} file{'s' * (n_files != 1)} without footers, staged as they are read"
+        n_files = count_of(len(self._source.found), "file")
+        return f"{n_files} without footers, staged as they are read"
 
     def _show(self, show: Callable[[Overview], str]) -> str | None:
         def show_route(overview: Overview) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, as_html
-from recframe.errors import RecframeError, plain, quote
+from recframe.errors import RecframeError, count_of, plain, quote
 from recframe.frames.columns import find_columns, find_roles, find_truth_roles
 from recframe.frames.judgments import check_pair_columns, check_truth_columns
 from recframe.frames.names import NAMES, Roles, find_remedy, list_changed, spell_arguments
@@ -115,19 +115,14 @@ def _describe_truth(truth: Any, roles: Roles) -> str:
         return quote(os.fspath(truth or ""))
     ids = [quote(label) for name, role in roles.items() if name in IDS for label in role.found]
     # A sample has no rows: these are elsewhere.
-    size = say_size(truth) if len(truth) else say_number(truth.shape[1], "column")
+    size = say_size(truth) if len(truth) else count_of(truth.shape[1], "column")
     return f"{size}: {_enumerate(ids)}" if ids else size
 
 
 def say_size(frame: pd.DataFrame) -> str:
     """Return how large a frame is."""
     n_rows, n_columns = frame.shape
-    return f"{say_number(n_rows, 'row')} × {say_number(n_columns, 'column')}"
-
-
-def say_number(number: int, what: str) -> str:
-    """Return a number and what it is of."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
+    return f"{count_of(n_rows, 'row')} × {count_of(n_columns, 'column')}"
 
 
 def _enumerate(texts: list[str]) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from recframe.analysis.display import Inspection
 from recframe.analysis.judged import judge_frame
-from recframe.errors import RecframeError, as_text, quote
+from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_columns, get_column
 from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
 from recframe.frames.kinds import check_dtype
@@ -154,7 +154,7 @@ def inspect_user(
         frame = open_candidates(columns, options, None).among(frame, is_all=is_all)
     is_own = is_user(frame, user, columns.users)
     if leaving and n_rows and not is_own.any():
-        rows = f"{n_rows:,} row{'s' * (n_rows != 1)} is left by {' and '.join(leaving)}"
+        rows = f"{count_of(n_rows, 'row')} is left by {' and '.join(leaving)}"
         raise RecframeError(f"user={quote(user)}: none of {rows}")
     if columns.users and not is_own.any():
         raise _unknown_error(frame, user, columns.users)

@@ -29,8 +29,8 @@ from recframe.cli.flags import (
 )
 from recframe.cli.parser import as_usage, read_whole
 from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
-from recframe.console import DONE, count_of, tell
-from recframe.errors import RecframeError, shorten, show_path
+from recframe.console import DONE, tell
+from recframe.errors import RecframeError, count_of, shorten, show_path
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
 from recframe.files.output import Means, Target, check_apart, list_files, whole_file, write_each
@@ -262,7 +262,7 @@ def outputs(
     paths = [arguments.output, per_user]
     asked = [path for path in (arguments.truth, arguments.exclude) if path is not None]
     beside = [*beside, *asked]
-    read += [file for given in beside for file in list_files(given) if any(paths)]
+    read = [*read, *(file for given in beside for file in list_files(given) if any(paths))]
     with ExitStack() as stack:
         names = []
         for path in filter(None, paths):

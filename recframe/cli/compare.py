@@ -25,9 +25,9 @@ from recframe.cli.commands import outputs
 from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
 from recframe.cli.parser import as_usage, read_number
 from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
-from recframe.console import DONE, FAILED, count_of, tell
+from recframe.console import DONE, FAILED, tell
 from recframe.disk import check_named, identify
-from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.errors import RecframeError, count_of, quote, shorten, show_path
 from recframe.files.output import mean_of_tables
 from recframe.files.saved import read_saved
 from recframe.stores import is_uri, show_uri, without_file

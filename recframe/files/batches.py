@@ -3,12 +3,9 @@
 Text is a dictionary and codes from here on, whatever it is in a file.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import repeat
-from threading import get_ident
 from typing import TypeVar
 
 import pyarrow as pa
@@ -21,7 +18,7 @@ from recframe.files.filters import matching
 from recframe.files.footers import ROW_BYTES, TEXT_COPIES, Files
 from recframe.files.found import TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
-from recframe.stores.remote import read_ahead
+from recframe.stores.remote import read_ahead, run_ahead
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
 OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
@@ -29,7 +26,6 @@ AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memo
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
 Element = TypeVar("Element")
-Made = TypeVar("Made")
 Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are of
 
 
@@ -147,26 +143,6 @@ def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
         if pa.types.is_dictionary(column.type):
             n_bytes += (TEXT_COPIES - 1) * column.dictionary.nbytes
     return n_bytes
-
-
-def run_ahead(
-    function: Callable[[Element], Made], elements: Iterable[Element], n_threads: int
-) -> Iterator[Made]:
-    """Yield what a function makes of each element, in order; threads make those to come."""
-    own: list[int] = []
-    pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
-    coming: deque[Future[Made]] = deque()
-    try:
-        for element in elements:
-            coming.append(pool.submit(function, element))
-            if len(coming) > n_threads:
-                yield coming.popleft().result()
-        while coming:
-            yield coming.popleft().result()
-    finally:
-        # Left alone by an error, this may be collected in one of the threads, which cannot wait
-        # for its own end.
-        pool.shutdown(wait=get_ident() not in own, cancel_futures=True)
 
 
 def next_ahead(elements: Iterator[Element]) -> Iterator[Element]:

@@ -8,7 +8,6 @@ in a temporary file. Where several columns tell users apart, a sweep goes by the
 import tempfile
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import closing, suppress
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,6 @@ from recframe.files.batches import (
     gather,
     next_ahead,
     read_batches,
-    run_ahead,
     without_unused,
 )
 from recframe.files.budget import Limits, Progress, writing_to
@@ -32,6 +30,7 @@ from recframe.files.footers import Files
 from recframe.files.plans import plan_blocks
 from recframe.foreign import NULLABLE
 from recframe.kernel.threads import Array, n_processors
+from recframe.stores.remote import run_ahead
 
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
@@ -174,8 +173,10 @@ def _spilled(
         whole = np.flatnonzero(~again & (spill.n_rows > 0))
         # Beside the one that is worked on, as many as there is room for.
         n_ahead = min(n_threads, max(1, memory // int(sizes[whole].max(initial=1)) - 1))
-        make = partial(_make_block, files, spill)
-        yield from run_ahead(make, whole.tolist(), n_ahead)
+        frames = run_ahead(
+            lambda bucket: make_frame(spill.read(bucket), files), whole.tolist(), n_ahead
+        )
+        yield from frames
         for bucket in np.flatnonzero(again).tolist():
             own = spill.read(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
             yield from _spilled(files, limits, progress, *own, level + 1)
@@ -242,11 +243,6 @@ class Spill:
             with writing_to(self._folder):
                 written = self._read.read_at(size, start)
             yield pa.ipc.open_stream(written).read_next_batch()
-
-
-def _make_block(files: Files, spill: Spill, bucket: int) -> pd.DataFrame:
-    """Return the rows of a bucket as a frame."""
-    return make_frame(spill.read(bucket), files)
 
 
 def _write(batch: pa.RecordBatch) -> pa.Buffer:

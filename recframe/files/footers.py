@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import RecframeError, option, quote, shorten, show_path
+from recframe.errors import RecframeError, count_of, option, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
 from recframe.files.found import (
     TEXTS,
@@ -24,7 +24,7 @@ from recframe.files.found import (
 )
 from recframe.frames.columns import Columns
 from recframe.options import Options
-from recframe.stores.remote import Range, Remote, read_each
+from recframe.stores.remote import Range, Remote, run_ahead
 
 ROW_BYTES = 64  # for the work on a row: read, joined, grouped, ranked
 SCORE_BYTES = 32  # the same for each score
@@ -82,7 +82,7 @@ class Files(NamedTuple):
     def size(self) -> str:
         """How many rows there are, in how many files and row groups."""
         counts = {"file": len(self.paths), "row group": len(self.row_groups)}
-        said = [f"{n:,} {what}{'s' * (n != 1)}" for what, n in counts.items()]
+        said = [count_of(n, what) for what, n in counts.items()]
         return f"{self.rows_said} row{'s' * (self.n_rows != 1)} in {', '.join(said)}"
 
 
@@ -107,7 +107,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     row_bytes = ROW_BYTES + SCORE_BYTES * len(columns.scores)
     read = partial(_read_footer, memory=memory)
     is_here = all(one.remote is None for one in found)
-    opened: Iterator[File] = map(read, found) if is_here else read_each(read, found)
+    opened: Iterator[File] = map(read, found) if is_here else run_ahead(read, found)
     first = next(opened)
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []

@@ -13,7 +13,7 @@ from pyspark import TaskContext
 
 from recframe.analysis.ranks import is_user
 from recframe.calls import public
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, count_of, quote, say_where
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import Judgments, read_excluded
 from recframe.frames.tables import mean_of_sums, plain_table, sort_table, sum_and_count
@@ -92,8 +92,8 @@ class Task(NamedTuple):
                 frame, lookups, self.make, *roles, self.layout.others, is_apart=True
             )
         except RecframeError as error:
-            n_rows = f"{len(frame):,} row{'s' * (len(frame) != 1)}"
-            raise type(error)(f"in a partition of {n_rows}: {error}") from error
+            say_where(f"in a partition of {count_of(len(frame), 'row')}: ", error)
+            raise
         return rows, made
 
 

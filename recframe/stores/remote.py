@@ -9,7 +9,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any, TypeVar
 from weakref import finalize
 
@@ -25,7 +25,7 @@ LARGEST = 1 << 20  # bytes of parts that are fetched as one
 LEAST_AHEAD = 16 << 20  # bytes that may be fetched ahead, however little memory there is
 REQUESTS = 16  # at a time
 
-Read = TypeVar("Read")
+Made = TypeVar("Made")
 Given = TypeVar("Given")
 Range = tuple[int, int]  # the first byte, and the first behind it
 
@@ -260,15 +260,21 @@ def read_ahead(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def read_each(read: Callable[[Given], Read], given: Iterable[Given]) -> Iterator[Read]:
-    """Yield what is read of each, many at a time and in order."""
-    pool, coming = ThreadPoolExecutor(REQUESTS), deque[Future[Read]]()
+def run_ahead(
+    function: Callable[[Given], Made], given: Iterable[Given], n_threads: int = REQUESTS
+) -> Iterator[Made]:
+    """Yield what a function makes of each that is given, in order; threads make those to come."""
+    own: list[int] = []
+    pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
+    coming: deque[Future[Made]] = deque()
     try:
         for one in given:
-            coming.append(pool.submit(read, one))
-            if len(coming) == REQUESTS:
+            coming.append(pool.submit(function, one))
+            if len(coming) > n_threads:
                 yield coming.popleft().result()
         while coming:
             yield coming.popleft().result()
     finally:
-        pool.shutdown(cancel_futures=True)
+        # Left alone by an error, this may be collected in one of the threads, which cannot wait
+        # for its own end.
+        pool.shutdown(wait=get_ident() not in own, cancel_futures=True)

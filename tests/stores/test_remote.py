@@ -1,14 +1,14 @@
 """Files in stores: what is fetched ahead, how much of it is held, and what is read of it."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event, Thread
+from threading import Barrier, Thread
 
 import pandas as pd
 import pyarrow.fs
 import pytest
 
 import recframe
-from recframe.stores.remote import HOLE, LARGEST, Remote, merge, read_ahead, read_each
+from recframe.stores.remote import HOLE, LARGEST, Remote, merge, read_ahead, run_ahead
 from recframe.stores.store import Store
 
 SIZE = 40 << 20
@@ -100,16 +100,22 @@ def test_ranges_are_merged():
 
 def test_many_are_read_at_a_time():
     """In order; one that fails ends all."""
-    begun = Event()
-    assert list(range(50)) == list(read_each(lambda n: n, range(50)))
+    both = Barrier(2)
+
+    def meet(number):
+        both.wait(timeout=10)  # which one thread alone never passes
+        return number
+
+    assert list(range(50)) == list(run_ahead(meet, range(50), 2))
+    begun = []
 
     def fail(number):
-        begun.set()
+        begun.append(number)
         raise OSError(f"{number} fails")
 
     with pytest.raises(OSError, match="0 fails"):
-        list(read_each(fail, range(50)))
-    assert begun.is_set()
+        list(run_ahead(fail, range(50), 2))
+    assert 50 > len(begun)
 
 
 @pytest.mark.parametrize("memory", ["1GiB", 1])
