@@ -63,7 +63,8 @@ def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Arr
 
     Those of a user stand together.
     """
-    is_unlisted, is_absent, user = ~matches.are_listed(), matches.user < 0, judgments.pairs.user
+    is_unlisted, is_absent = ~matches.are_listed(), matches.user < 0
+    user = judgments.pairs.users.groups.codes
     if options.absent == "drop":
         added = np.flatnonzero(is_unlisted & judgments.relevant & ~is_absent)
     else:
@@ -81,6 +82,6 @@ def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Ar
         return pd.Series(append(pd.Index(column), judgments.pairs.item.take(added)))
     for number, label in enumerate(columns.users):
         if is_same(column.name, label):
-            users = judgments.pairs.users.ids.get_level_values(number)
-            return pd.Series(append(pd.Index(column), users[judgments.pairs.user[added]]))
+            ids, codes = judgments.pairs.users.ids, judgments.pairs.users.groups.codes
+            return pd.Series(append(pd.Index(column), ids.get_level_values(number)[codes[added]]))
     return _take(column, np.arange(len(column) + len(added)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ class Ids(NamedTuple):
         if not self.is_sorted:
             return self
         is_used = np.zeros(len(self.ids), bool)
-        is_used[self.codes] = True
+        in_slices(lambda start, stop: is_used.put(self.codes[start:stop], True), len(self.codes))
         ids = self.restore(np.flatnonzero(is_used))
         if is_used.all():
             return self._replace(ids=ids)
@@ -158,13 +159,9 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
         if high - low < min(most, 1 << 31) and high < 1 << 62:
             lowest = values.dtype.type(low)
             codes: Array = np.empty(len(values), np.int32)
-
-            def write(start: int, stop: int) -> None:
-                own = slice(start, stop)
-                # In the type of codes: in their own the difference of small integers may overflow.
-                np.subtract(values[own], lowest, out=codes[own], dtype=np.int32, casting="unsafe")
-
-            in_slices(write, len(codes))
+            # In the type of codes: in their own the difference of small integers may overflow.
+            subtract = partial(np.subtract, dtype=np.int32, casting="unsafe")
+            in_slices(lambda a, b: subtract(values[a:b], lowest, out=codes[a:b]), len(codes))
             return Ids(codes, pd.RangeIndex(low, high + 1), dtype, is_sorted=True)
         codes, distinct = _encode_values(pa.array(values))
         return Ids(codes, pd.Index(pd.array(distinct.to_numpy(), dtype)), dtype, is_sorted=False)
@@ -186,12 +183,17 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
 
 def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
     """Return the code of each value, -1 for null, and the values that have them."""
+    pool = pa.system_memory_pool()  # Arrow's own keeps twice the memory of what has grown
     # Slices are encoded in threads, each with codes of its own, which are then made one.
-    encoded = pa.chunked_array(
-        in_slices(lambda start, stop: values[start:stop].dictionary_encode(), len(values))
-    ).unify_dictionaries()
-    codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded.chunks]
-    return np.concatenate(codes), encoded.chunk(0).dictionary
+    slices = in_slices(
+        lambda start, stop: pc.dictionary_encode(values[start:stop], memory_pool=pool), len(values)
+    )
+    encoded = pa.chunked_array(slices).unify_dictionaries(memory_pool=pool)
+    codes, start = np.empty(len(values), np.int32), 0
+    for chunk in encoded.chunks:
+        codes[start : start + len(chunk)] = chunk.indices.fill_null(-1)
+        start += len(chunk)
+    return codes, encoded.chunk(0).dictionary
 
 
 def _find_runs(columns: Sequence[pd.Series]) -> Array | None:

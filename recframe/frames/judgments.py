@@ -73,14 +73,9 @@ class Pairs(NamedTuple):
     users: Users
     item: Ids
 
-    @property
-    def user(self) -> Array:
-        """The user of each pair, as a position among the users."""
-        return self.users.groups.codes
-
     def match(self, users: Users, item: Ids, rows: SortedPairs, other: str) -> Matches:
         """Return where the pairs are in rows of these users and items; `other` names them."""
-        user = match(self.users.ids, users.ids, "user", other)[self.user]
+        user = match(self.users.ids, users.ids, "user", other)[self.users.groups.codes]
         of_pairs = self.item.used()
         place = match(of_pairs.ids, item.ids, "item", other)
         return Matches(user, *rows.match(user, place[of_pairs.codes]))
@@ -95,7 +90,7 @@ def note_matches(
 ) -> None:
     """Take note of what pairs and a part of a frame, of these users and items, have in common."""
     is_listed = np.zeros(len(pairs.users.ids), bool)
-    is_listed[pairs.user[matches.user >= 0]] = True
+    is_listed[pairs.users.groups.codes[matches.user >= 0]] = True
     overlap.note_users(users, is_listed)
     if not overlap.items.are_common:
         # As a rule some pair is found, and items need not be looked at by themselves.

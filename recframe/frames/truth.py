@@ -72,8 +72,8 @@ class Judge:
         self.n_found += int(np.count_nonzero(matches.are_listed()))
         find_column = partial(interactions.get_column, interactions.columns.item)
         note_matches(overlap, pairs, matches, users.ids, find_column)
-        if is_all:
-            self._check()
+        if is_all and not self.options.is_condensed:  # of condensed frames it has been checked
+            overlap.check()
         return matches
 
     def find_relevant(self, interactions: Interactions) -> Array:
@@ -89,18 +89,11 @@ class Judge:
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
-        self._check()
+        if not self.options.is_condensed:
+            self.overlap.check()
         none = np.empty(0, np.int64)
         nowhere = np.full(len(self.judgments.relevant), -1)
         return self._add_absent(empty, Matches(nowhere, none, none))
-
-    def _check(self) -> None:
-        """Raise where no user, or no item, of truth was in any frame.
-
-        Of condensed frames, which have lost the other items, this has been checked before.
-        """
-        if not self.options.is_condensed:
-            self.overlap.check()
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions with the users added that no frame had, if these count."""
@@ -108,14 +101,14 @@ class Judge:
         is_absent = ~self.overlap.is_listed
         if self.options.absent != "drop" and is_absent.any():
             pairs = self.judgments.pairs
-            added = pairs.users.ids[is_absent]
+            added, own = pairs.users.ids[is_absent], pairs.users.groups.codes
             users = interactions.users._replace(
                 ids=append(index, added), groups=groups.extend(len(added)), sorted_by=None
             )
             interactions = interactions._replace(users=users)
             # Those added are behind the others, in the order of truth.
-            position = (len(index) + np.cumsum(is_absent) - 1)[pairs.user]
-            matches = matches._replace(user=np.where(is_absent[pairs.user], position, matches.user))
+            position = (len(index) + np.cumsum(is_absent) - 1)[own]
+            matches = matches._replace(user=np.where(is_absent[own], position, matches.user))
         return judge_rows(interactions, self.judgments, matches)
 
 
@@ -135,7 +128,8 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
     if not options.has_truth and options.exclude is None:
         return read_interactions(frame, columns, options)
     judge = Judge(read_judgments(columns, options), options) if options.has_truth else None
-    frame = open_candidates(columns, options, judge).among(frame, is_all=True)
+    if options.exclude is not None or options.is_condensed:
+        frame = open_candidates(columns, options, judge).among(frame, is_all=True)
     interactions = read_interactions(frame, columns, options)
     return interactions if judge is None else judge.judge(interactions, is_all=True)
 

@@ -6,9 +6,8 @@ of one pair stand together, and given pairs are found by a search.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -151,12 +150,10 @@ def argsort(codes: Array) -> Array:
 def take(values: Array, rows: Array) -> Array:
     """Return the values of rows, gathered in threads."""
     taken = np.empty(len(rows), values.dtype)
-
-    def gather(start: int, stop: int) -> None:
-        # Without "clip" NumPy gathers into a buffer first.
-        np.take(values, rows[start:stop], out=taken[start:stop], mode="clip")
-
-    in_slices(gather, len(rows))
+    in_slices(  # without "clip" NumPy gathers into a buffer first
+        lambda start, stop: values.take(rows[start:stop], out=taken[start:stop], mode="clip"),
+        len(rows),
+    )
     return taken
 
 
@@ -260,14 +257,13 @@ class _PairSlice(NamedTuple):
         The user, the first of the slice being 0, the item, and the place among these rows.
     n_bits : int
         The bits of a place.
-    start, first : int
-        The place of the first row among all in grouped order, and the first user.
+    start : int
+        The place of the first row among all in grouped order.
     """
 
     keys: Array
     n_bits: int
     start: int
-    first: int
 
 
 class SortedPairs:
@@ -288,24 +284,27 @@ class SortedPairs:
         _ = groups.order  # which threads would each find
         self._n_item_bits = int(items.max(initial=0)).bit_length()
         self._is_kept = is_kept
-        self._kept: dict[tuple[int, int], list[_PairSlice]] = {}
+        self._kept: dict[tuple[int, int], _PairSlice] = {}
 
     def find_repeats(self) -> Repeats:
         """Return the rows whose user has their item in a row before."""
 
-        def find(pairs: _PairSlice) -> tuple[Array, Array]:
-            keys = pairs.keys
-            is_same = np.zeros(len(keys), bool)
-            np.less(keys[1:] ^ keys[:-1], 1 << pairs.n_bits, out=is_same[1:])
+        def find(first: int, stop: int) -> tuple[Array, Array]:
+            # Without places keys are short, and as a rule no two are equal.
+            pairs = self._sort(first, stop, has_places=self._is_kept)
+            is_same = pairs.keys[1:] ^ pairs.keys[:-1] < 1 << pairs.n_bits
             if not is_same.any():
                 return NONE, NONE
+            pairs = self._sort(first, stop)
+            is_same = np.append(False, pairs.keys[1:] ^ pairs.keys[:-1] < 1 << pairs.n_bits)
             at, starts = np.flatnonzero(is_same), np.flatnonzero(~is_same)
-            first = starts[np.searchsorted(starts, at, side="right") - 1]
-            return self._rows_of(pairs, at), self._rows_of(pairs, first)
+            head = starts[np.searchsorted(starts, at, side="right") - 1]
+            return self._rows_of(pairs, at), self._rows_of(pairs, head)
 
-        rows, first = self._join_slices(find)
+        found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
+        rows, heads = map(np.concatenate, found)
         ascending = np.argsort(rows, kind="stable")
-        return Repeats(rows[ascending], first[ascending])
+        return Repeats(rows[ascending], heads[ascending])
 
     def match(self, user: Array, item: Array) -> tuple[Array, Array]:
         """Return which of some pairs the rows have: a pair and a row for each match.
@@ -317,56 +316,51 @@ class SortedPairs:
         """
         n_item_bits = self._n_item_bits
         known = np.flatnonzero((user >= 0) & (item >= 0) & (item < 1 << n_item_bits))
-        known = known[np.argsort(user[known], kind="stable")]
         user, item = user[known].astype(np.int64), item[known]
+        order = argsort((user << n_item_bits) | item)  # a search of keys in order is fast
+        known, user, item = known[order], user[order], item[order]
 
-        def find(pairs: _PairSlice) -> tuple[Array, Array]:
-            last = pairs.first + int(pairs.keys[-1] >> (n_item_bits + pairs.n_bits))
-            start, stop = np.searchsorted(user, (pairs.first, last + 1)).tolist()
-            asked = ((user[start:stop] - pairs.first) << n_item_bits) | item[start:stop]
-            first = np.searchsorted(pairs.keys, asked << pairs.n_bits)
-            n_found = np.searchsorted(pairs.keys, (asked + 1) << pairs.n_bits) - first
+        def find(first: int, stop: int) -> tuple[Array, Array]:
+            pairs = self._sort(first, stop)
+            own = slice(*np.searchsorted(user, (first, stop)).tolist())
+            asked = ((user[own] - first) << n_item_bits) | item[own]
+            begin = np.searchsorted(pairs.keys, asked << pairs.n_bits)
+            n_found = np.searchsorted(pairs.keys, (asked + 1) << pairs.n_bits) - begin
             which, number = number_members(n_found)
-            return known[start + which], self._rows_of(pairs, first[which] + number)
+            return known[own.start + which], self._rows_of(pairs, begin[which] + number)
 
-        return self._join_slices(find)
+        found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
+        pair, row = map(np.concatenate, found)
+        return pair, row
+
+    def _slices(self) -> list[tuple[int, int]]:
+        """Return the slices, the first user and the one after the last of each."""
+        groups = self._groups
+        most = SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4  # for whose keys is room
+        slices = pairwise(cut_users(groups.offsets, slice(0, groups.n_groups), most))
+        return [each for each in slices if groups.offsets[each[0]] < groups.offsets[each[1]]]
+
+    def _sort(self, first: int, stop: int, *, has_places: bool = True) -> _PairSlice:
+        """Return the sorted keys of the rows of a slice."""
+        if (first, stop) in self._kept:
+            return self._kept[first, stop]
+        groups, n_item_bits = self._groups, self._n_item_bits
+        places = slice(*groups.offsets[[first, stop]].tolist())
+        items = self._items[places] if groups.are_together else self._items[groups.rows(places)]
+        n_bits = (len(items) - 1).bit_length() if has_places else 0
+        is_short = not has_places and (stop - first - 1).bit_length() + n_item_bits <= 32
+        dtype: type[np.integer[Any]] = np.uint32 if is_short else np.int64
+        users = np.arange(stop - first, dtype=dtype) << dtype(n_item_bits)
+        keys = np.repeat(users, np.diff(groups.offsets[first : stop + 1]))
+        keys |= items.astype(dtype, copy=False)
+        if has_places:
+            keys <<= n_bits
+            keys |= np.arange(len(keys))
+        pairs = _PairSlice(sort(keys), n_bits, places.start)
+        if self._is_kept:
+            self._kept[first, stop] = pairs
+        return pairs
 
     def _rows_of(self, pairs: _PairSlice, at: Array) -> Array:
         """Return the rows of keys of a slice."""
         return self._groups.rows((pairs.keys[at] & ((1 << pairs.n_bits) - 1)) + pairs.start)
-
-    def _join_slices(
-        self, find: Callable[[_PairSlice], tuple[Array, Array]]
-    ) -> tuple[Array, Array]:
-        """Return the two arrays that are found in each slice, joined."""
-        runs = in_threads(self._find_in, [(find, users) for users in cut_runs(self._groups)])
-        one, other = zip((NONE, NONE), *chain.from_iterable(runs), strict=True)
-        return np.concatenate(one), np.concatenate(other)
-
-    def _find_in(
-        self, find: Callable[[_PairSlice], tuple[Array, Array]], users: slice
-    ) -> list[tuple[Array, Array]]:
-        """Return what is found in each slice of a run of users, which are sorted unless kept."""
-        run = (users.start, users.stop)  # others, if there are more processors now
-        if run in self._kept:
-            return [find(pairs) for pairs in self._kept[run]]
-        groups, items, n_item_bits = self._groups, self._items, self._n_item_bits
-        offsets, found = groups.offsets, []
-        # Rows for whose keys there is room:
-        most = SLICE if n_item_bits <= MOST_BITS else SLICE >> 4
-        for first, stop in pairwise(cut_users(offsets, users, most)):
-            places = slice(int(offsets[first]), int(offsets[stop]))
-            n_rows = places.stop - places.start
-            if n_rows == 0:
-                continue
-            n_bits = (n_rows - 1).bit_length()
-            own = np.arange(stop - first) << n_item_bits
-            keys = np.repeat(own, np.diff(offsets[first : stop + 1]))
-            keys |= items[places] if groups.are_together else items[groups.rows(places)]
-            keys <<= n_bits
-            keys |= np.arange(n_rows)
-            pairs = _PairSlice(sort(keys), n_bits, places.start, first)
-            found.append(find(pairs))
-            if self._is_kept:
-                self._kept.setdefault(run, []).append(pairs)
-        return found

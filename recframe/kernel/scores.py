@@ -76,12 +76,10 @@ def find_bits(scores: Array) -> ScoreBits:
 def _of_integers(low: int, high: int) -> ScoreBits:
     top = np.uint64(high % (1 << 64))
     n_bits = (high - low).bit_length()
-
-    def read(part: Array) -> Array:
-        bits: Array = part.astype(np.int64, copy=False).view(np.uint64)
-        return np.subtract(top, bits)  # wraps around to what it is
-
-    return ScoreBits(n_bits, n_bits, read)
+    # The difference wraps around to what it is.
+    return ScoreBits(
+        n_bits, n_bits, lambda part: top - part.astype(np.int64, copy=False).view(np.uint64)
+    )
 
 
 def _of_floats(low: Any, high: Any) -> ScoreBits:
@@ -115,22 +113,19 @@ def _of_floats(low: Any, high: Any) -> ScoreBits:
 def _find_scale(scores: Array, largest: Any) -> float | None:
     """Return the power of ten by which scores are whole numbers of few bits, None if by none."""
 
-    def is_decimal(values: Array, scale: float) -> bool:
-        return bool((np.rint(values * scale) / scale == values).all())
+    def are_decimals(values: Array, scale: float) -> bool:
+        batches = (values[first : first + BATCH] for first in range(0, len(values), BATCH))
+        return all((np.rint(batch * scale) / scale == batch).all() for batch in batches)
 
     if scores.dtype != np.float64 or not largest < 1 << 30:
         return None
     sample = scores[:: max(1, len(scores) // N_SAMPLED)]
     scales = [scale for scale in SCALES if largest < (1 << 30) / scale]
-    scale = next((scale for scale in scales if is_decimal(sample, scale)), None)
+    scale = next((scale for scale in scales if are_decimals(sample, scale)), None)
     if scale is None:
         return None
-
-    def are_decimals(start: int, stop: int) -> bool:
-        batches = range(start, stop, BATCH)
-        return all(is_decimal(scores[first : min(first + BATCH, stop)], scale) for first in batches)
-
-    return scale if all(in_slices(are_decimals, len(scores))) else None
+    is_right = in_slices(lambda start, stop: are_decimals(scores[start:stop], scale), len(scores))
+    return scale if all(is_right) else None
 
 
 def _of_few(scores: Array) -> ScoreBits | None:
