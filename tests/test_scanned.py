@@ -116,8 +116,9 @@ def test_text_for_scores_is_refused(frame, tmp_path):
     [
         ("as it is", SMALL, "spill"),
         ("in order of users", SMALL, "sweep"),
-        ("as it is", 1 << 30, "sweep"),
-        ("users as text", 1 << 30, "sweep"),
+        ("in order of users", 1 << 30, "sweep"),
+        ("as it is", 1 << 30, "whole"),
+        ("users as text", 1 << 30, "whole"),
         ("no user at all", 1 << 30, "whole"),
     ],
 )

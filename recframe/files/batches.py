@@ -3,9 +3,10 @@
 Text is a dictionary and codes from here on, whatever it is in a file.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import repeat
+from threading import get_ident
 from typing import TypeVar
 
 import pyarrow as pa
@@ -15,9 +16,10 @@ import pyarrow.parquet as pq
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.files.budget import Progress
 from recframe.files.filters import matching
-from recframe.files.footers import ROW_BYTES, TEXT_COPIES, Files
+from recframe.files.footers import LONG_TEXT, ROW_BYTES, TEXT_COPIES, Files
 from recframe.files.found import TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.values import REMOVE_ROWS
+from recframe.kernel.threads import n_processors
 from recframe.stores.remote import read_ahead, run_ahead
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
@@ -30,9 +32,16 @@ Read = tuple[RowGroup, pa.RecordBatch]  # rows, and the row group that they are 
 
 
 def read_batches(
-    files: Files, row_groups: Sequence[RowGroup], n_bytes: int, progress: Progress
+    files: Files,
+    row_groups: Sequence[RowGroup],
+    n_bytes: int,
+    progress: Progress,
+    *,
+    is_plain: bool = False,
 ) -> Iterator[Read]:
     """Yield row groups in batches of some `n_bytes`, the columns as `Files.types` says.
+
+    Text comes as a dictionary and codes, unless it is plain.
 
     Null ids of users are refused or dropped here, so that no plan meets one: statistics do not
     show them.
@@ -40,23 +49,40 @@ def read_batches(
     n_open = max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.footer_bytes)))
 
     @lru_cache(n_open)
-    def opened(path: str, as_codes: tuple[str, ...]) -> pq.ParquetFile:
+    def opened(path: str, as_codes: tuple[str, ...], _: int) -> pq.ParquetFile:
         return open_file(found_at[path], as_codes, files.footers.get(path))
 
-    found_at = {row_group.path: row_group.found for row_group in row_groups}
-    for row_group in read_ahead(
-        row_groups, lambda one: (one.found.remote, one.ranges), AHEAD * n_bytes
-    ):
+    def read_rows(row_group: RowGroup) -> Iterator[pa.RecordBatch]:
         names = dict.fromkeys([*files.types, *row_group.found.looked_at])
         stored = [name for name in names if name not in row_group.partitions]
-        n_rows = n_bytes * row_group.n_rows // row_group.n_bytes
-        n_rows, n_left = max(1, min(MOST_ROWS, n_rows)), row_group.n_rows
+        own_bytes = row_group.n_bytes + is_plain * row_group.n_rows * row_group.text_bytes
+        n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
         with naming_file(row_group.path):
-            file = opened(row_group.path, row_group.coded)
-            for read in file.iter_batches(n_rows, [row_group.number], stored):
+            is_short = is_plain and row_group.text_bytes <= LONG_TEXT
+            as_codes = () if is_short else row_group.coded
+            file = opened(row_group.path, as_codes, get_ident())  # a thread has its own
+            yield from file.iter_batches(n_rows, [row_group.number], stored)
+
+    found_at = {row_group.path: row_group.found for row_group in row_groups}
+    reads: Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]
+    is_here = all(one.found.remote is None for one in row_groups)
+    sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
+    # Those that are read, one that has been and one that is worked on have room.
+    n_threads = min(n_processors(), AHEAD * n_bytes // max([1, *sizes]) - 2)
+    if is_here and n_threads > 1:
+        reads = run_ahead(lambda one: (one, list(read_rows(one))), row_groups, n_threads)
+    else:
+        in_order = read_ahead(
+            row_groups, lambda one: (one.found.remote, one.ranges), AHEAD * n_bytes
+        )
+        reads = ((one, read_rows(one)) for one in in_order)
+    for row_group, batches in reads:
+        n_left = row_group.n_rows
+        with naming_file(row_group.path):
+            for read in batches:
                 n_left -= read.num_rows
                 kept = matching(read, row_group)
-                rows = _conform_all(kept, row_group, files)
+                rows = _conform_all(kept, row_group, files, is_plain=is_plain)
                 batch = _without_nulls(rows, files, row_group.path)
                 progress.n_read += 2 * (read.num_rows - kept.num_rows) + kept.num_rows
                 if batch.num_rows < rows.num_rows:
@@ -69,14 +95,16 @@ def read_batches(
                 )
 
 
-def _conform_all(batch: pa.RecordBatch, row_group: RowGroup, files: Files) -> pa.RecordBatch:
+def _conform_all(
+    batch: pa.RecordBatch, row_group: RowGroup, files: Files, *, is_plain: bool
+) -> pa.RecordBatch:
     """Return the columns that are used, in the types wanted."""
     columns = {}
     for name, wanted in files.types.items():
         value = row_group.partitions.get(name)
         array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
         try:
-            columns[name] = _conform(array, wanted)
+            columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
         except pa.ArrowInvalid as error:  # a number that the other files' type has not
             found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
             raise RecframeError(

@@ -23,19 +23,20 @@ from recframe.files.batches import (
     gather,
     next_ahead,
     read_batches,
-    without_unused,
 )
 from recframe.files.budget import Limits, Progress, writing_to
 from recframe.files.footers import Files
+from recframe.files.found import TEXTS
 from recframe.files.plans import plan_blocks
 from recframe.foreign import NULLABLE
+from recframe.frames.ids import join_codes
 from recframe.kernel.threads import Array, n_processors
 from recframe.stores.remote import run_ahead
 
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
-WRITTEN = pa.ipc.IpcWriteOptions(use_threads=False)
+HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
 
@@ -47,16 +48,20 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
     if files.n_rows == 0:
         return
     route, row_groups, memory = plan_blocks(files)
-    reads = read_batches(files, row_groups, memory // 16, progress)
     if route == "sweep":
-        blocks = _sweep(files, reads, memory)
-        yield from next_ahead(make_frame(block, files) for block in blocks)
+        reads = read_batches(files, row_groups, memory // 16, progress)
+        yield from next_ahead(make_frame(block, files) for block in _sweep(files, reads, memory))
         return
+    is_spill = route == "spill"
+    # Of the few rows of a batch in a bucket hardly two share a text: these are parted as they are.
+    reads = read_batches(files, row_groups, memory // 16, progress, is_plain=is_spill)
     batches = (batch for _, batch in reads)
-    if route == "spill":
-        limits, n_bytes = limits._replace(memory=memory), sum(one.n_bytes for one in row_groups)
+    if is_spill:
+        n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
+        limits = limits._replace(memory=memory)
         yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
     elif len(frame := make_frame(batches, files)):
+        pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
         yield frame
 
 
@@ -77,14 +82,16 @@ def iter_frames(
 def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
     """Return rows as a frame with the labels of the columns, text as categories."""
     table = pa.Table.from_batches(batches)
-    arrays: dict[Hashable, Any] = {}
+    columns, arrays = dict(zip(table.column_names, table.columns, strict=True)), {}
+    del table  # each column is given back as soon as it is in the frame
     for label, name in zip(files.columns.labels, files.types, strict=True):
-        column = table[name]
-        if pa.types.is_dictionary(column.type):
+        column = columns.pop(name)
+        if files.types[name] in TEXTS:
             # Arrow's own way to categories takes four times as long.
-            encoded = column.combine_chunks()
-            dtype = pd.CategoricalDtype(encoded.dictionary.to_pandas())
-            codes = encoded.indices.fill_null(-1).to_numpy()
+            if not pa.types.is_dictionary(column.type):
+                column = pa.chunked_array([column.combine_chunks().dictionary_encode()])
+            codes, texts = join_codes(column)
+            dtype = pd.CategoricalDtype(texts.to_pandas())
             arrays[label] = pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
         else:
             mapper = NULLABLE.get if column.null_count else None
@@ -162,7 +169,8 @@ def _spilled(
     memory, n_threads = limits.memory, n_processors()
     n_least = 1 + n_rows // BUCKET_ROWS
     n_buckets = min(MAX_BUCKETS, max(n_least, 1 + (n_bytes - 1) // max(1, memory // 4)))
-    with closing(Spill(limits.folder, files.users, n_buckets, level)) as spill:
+    schema = pa.schema(files.types)
+    with closing(Spill(limits.folder, schema, files.users, n_buckets, level)) as spill:
         pieces = next_ahead(gather(batches, memory // 16))
         for parts in run_ahead(spill.divide, pieces, n_threads):
             spill.add(parts)
@@ -198,8 +206,10 @@ class Spill:
     """
 
     # Which bits of a hash decide, `level` says: those of the next part the users of one bucket.
-    def __init__(self, folder: str | None, users: list[str], n_buckets: int, level: int) -> None:
-        self._folder, self._users, self._level = folder, users, level
+    def __init__(
+        self, folder: str | None, schema: pa.Schema, users: list[str], n_buckets: int, level: int
+    ) -> None:
+        self._folder, self._schema, self._users, self._level = folder, schema, users, level
         self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
@@ -221,8 +231,8 @@ class Spill:
         parts, start = [], 0
         for number, n_rows in enumerate(np.bincount(bucket).tolist()):
             if n_rows:
-                own = _with_own_texts(rows.slice(start, n_rows))
-                parts.append(Part(number, n_rows, batch_bytes(own, 0), _write(own)))
+                own = rows.slice(start, n_rows)
+                parts.append(Part(number, n_rows, own.nbytes, own.serialize()))
                 start += n_rows
         return parts
 
@@ -242,23 +252,7 @@ class Spill:
         for start, size in self._places[bucket]:
             with writing_to(self._folder):
                 written = self._read.read_at(size, start)
-            yield pa.ipc.open_stream(written).read_next_batch()
-
-
-def _write(batch: pa.RecordBatch) -> pa.Buffer:
-    """Return rows written down with the texts of dictionaries."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema, options=WRITTEN) as stream:
-        stream.write_batch(batch)
-    return sink.getvalue()
-
-
-def _with_own_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows with no texts but their own."""
-    for number, column in enumerate(batch.columns):
-        if pa.types.is_dictionary(column.type):
-            batch = batch.set_column(number, batch.schema.names[number], without_unused(column))
-    return batch
+            yield pa.ipc.read_record_batch(written, self._schema)
 
 
 def hash_users(*columns: pa.Array) -> Array:
@@ -272,12 +266,25 @@ def hash_users(*columns: pa.Array) -> Array:
 
 def _hash(ids: pa.Array) -> Array:
     """Return 64 bits of each id that are equal where ids are equal."""
-    if pa.types.is_dictionary(ids.type):
-        distinct = pd.Series(ids.dictionary.to_pandas(), dtype=object)
-        hashed = pd.util.hash_pandas_object(distinct, index=False, categorize=False)
-        of_rows: Array = hashed.to_numpy()[ids.indices.to_numpy()]
-        return of_rows
+    if ids.type in TEXTS:
+        return _hash_texts(ids)
     values = ids.to_pandas()
     # -0.0 and 0.0 are one user.
     values = values + 0.0 if pa.types.is_floating(ids.type) else values
-    return pd.util.hash_pandas_object(values, index=False).to_numpy()
+    hashed: Array = pd.util.hash_pandas_object(values, index=False).to_numpy()
+    return hashed
+
+
+def _hash_texts(texts: pa.Array) -> Array:
+    """Return the same of texts: the last of their bytes as integers, multiplied and added up."""
+    last = pc.binary_slice(texts.view(pa.binary()), -HASHED_BYTES, None)
+    n_words = 1 + (pc.max(pc.binary_length(last)).as_py() or 0) // 8
+    padded = pc.ascii_rpad(last.view(pa.string()), 8 * n_words, padding="\0")
+    words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(texts))
+    bits = np.zeros(len(texts), np.uint64)
+    for number in range(n_words):  # those of nothing but zeros, in other batches, add nothing
+        bits += words[number::n_words] * MIX ** np.uint64(number + 1)
+    bits ^= bits >> np.uint64(32)
+    bits *= MIX
+    bits ^= bits >> np.uint64(29)
+    return bits

@@ -33,6 +33,7 @@ FOOTER_COPIES = 10  # a footer that is read takes so many times its bytes in the
 FILE_ENDS = (b"PAR1", b"PARE")  # behind the length of a footer, plain or encrypted
 CODE_BYTES = 4  # of a text in a row
 LONG_TEXT = 64  # bytes for each row; of shorter texts the copies do not matter beside the rows
+UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
 TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
 CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
 
@@ -245,10 +246,28 @@ def _list_row_groups(
         if low != low or high != high:
             low = high = None  # writers should leave NaN out of statistics; here they did not
         coded = tuple(name for name in texts if CODED_SHARE * sizes[name] <= memory)
+        text_bytes = sum(_longest(columns[name].statistics) for name in texts)
         ranges = _ranges(file.found.remote, columns.values())
         yield RowGroup(
-            0, file.found, index, file.partitions, n_rows, n_bytes, coded, low, high, ranges
+            0,
+            file.found,
+            index,
+            file.partitions,
+            n_rows,
+            n_bytes,
+            coded,
+            low,
+            high,
+            ranges,
+            text_bytes,
         )
+
+
+def _longest(statistics: pq.Statistics | None) -> int:
+    """Return how long texts are, as far as statistics show it."""
+    if statistics is None or not statistics.has_min_max:
+        return UNKNOWN_TEXT
+    return max(len(str(bound).encode()) for bound in (statistics.min, statistics.max))
 
 
 def _ranges(remote: Remote | None, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:

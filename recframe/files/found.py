@@ -96,6 +96,7 @@ class RowGroup(NamedTuple):
     low: Any  # no user is lower; None where the file does not say
     high: Any  # none is higher
     ranges: tuple[Range, ...] = ()  # of its columns, of a file that is not on this machine
+    text_bytes: int = 0  # more of each row where texts are held as they are, not as codes
 
     @property
     def path(self) -> str:

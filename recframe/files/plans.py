@@ -31,10 +31,11 @@ def plan_blocks(files: Files) -> ReadingPlan:
     least = min(FREE, SCORE_BYTES * n_scores * n_scores)
     # An open footer is beside it, for which some is free.
     memory = max(files.memory - max(0, files.footer_bytes - FREE // 4), least)
-    in_order = _in_order(files)
-    if in_order and _most_open(files, in_order) <= memory - memory // 4:
+    in_order, n_bytes = _in_order(files), sum(one.n_bytes for one in files.row_groups)
+    # Where all are open at a time, a sweep would part nothing.
+    if in_order and _most_open(files, in_order) <= min(memory - memory // 4, n_bytes - 1):
         return ReadingPlan("sweep", in_order, memory)
-    is_whole = not files.users or sum(one.n_bytes for one in files.row_groups) <= memory
+    is_whole = not files.users or n_bytes <= memory
     return ReadingPlan("whole" if is_whole else "spill", files.row_groups, memory)
 
 

@@ -16,7 +16,7 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.values import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import Groups, combine, find_range, invert, take
-from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.threads import Array, in_slices, in_threads
 
 SPREAD = 4  # integers for each row, up to which they are codes themselves
 N_FIRST_ROWS = 1 << 16  # rows in which runs of ids are looked for first
@@ -188,12 +188,26 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
     slices = in_slices(
         lambda start, stop: pc.dictionary_encode(values[start:stop], memory_pool=pool), len(values)
     )
-    encoded = pa.chunked_array(slices).unify_dictionaries(memory_pool=pool)
-    codes, start = np.empty(len(values), np.int32), 0
-    for chunk in encoded.chunks:
-        codes[start : start + len(chunk)] = chunk.indices.fill_null(-1)
-        start += len(chunk)
-    return codes, encoded.chunk(0).dictionary
+    return join_codes(pa.chunked_array(slices))
+
+
+def join_codes(encoded: pa.ChunkedArray) -> tuple[Array, pa.Array]:
+    """Return the code of each row of encoded pieces, -1 for null, and the values of codes."""
+    pieces, pool = encoded.chunks, pa.system_memory_pool()
+    # Each piece has codes of its own, which are then made one.
+    values = pa.concat_arrays([piece.dictionary for piece in pieces], memory_pool=pool)
+    joined = pc.dictionary_encode(values, memory_pool=pool)
+    code_of = np.append(joined.indices.to_numpy(), np.int32(-1))
+    starts = np.cumsum([0, *(len(piece) for piece in pieces)])
+    firsts = np.cumsum([0, *(len(piece.dictionary) for piece in pieces)])
+    codes = np.empty(len(encoded), np.int32)
+
+    def join(number: int) -> None:
+        found = pc.add(pieces[number].indices, int(firsts[number])).fill_null(len(values))
+        codes[starts[number] : starts[number + 1]] = code_of[found]
+
+    in_threads(join, [(number,) for number in range(len(pieces))])
+    return codes, joined.dictionary
 
 
 def _find_runs(columns: Sequence[pd.Series]) -> Array | None:

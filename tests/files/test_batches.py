@@ -108,7 +108,8 @@ def test_a_dropped_row_counts_as_evaluated(large, tmp_path):
     ],
 )
 def test_files_stay_open(large, tmp_path, monkeypatch, most, footer_bytes, n_opened):
-    """A file that is read again is still open, within a number of files and of bytes."""
+    """A file that a thread reads again is still open, within a number of files and of bytes."""
+    monkeypatch.setenv("RECFRAME_MAX_THREADS", "1")
     for name in "012":
         large[:30].to_parquet(tmp_path / f"{name}.parquet", row_group_size=10)
     files = open_files(tmp_path, Options(), 1)
@@ -138,6 +139,23 @@ def test_texts_are_codes(large, tmp_path, use_dictionary, memory):
     assert pa.types.is_dictionary(batch.schema.field("user").type)
     assert pa.types.is_floating(batch.schema.field("knn_score").type)
     assert large["user"].tolist() == batch["user"].to_pylist()
+
+
+@pytest.mark.parametrize("write_statistics", [True, False])
+def test_plain_texts(tmp_path, write_statistics):
+    """Texts of many rows, as they are, take no more of the memory than was asked for."""
+    texts = [f"{number % 3:0200}" for number in range(1000)]
+    rows = {"user": texts, "score": range(1000), "relevant": [True] * 1000}
+    pq.write_table(pa.table(rows), tmp_path / "0.parquet", write_statistics=write_statistics)
+    files = open_files(tmp_path, Options(), 1 << 30)
+    progress = Progress(files.n_rows, print)
+    found = [
+        batch
+        for _, batch in read_batches(files, files.row_groups, 1 << 14, progress, is_plain=True)
+    ]
+
+    assert texts == [user for batch in found for user in batch["user"].to_pylist()]
+    assert all(batch["user"].nbytes <= 1 << 14 for batch in found)
 
 
 @pytest.mark.parametrize("user", [7, "ann"])

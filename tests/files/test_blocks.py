@@ -340,9 +340,9 @@ def made_spills(monkeypatch):
     made = []
 
     class Spill(blocks.Spill):
-        def __init__(self, folder, users, n_buckets, level):
+        def __init__(self, folder, schema, users, n_buckets, level):
             made.append((n_buckets, level))
-            super().__init__(folder, users, n_buckets, level)
+            super().__init__(folder, schema, users, n_buckets, level)
 
     monkeypatch.setattr(blocks, "Spill", Spill)
     return made
