@@ -88,9 +88,8 @@ def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
         column = columns.pop(name)
         if files.types[name] in TEXTS:
             # Arrow's own way to categories takes four times as long.
-            if not pa.types.is_dictionary(column.type):
-                column = pa.chunked_array([column.combine_chunks().dictionary_encode()])
-            codes, texts = join_codes(column)
+            is_encoded = pa.types.is_dictionary(column.type)
+            codes, texts = join_codes(column if is_encoded else column.dictionary_encode())
             dtype = pd.CategoricalDtype(texts.to_pandas())
             arrays[label] = pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
         else:

@@ -51,7 +51,8 @@ class Ids(NamedTuple):
         ids = self.restore(np.flatnonzero(is_used))
         if is_used.all():
             return self._replace(ids=ids)
-        position = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+        position = np.cumsum(is_used, dtype=np.int32)
+        position -= 1
         return self._replace(codes=take(position, self.codes), ids=ids)
 
     def distinct(self) -> pd.Index[Any]:
@@ -194,7 +195,10 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
 def join_codes(encoded: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     """Return the code of each row of encoded pieces, -1 for null, and the values of codes."""
     pieces, pool = encoded.chunks, pa.system_memory_pool()
-    # Each piece has codes of its own, which are then made one.
+    first = pieces[0].dictionary
+    if all(piece.dictionary.equals(first) for piece in pieces[1:]):
+        return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), first
+    # Else each piece has codes of its own, which are then made one.
     values = pa.concat_arrays([piece.dictionary for piece in pieces], memory_pool=pool)
     joined = pc.dictionary_encode(values, memory_pool=pool)
     code_of = np.append(joined.indices.to_numpy(), np.int32(-1))

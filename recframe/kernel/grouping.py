@@ -150,10 +150,14 @@ def argsort(codes: Array) -> Array:
 def take(values: Array, rows: Array) -> Array:
     """Return the values of rows, gathered in threads."""
     taken = np.empty(len(rows), values.dtype)
-    in_slices(  # without "clip" NumPy gathers into a buffer first
-        lambda start, stop: values.take(rows[start:stop], out=taken[start:stop], mode="clip"),
-        len(rows),
-    )
+
+    def gather(start: int, stop: int) -> None:
+        for first in range(start, stop, SLICE):  # NumPy makes 64 bits of each row's integer
+            own = slice(first, min(first + SLICE, stop))
+            # Without "clip" NumPy gathers into a buffer first.
+            values.take(rows[own], out=taken[own], mode="clip")
+
+    in_slices(gather, len(rows))
     return taken
 
 
