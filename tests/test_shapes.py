@@ -112,6 +112,8 @@ def test_a_pivot_of_models():
     message = refuse(wide.reset_index(), truth=qrels, min_relevance=1)
 
     assert "df.rec(score=['bm25', 'dense'], min_relevance=1, truth=truth)" in message
+    message = refuse(wide.rename(columns={"dense": "cost"}), truth=qrels, min_relevance=1)
+    assert "score=['bm25', 'cost'], ascending=[False, True], min_relevance=1" in message
 
 
 # Frames with names that none is known by: the options, and the arguments of the call to paste.
@@ -123,7 +125,7 @@ STRANGE = {
         "user='person', item='doc', score='als', relevant='hit', ties='worst', short='pad'",
     ),
     "spelled like": (["usrid", "movie", "scroe", "relevent"], {}, "user='usrid', score='scroe'"),
-    "several scores": (["user", "knn_pred", "als_pred", "rel"], {}, "score=.'knn_pred', 'als_pr"),
+    "several scores": (["user", "alsace", "knn_pred", "als_pred", "rel"], {}, "score=.'knn_pred'"),
     "the last float": (["user", "item", "alpha", "rel"], {}, "score='alpha'"),
     "low before rank": (["user", "rank", "dist", "rel"], {}, "score='dist', ascending=True"),
     "the id of a name": (["uid", "doc", "doc_id", "als", "rel"], {}, "score='als'"),

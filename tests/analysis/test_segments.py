@@ -62,6 +62,16 @@ def test_segments_are_frames_of_their_own(method, countries):
     assert pd.Series(keys).equals(pd.Series(found, dtype=pd.Series(keys).dtype))
 
 
+def test_segments_of_the_rows_that_are_kept():
+    """Rows dropped for their nulls change nothing, wherever they are among those of a user."""
+    frame, _ = interactions()
+    frame.loc[::7, "score"] = None
+    asked = {"metrics": METRICS, "by": "country"}
+    expected = frame.dropna(subset="score").rec(**OPTIONS).mean(**asked)
+
+    pd.testing.assert_frame_equal(expected, frame.rec(**OPTIONS, missing="drop").mean(**asked))
+
+
 def test_several_segments():
     """Columns and Series part users together, each a level of the index."""
     frame, facts = interactions()

@@ -207,10 +207,10 @@ REFUSED = {
         "relevant=None says that every pair of truth is relevant, found no truth; pass truth=, or",
     ),
     "no model among scores": (
-        ["user", "relevant", "score", "credit_score", "z_scores"],
+        ["user", "relevant", "score", "bank_credit_score", "z_scores"],
         {},
-        "score: 3 columns could be it, 'score', 'credit_score', 'z_scores', but "
-        r"'credit_score' may be no model to evaluate; .*; pass df.rec\(score='score'\)$",
+        "score: 3 columns could be it, 'score', 'bank_credit_score', 'z_scores', but "
+        r"'bank_credit_score' may be no model to evaluate; .*; pass df.rec\(score='score'\)$",
     ),
     "no score": (["user", "relevant"], {}, "score: no column found"),
     "wrong user": (
@@ -218,7 +218,11 @@ REFUSED = {
         {"user": "usr"},
         "user='usr': no such column; .*did you mean 'user'",
     ),
-    "wrong item": (["user", "score", "relevant"], {"item": "x"}, "item='x': no such column"),
+    "wrong item": (
+        ["user", "score", "relevant"],
+        {"item": ("x", "y")},
+        r"item=\('x', 'y'\): no such column; the frame has 'user', 'score', 'relevant'$",
+    ),
     "wrong score": (
         ["user", "score", "relevant"],
         {"score": ["score", "b"]},

@@ -120,6 +120,7 @@ LEFT_ALONE = {
     "query": [1, 2, 3, 4],
     "nothing": [None] * 4,
     "same": [5, 5, 5, 5],
+    "event": ["click", "click", "click", None],
 }
 
 

@@ -15,7 +15,7 @@ def some_items(draw):
     grouped, users = draw(groups())
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     highest = draw(st.sampled_from([100, 300, 2**31, 2**40]))
-    pool = np.append(rng.integers(0, highest, draw(st.sampled_from([1, 9, 99]))), highest)
+    pool = np.append(rng.integers(0, highest, draw(st.sampled_from([0, 9, 99]))), [0, highest])
     items = rng.choice(pool, len(users))
     kinds = [np.min_scalar_type(-highest - 1), np.int64]
     return grouped, users, items.astype(draw(st.sampled_from(kinds)))
@@ -45,7 +45,8 @@ def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked, is_kept):
     grouped, users, items = drawn
     rng = np.random.default_rng(seed)
     user = rng.integers(-1, grouped.n_groups, n_asked)
-    item = rng.choice(np.append(items, [-1, 2, 2**20]).astype(np.int64), n_asked)
+    unknown = [-1, 2, 2**20, 1 << int(items.max(initial=0)).bit_length()]
+    item = rng.choice(np.append(np.unique(items), unknown).astype(np.int64), n_asked)
     with cut(*cuts):
         pairs = SortedPairs(grouped, items, is_kept=is_kept)
         pairs.find_repeats()
@@ -57,6 +58,15 @@ def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked, is_kept):
     asked = enumerate(zip(user.tolist(), item.tolist(), strict=True))
     expected = [(number, row) for number, pair in asked for row in rows.get(pair, [])]
     assert expected == sorted(zip(*(each.tolist() for each in found), strict=True))
+
+
+@pytest.mark.parametrize("n_rows", range(2, 19))
+def test_the_last_row_repeats_the_first(n_rows):
+    """However many rows there are, each has a place of its own."""
+    items = np.arange(n_rows) % (n_rows - 1)
+    found = SortedPairs(Groups(1, offsets=np.array([0, n_rows])), items).find_repeats()
+
+    assert [(n_rows - 1, 0)] == list(zip(found.rows.tolist(), found.first.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
@@ -71,17 +81,17 @@ def test_items_apart_in_memory_are_left_as_they_are(dtype):
     assert (4_003, 4_000) in zip(found.rows.tolist(), found.first.tolist(), strict=True)
 
 
-@pytest.mark.parametrize("n_users", [1, 70_000])
-def test_many_rows(n_users, monkeypatch):
-    """One user of more rows than a slice has, and many users, in threads."""
+@pytest.mark.parametrize(("n_users", "gap"), [(1, 1), (70_000, 1), (70_000, 2**20)])
+def test_many_rows(n_users, gap, monkeypatch):
+    """One user of more rows than a slice has, and many users, of any items, in threads."""
     monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
     rng = np.random.default_rng(1)
     users = rng.integers(0, n_users, 400_000)
-    items = rng.integers(0, 2**31 // n_users, 400_000)
+    items = rng.integers(0, 2**31 // n_users, 400_000) * gap
     items[rng.integers(0, 400_000, 500)] = 7
     found = SortedPairs(Groups(n_users, codes=users), items).find_repeats()
 
-    pairs = users * 2**32 + items
+    pairs = users * 2**36 + items
     _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
     first = first[number]
     assert np.flatnonzero(first != np.arange(400_000)).tolist() == found.rows.tolist()

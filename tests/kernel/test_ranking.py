@@ -172,6 +172,19 @@ def test_users_of_like_scores_beside_one_whose_scores_are_far_apart():
         assert expected == [[row[:2] for row in rows] for _, rows in found]
 
 
+@pytest.mark.parametrize("name", TIE_RULES)
+def test_scores_that_all_differ_in_bits_that_keys_have_no_room_for(name):
+    """Ranks of scores, by which rows are ranked then, reach from the first row to the last."""
+    scores = np.append(1 + np.arange(300) * 2.0**-52, [-1e300, 1e300])
+    rows = np.arange(302)
+    grades = (rows + 1).astype(np.uint32)
+    rankings = Rankings(Groups(1, offsets=np.array([0, 302])), scores, grades, tie_order=rows)
+    ((_, above),) = count_all(rank_by(rankings, name), TIE_RULES[name], np.zeros(1, int), None)
+
+    ranked = [301, *range(299, -1, -1), 300]
+    assert [(n_above, 1, row + 1) for n_above, row in enumerate(ranked)] == above
+
+
 def test_tie_rules():
     """One rule is an expectation; each of the others goes by rows, relevance or items."""
     assert ["expected"] == [name for name, rule in TIE_RULES.items() if rule == TieRule()]

@@ -130,6 +130,17 @@ def test_as_many_as_there_are(quota, expected, monkeypatch):
     assert expected == n_processors()
 
 
+@pytest.mark.parametrize(("n_counted", "expected"), [(5, 5), (None, 1)])
+def test_as_many_as_the_system_counts(n_counted, expected, monkeypatch):
+    """Where a system does not say which are of this process; one where it counts none."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: n_counted)
+    monkeypatch.setattr(threads, "find_quota", lambda _: None)
+
+    assert expected == n_processors()
+
+
 @pytest.mark.parametrize(("given", "expected"), [("1", 1), (" 64 ", 64), ("007", 7)])
 def test_as_many_as_asked_for(given, expected, monkeypatch):
     """The variable says how many, more than there are too."""

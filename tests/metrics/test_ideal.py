@@ -46,6 +46,14 @@ def test_values_by_hand():
         assert late == pytest.approx(high)  # the row below the threshold adds nothing
 
 
+def test_a_tie_of_equal_gains_scores_1():
+    """The mean of equal gains that are no binary fractions may be more than each of them."""
+    frame = pd.DataFrame({"user": 1, "score": [1, 1, 1], "relevant": 0.1})
+    ours = frame.rec(min_relevance=0.1)
+
+    assert [1.0, 1.0] == ours.evaluate(["ndcg", "ndcg@2"])["score"].loc[1].tolist()
+
+
 @pytest.mark.parametrize(("ties", "first"), [("best", 3), ("worst", 0), ("first", 1), ("last", 0)])
 def test_tie_rules(ties, first):
     """The best order has the highest gain first, the worst puts it behind lower ones."""

@@ -83,6 +83,8 @@ def test_every_unknown_metric_is_named():
         parse_metrics(["auc", "recal@4", "xyz", 3])
     with pytest.raises(recframe.RecframeError, match=r"'x1' and 'x2' and .*'x5' and 3 more; metr"):
         parse_metrics([f"x{n}" for n in range(1, 9)])
+    with pytest.raises(recframe.RecframeError, match=r"unknown metric \['auc'\]; metrics are"):
+        parse_metrics([["auc"]])
 
 
 def test_metrics_are_asked_for():

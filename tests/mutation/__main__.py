@@ -37,11 +37,11 @@ ARGUMENTS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
 class Room:
     """The modules of a room, its tests, how long each takes, and which lines it runs."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, more: list[str]) -> None:
         folder = ROOT / "recframe" / name
         is_folder = folder.is_dir()
         self.modules = sorted(folder.glob("*.py")) if is_folder else [folder.with_suffix(".py")]
-        self.tests = str(ROOT / "tests" / (name if is_folder else f"test_{name}.py"))
+        self.tests = [str(ROOT / "tests" / (name if is_folder else f"test_{name}.py")), *more]
         with tempfile.TemporaryDirectory() as found:
             status = wait(fork(lambda: self._observe(Path(found, "observed"))))
             if status:
@@ -54,7 +54,7 @@ class Room:
         trace = coverage.Coverage(data_file=None, config_file=False, source_pkgs=["recframe"])
         trace.start()
         watch = Watch(trace)
-        status = pytest.main([*ARGUMENTS, self.tests], plugins=[watch])
+        status = pytest.main([*ARGUMENTS, *self.tests], plugins=[watch])
         trace.stop()
         data = trace.get_data()
         lines = {str(module): data.contexts_by_lineno(str(module)) for module in self.modules}
@@ -179,6 +179,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("room", help="kernel, metrics, frames, files, analysis, options, …")
     parser.add_argument("--module", help="only this one of the room")
+    parser.add_argument("--tests", nargs="+", default=[], help="more than the room's own")
     parser.add_argument("--sample", type=int, help="so many changes, drawn at random; default: all")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="forks at a time")
@@ -188,7 +189,7 @@ def main() -> None:
     os.chdir(ROOT)
     for name in WARM.split():
         importlib.import_module(name)
-    room = Room(arguments.room)
+    room = Room(arguments.room, arguments.tests)
     paths = [path for path in room.modules if arguments.module in (None, path.stem)]
     changes = [change for path in paths for change in read_changes(path)]
     if arguments.sample is not None and arguments.sample < len(changes):
