@@ -27,7 +27,7 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import as_usage, read_whole
+from recframe.cli.parser import read_whole
 from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, shorten, show_path
@@ -123,7 +123,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
     add_k(command, "the length of the lists")
     command.add_argument(
         "--items",
-        type=partial(as_usage, read_whole),
+        type=read_whole,
         metavar="FILE|NUMBER",
         help="the catalogue: a file with a column of its items, or how many it has "
         "(default: the items of PATH)",

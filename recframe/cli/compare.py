@@ -1,7 +1,6 @@
 """``recframe compare``: what has changed since values of users were saved, and a gate for jobs."""
 
 import argparse
-from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -23,7 +22,7 @@ from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
 from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
-from recframe.cli.parser import as_usage, read_number
+from recframe.cli.parser import read_number
 from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, tell
 from recframe.disk import check_named, identify
@@ -73,16 +72,15 @@ examples:
     add_metrics(command, ["all that both files have"])
     group = command.add_argument_group("gate")
     rule = group.add_mutually_exclusive_group()
-    read_limit = partial(as_usage, lambda text: check_limit(read_number(text)))
     rule.add_argument(
         "--max-drop",
-        type=read_limit,
+        type=lambda text: check_limit(read_number(text)),
         metavar="D",
         help="fail where a mean fell by more than D and its interval excludes 0",
     )
     rule.add_argument(
         "--non-inferior",
-        type=read_limit,
+        type=lambda text: check_limit(read_number(text)),
         metavar="D",
         help="fail unless the low end of every interval is above -D",
     )

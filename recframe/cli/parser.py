@@ -5,7 +5,7 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -41,6 +41,13 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print the help or the version: what is wrong goes another way."""
         show(message.rstrip("\n"))
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return what the type of an argument makes of a word, or refuse it in its own words."""
+        try:
+            return arg_string if action.type is None else action.type(arg_string)
+        except (ValueError, OverflowError) as error:
+            raise argparse.ArgumentError(action, in_flags(error)) from error
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return what is known and what is not, or end at a flag that is not, with the nearest."""
@@ -116,14 +123,6 @@ def _names_metric(word: str) -> bool:
         is_like = LIKE_METRIC.fullmatch(word) or (meant is not None and meant.k)
         return bool(is_like) and not Path(word).exists()
     return True
-
-
-def as_usage(read: Callable[[str], object], text: str) -> object:
-    """Return what a reader makes of a text; what it refuses argparse reports as wrong usage."""
-    try:
-        return read(text)
-    except (ValueError, OverflowError) as error:
-        raise argparse.ArgumentTypeError(in_flags(error)) from error
 
 
 def read_metrics(text: str) -> list[str]:
