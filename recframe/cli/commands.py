@@ -28,12 +28,19 @@ from recframe.cli.flags import (
     add_views,
 )
 from recframe.cli.parser import read_whole
-from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
+from recframe.cli.results import (
+    Means,
+    find_baseline,
+    give,
+    result_of_figures,
+    view,
+    view_segments,
+)
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, shorten, show_path
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
-from recframe.files.output import Means, Target, check_apart, list_files, whole_file, write_each
+from recframe.files.output import check_apart, list_files, whole_file, write_each
 from recframe.files.plans import ROUTES, plan_blocks
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
@@ -138,9 +145,11 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     options = _read_options(arguments)
     rec, opened = scan_asked(arguments, options)
-    with outputs(arguments, rec.paths, arguments.per_user) as (output, each):
-        known = {} if arguments.baseline is None else {str(score): score for score in rec.scores}
-        baseline = find_baseline(arguments.baseline, known, "score columns")
+    with outputs(arguments, rec.paths) as (output, each):
+        baseline = None
+        if arguments.baseline is not None:
+            known = {str(score): score for score in rec.scores}
+            baseline = find_baseline(arguments.baseline, known, "score columns")
         grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
         columns, about = opened[0].columns, describe_run(arguments, options, opened[0])
         with ExitStack() as stack:
@@ -178,7 +187,7 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     rec, opened = scan_asked(arguments, options)
     items = arguments.items
     beside = [items] if isinstance(items, str) else []
-    with outputs(arguments, rec.paths, beside=beside) as (output, _):
+    with outputs(arguments, rec.paths, beside) as (output, _):
         items = load_frame("items", items) if beside else items
         table = rec.catalogue(arguments.k, items)
         known = read_catalogue(items, opened[0].columns)
@@ -250,16 +259,13 @@ def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[s
 
 @contextmanager
 def outputs(
-    arguments: Namespace,
-    read: list[str],
-    per_user: Target | None = None,
-    beside: Sequence[str] = (),
+    arguments: Namespace, read: list[str], beside: Sequence[str] = ()
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Give the files that are written to, in place once the results have been shown too.
 
     Raise where one is read, or would be the next time.
     """
-    paths = [arguments.output, per_user]
+    paths = [arguments.output, per_user := getattr(arguments, "per_user", None)]
     asked = [path for path in (arguments.truth, arguments.exclude) if path is not None]
     beside = [*beside, *asked]
     read = [*read, *(file for given in beside for file in list_files(given) if any(paths))]

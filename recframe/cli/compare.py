@@ -27,7 +27,6 @@ from recframe.cli.results import Result, give, join_results, list_segments, resu
 from recframe.console import DONE, FAILED, tell
 from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, count_of, quote, shorten, show_path
-from recframe.files.output import mean_of_tables
 from recframe.files.saved import read_saved
 from recframe.stores import is_uri, show_uri, without_file
 
@@ -160,8 +159,7 @@ def _compare(
         for score, metric, reason in failed:
             reasons.setdefault(str(score), {})[str(metric)] = reason
         described = {gate.rule: gate.limit, "lower_is_better": sorted(gate.low), "failed": reasons}
-    means = mean_of_tables([matched.new])
-    return result_of_pairs(table, means, {**about, "gate": described}), failed
+    return result_of_pairs(table, matched.new, {**about, "gate": described}), failed
 
 
 def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:

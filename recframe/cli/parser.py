@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         """Return what the type of an argument makes of a word, or refuse it in its own words."""
         try:
-            return arg_string if action.type is None else action.type(arg_string)
+            return action.type(arg_string) if callable(action.type) else arg_string
         except (ValueError, OverflowError) as error:
             raise argparse.ArgumentError(action, in_flags(error)) from error
 
