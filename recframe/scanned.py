@@ -175,9 +175,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return super().__getattr__(name)  # type: ignore[misc]  # hidden from editors
 
     def _bind(self, options: Options) -> Self:
-        place = self._frame.access.place
-        placed = replace(options, truth=place(options.truth), exclude=place(options.exclude))
-        return super()._bind(placed)
+        access = self._frame.access
+        if access != ENVIRONMENT:
+            truth, exclude = map(access.place, (options.truth, options.exclude))
+            options = replace(options, truth=truth, exclude=exclude)
+        return super()._bind(options)
 
     @property
     def _sample(self) -> pd.DataFrame:

@@ -6,7 +6,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import fields
 from functools import partial
 from typing import IO, Any
 
@@ -48,7 +47,7 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metrics
 from recframe.options import DEFAULTS, MEANINGS, Options
 from recframe.scanned import ScannedRecAccessor, scan_source
-from recframe.stores import Address, show_uri
+from recframe.stores import find_ending, is_uri, show_uri
 
 NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
@@ -156,7 +155,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             stack.enter_context(closing(tables))
             if each is not None:
                 tidy = tidy_table if grouping is None else partial(tidy_part, grouping=grouping)
-                tables = write_each(tables, each, arguments.per_user.suffix, tidy)
+                tables = write_each(tables, each, find_ending(arguments.per_user), tidy)
                 stack.enter_context(closing(tables))
             if grouping is None:
                 result, means = view(tables, arguments, baseline, about)
@@ -253,7 +252,7 @@ def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[s
             "score": columns.scores,
             "relevant": columns.relevant,
         },
-        "options": {option.name: getattr(options, option.name) for option in fields(options)},
+        "options": vars(options),
     }
 
 
@@ -273,8 +272,7 @@ def outputs(
         names = []
         for path in filter(None, paths):
             check_apart(path, read, [*arguments.paths, *beside])
-            is_away = isinstance(path, Address)
-            names.append(show_uri(path) if is_away else os.path.realpath(path))
+            names.append(show_uri(path) if is_uri(path) else os.path.realpath(path))
         if len(set(names)) < len(names):
             raise RecframeError(f"cannot write {show_path(per_user)}: --output writes to it too")
         files = [path and stack.enter_context(whole_file(path)) for path in paths]

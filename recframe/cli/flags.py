@@ -195,12 +195,10 @@ def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
             (*get_args(Correction), "none"),
         ),
     ):
-        help_text = f"{what} (default: {HOW_DEFAULTS[name]})"
-        if choices is not None:
-            group.add_argument(f"--{name}", choices=choices, help=help_text)
-        else:
-            read = partial(_read_resampling, name)
-            group.add_argument(f"--{name}", type=read, metavar="NUMBER", help=help_text)
+        takes: dict[str, Any] = {"choices": choices}
+        if choices is None:
+            takes = {"type": partial(_read_resampling, name), "metavar": "NUMBER"}
+        group.add_argument(f"--{name}", help=f"{what} (default: {HOW_DEFAULTS[name]})", **takes)
 
 
 def _read_resampling(name: str, text: str) -> object:

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 import re
 import shlex
 import sys
@@ -16,7 +17,7 @@ from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Written
 from recframe.foreign import Term
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
-from recframe.stores import Address, is_uri, without_file
+from recframe.stores import find_ending, is_uri, without_file
 
 METRIC_FLAGS = ("--metric", "--metrics")
 MOST_CHARACTERS = 1 << 20  # of a file of options
@@ -54,7 +55,7 @@ class Parser(argparse.ArgumentParser):
         known, rest = super().parse_known_args(args, namespace)
         flag = next((word.partition("=")[0] for word in rest if word.startswith("--")), "")
         flags = {one.lstrip("-"): one for one in self._option_string_actions}
-        if near := find_near(flag.lstrip("-"), flags):
+        if flag and (near := find_near(flag.lstrip("-"), flags)):
             self.error(f"unrecognized arguments: {flag}; did you mean {flags[near[0]]}?")
         return known, rest
 
@@ -153,11 +154,11 @@ def refuse_k(text: str) -> NoReturn:
     raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")
 
 
-def read_target(endings: Sequence[str], text: str) -> Path | Address:
+def read_target(endings: Sequence[str], text: str) -> str:
     """Return the path of a table to write, or raise where its ending names no format."""
     local = without_file(text)
-    path = Address(local) if is_uri(local) else Path(local)
-    if path.suffix not in endings:
+    path = local if is_uri(local) else os.fspath(Path(local))
+    if find_ending(path) not in endings:
         raise RecframeError(f"must end in {' or '.join(endings)}, found {quote(text)}")
     return path
 

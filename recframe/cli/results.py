@@ -27,6 +27,7 @@ from recframe.frames.tables import (
     mean_table,
     sum_and_count,
 )
+from recframe.stores import find_ending
 
 UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying
 
@@ -137,12 +138,13 @@ def view(
     means = mean_of_tables([per_user])
     if arguments.summary:
         table = summary_table(per_user, weights, resampling=arguments.how.resampling)
-        return result_of_pairs(table, per_user, about), means
-    if baseline is None:
+    elif baseline is not None:
+        table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
+        about = {**about, "baseline": baseline}
+    else:
         means = means._replace(means=mean_table(per_user, weights))
         return result_of_means(means, about), means
-    table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
-    return result_of_pairs(table, per_user, {**about, "baseline": baseline}), means
+    return result_of_pairs(table, per_user, about), means
 
 
 def view_segments(
@@ -192,7 +194,7 @@ def give(
 ) -> None:
     """Write a result where asked, and print it, or lines with tabs in its place."""
     if output is not None:
-        write_result(result, output, arguments.output.suffix)
+        write_result(result, output, find_ending(arguments.output))
     if lines is None:
         show(as_text(result, arguments.format))
     else:

@@ -31,6 +31,7 @@ from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import Options
+from recframe.stores import find_ending
 
 METRICS = ("average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10")
 CONVENTIONS: dict[str, Any] = {
@@ -128,7 +129,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         ]
         per_query = pd.concat([run.per_query for run in runs], axis=1).sort_index()
         if each is not None:
-            deque(write_each([per_query], each, arguments.per_user.suffix), maxlen=0)
+            deque(write_each([per_query], each, find_ending(arguments.per_user)), maxlen=0)
         about = {
             "recframe": __version__,
             "command": "trec",

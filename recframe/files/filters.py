@@ -157,7 +157,8 @@ def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
         return meant
     import pyarrow.dataset as ds
 
-    with found.open_footer() as file:
+    remote = found.remote
+    with found.open() if remote is None else pa.BufferReader(remote.read_footer()) as file:
         fragment = ds.ParquetFileFormat().make_fragment(
             file, partition_expression=_guarantee(found.partitions)
         )

@@ -59,10 +59,6 @@ class Found(NamedTuple):
         """Return it opened to be read."""
         return Path(self.path).open("rb") if self.remote is None else self.remote.open()
 
-    def open_footer(self) -> Any:
-        """Return it opened to be read for what its footer says alone."""
-        return self.open() if self.remote is None else pa.BufferReader(self.remote.read_footer())
-
 
 class RowGroup(NamedTuple):
     """A row group, the smallest piece of a file that a plan is made of."""

@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 from recframe.disk import check_kind, identify, identity
 from recframe.errors import RecframeError, show_path
 from recframe.files.paths import walk, would_find
+from recframe.foreign import PathLike
 from recframe.frames.tables import tidy_table
-from recframe.stores import Address, is_uri, show_uri, without_file
+from recframe.stores import is_uri, show_uri, without_file
 from recframe.stores.listings import do_match
 from recframe.stores.store import uploaded
 
-Target = Path | Address  # what is written to, on this machine or in a store
 FILE_ENDINGS = (".parquet", ".csv")
 
 
@@ -48,18 +48,18 @@ def write_each(
     file.flush()  # what has no room is known before the means are shown
 
 
-def check_apart(path: Target, read: Iterable[str], given: Iterable[str]) -> None:
+def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> None:
     """Raise where an output is a file that is read, or would lie where the paths given find it."""
     where, same = os.fspath(path), None
-    if isinstance(path, Address):
-        same = next((where for other in read if show_uri(other) == show_uri(path)), None)
+    if is_uri(where):
+        same = next((where for other in read if show_uri(other) == show_uri(where)), None)
         there = filter(is_uri, given)
         finding = (folder for folder in there if _would_find_there(folder, where))
     else:
         read = [other for other in map(without_file, read) if not is_uri(other)]
         given = [folder for folder in map(without_file, given) if not is_uri(folder)]
         if os.path.isfile(where):  # noqa: PTH113 - it raises nothing
-            own = identity(where, path.stat())
+            own = identity(where, Path(where).stat())
             same = next((other for other in read if identify(other) == own), None)
         finding = (folder for folder in given if would_find(folder, where))
     if same is not None:
@@ -89,14 +89,14 @@ def list_files(path: str) -> list[str]:
 
 
 @contextmanager
-def whole_file(path: Target) -> Iterator[IO[bytes]]:
+def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
     """Give an open file beside `path`, which is renamed to it once it is whole.
 
     Its name is its own, so that no other run, nor what one left behind, is in its way. A link
     stays, and what it leads to is replaced; so do the permissions of an old file.
     """
-    if isinstance(path, Address):
-        with uploaded(path) as file:
+    if is_uri(os.fspath(path)):
+        with uploaded(os.fspath(path)) as file:
             yield file
         return
     try:

@@ -19,7 +19,7 @@ from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table
 from recframe.frames.user_values import LEVELS
 from recframe.options import is_path
-from recframe.stores import ENVIRONMENT, is_uri, show_uri, without_file
+from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
 from recframe.stores.remote import Remote
 from recframe.stores.store import find_place
 
@@ -58,7 +58,7 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
         are_text = [_kinds(table)[number] == "text" for table in tables]
         for table, path, is_text in zip(tables, paths, are_text, strict=True):
             # Numbers of csv are written as they were, so that as text they are what text was.
-            if any(are_text) and not is_text and Path(show_uri(path)).suffix == ".csv":
+            if any(are_text) and not is_text and find_ending(path) == ".csv":
                 levels = [table.index.get_level_values(n) for n in range(table.index.nlevels)]
                 levels[number] = levels[number].astype(str)
                 table.index = as_users(levels)
@@ -89,7 +89,7 @@ def _find_users(columns: list[str]) -> list[str]:
 
 def _read_table(path: str) -> pd.DataFrame:
     """Return the table of one file, a column for each score and metric."""
-    ending = Path(show_uri(path)).suffix
+    ending = find_ending(path)
     source: Any = path
     if is_uri(path):  # which is read whole
         store, key = find_place(path, ENVIRONMENT, {})
@@ -158,7 +158,7 @@ def _name_apart(tables: list[pd.DataFrame], paths: list[str]) -> list[pd.DataFra
     n_files = Counter(score for scores in own for score in scores)
     names = [Path(show_uri(path)).stem for path in paths]
     if len(set(names)) < len(names):
-        names = [show_uri(path).removesuffix(Path(show_uri(path)).suffix) for path in paths]
+        names = [show_uri(path).removesuffix(find_ending(path)) for path in paths]
     if len(set(names)) < len(names):
         raise RecframeError(f"path must name each file once, found {quote(paths)}")
     named = []
