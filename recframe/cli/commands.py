@@ -27,14 +27,7 @@ from recframe.cli.flags import (
     add_views,
 )
 from recframe.cli.parser import read_whole
-from recframe.cli.results import (
-    Means,
-    find_baseline,
-    give,
-    result_of_figures,
-    view,
-    view_segments,
-)
+from recframe.cli.results import Means, find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, shorten, show_path
 from recframe.files.budget import check_limits
@@ -107,7 +100,7 @@ def add_describe(command: argparse.ArgumentParser) -> None:
 {STATUSES}"""
     add_files(command)
     add_k(command, "the cut-off to look at")
-    add_options(command, [name for name in DEFAULTS if name not in NOT_DESCRIBED])
+    add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_DESCRIBED})
     add_output(command, "the figures")
     add_limits(command)
 
@@ -134,7 +127,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
         help="the catalogue: a file with a column of its items, or how many it has "
         "(default: the items of PATH)",
     )
-    add_options(command, [name for name in DEFAULTS if name not in NOT_SHOWN])
+    add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_SHOWN})
     add_output(command, "the figures")
     add_limits(command)
 

@@ -21,7 +21,7 @@ from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.names import check_k
-from recframe.options import CHOICES, DEFAULTS, MEANINGS, SEVERAL, make_options
+from recframe.options import CHOICES, MEANINGS, SEVERAL, make_options
 
 STATUSES = f"""exit status:
   {DONE}    done
@@ -99,19 +99,14 @@ def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> Non
     command.add_argument("-k", "--k", type=refuse_k, help=argparse.SUPPRESS)
 
 
-def add_options(
-    command: argparse.ArgumentParser,
-    names: Sequence[str] | dict[str, Any],
-    defaults: dict[str, Any] = DEFAULTS,
-) -> None:
-    """Add the options of these names."""
+def add_options(command: argparse.ArgumentParser, defaults: dict[str, Any]) -> None:
+    """Add the options that have these defaults."""
     for title, members in GROUPS.items():
         group = command.add_argument_group(title)
-        for name in (name for name in members if name in names):
+        for name in (name for name in members if name in defaults):
             either = group.add_mutually_exclusive_group()
             either.add_argument(
-                f"--{name.replace('_', '-')}",
-                **_describe_option(name, defaults.get(name, DEFAULTS[name])),
+                f"--{name.replace('_', '-')}", **_describe_option(name, defaults[name])
             )
             if name in WITHOUT:
                 either.add_argument(f"--no-{name}", action="store_true", help=WITHOUT[name])
@@ -215,10 +210,7 @@ def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
 
 
 def add_output(
-    command: argparse.ArgumentParser,
-    what: str,
-    whose: str = "",
-    quiet: Sequence[str] = QUIET,
+    command: argparse.ArgumentParser, what: str, whose: str = "", quiet: Sequence[str] = QUIET
 ) -> argparse._ArgumentGroup:
     """Add where results go, and the values of every user or query; return the group."""
     group = command.add_argument_group("output")

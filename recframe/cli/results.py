@@ -20,13 +20,7 @@ from recframe.analysis.segments import Grouping, Segmented, join_segments
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show
 from recframe.errors import RecframeError, hide, quote
-from recframe.frames.tables import (
-    add_up,
-    join_tables,
-    mean_of_sums,
-    mean_table,
-    sum_and_count,
-)
+from recframe.frames.tables import add_up, join_tables, mean_of_sums, mean_table, sum_and_count
 from recframe.stores import find_ending
 
 UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying

@@ -30,7 +30,7 @@ from recframe.frames.judgments import (
 from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.options import Options
+from recframe.options import DEFAULTS, Options
 from recframe.stores import find_ending
 
 METRICS = ("average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10")
@@ -81,7 +81,7 @@ examples:
         action="store_true",
         help="queries of the qrels that a run does not have count as 0; else they are left out",
     )
-    add_options(command, OPTIONS, CONVENTIONS)
+    add_options(command, {name: CONVENTIONS.get(name, DEFAULTS[name]) for name in OPTIONS})
     add_views(command, "run", "queries")
     add_output(command, "the means", "query", QUIET[1:]).add_argument(  # -q is that of trec_eval
         "-q",
