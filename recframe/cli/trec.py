@@ -98,9 +98,7 @@ class Run(NamedTuple):
     name: str
     per_query: pd.DataFrame
     n_rows: int
-    unjudged_queries: int
-    unranked_queries: int
-    unjudged_documents: int
+    only: dict[str, int]
 
 
 def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
@@ -137,7 +135,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
             "paths": arguments.paths,
             "rows": sum(run.n_rows for run in runs),
             "options": given | {"complete": arguments.complete},
-            "only": {run.name: dict(zip(run._fields[3:], run[3:], strict=True)) for run in runs},
+            "only": {run.name: run.only for run in runs},
         }
         result, means = view([per_query], arguments, baseline, about)
         lines = None
@@ -207,8 +205,12 @@ def read_run(
     table = measure_table(judged, options, metrics).rename(columns={"score": name}, level="score")
     if not is_complete:
         table = table[table.index.isin(queries[is_ranked])]
-    n_unranked = int((~is_ranked).sum())
-    return Run(name, table, len(whole), len(unjudged), n_unranked, n_rows - judge.n_found)
+    only = {
+        "unjudged_queries": len(unjudged),
+        "unranked_queries": int((~is_ranked).sum()),
+        "unjudged_documents": n_rows - judge.n_found,
+    }
+    return Run(name, table, len(whole), only)
 
 
 def write_queries(
@@ -254,7 +256,7 @@ def _line(*fields: object) -> str:
 def _tell_unknown(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
     """Say what only a run, or only the qrels, know."""
     what = "count as 0" if is_complete else "left out, unless with --complete"
-    unjudged, unranked, documents = run[3:]
+    unjudged, unranked, documents = run.only.values()
     judged = "left out" if is_condensed else "not relevant"
     numbers = {
         f"queries not in the qrels ({unjudged:,}) left out": unjudged,
