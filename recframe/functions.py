@@ -420,9 +420,10 @@ def scan(
     """
     _check_paths("source", "the path of files", source)
     from recframe.scanned import scan_source
+    from recframe.stores import check_access
 
-    limits, stores = check_limits(memory, tmp, progress), (storage_options, filesystem)
-    return scan_source("source", source, Options(), limits, stores, filters, "recframe.scan(path)")
+    limits, access = check_limits(memory, tmp, progress), check_access(storage_options, filesystem)
+    return scan_source("source", source, Options(), limits, access, filters, "recframe.scan(path)")
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

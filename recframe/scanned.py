@@ -1,6 +1,6 @@
 """ScannedRecAccessor: the engine over files, which it reads block by block."""
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -35,7 +35,7 @@ from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
 from recframe.options import Options
-from recframe.stores import ENVIRONMENT, Access, check_access
+from recframe.stores import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
 
@@ -56,15 +56,6 @@ class ScannedFiles(NamedTuple):
     def has_no_footers(self) -> bool:
         """Whether nothing is known of the rows before they are read."""
         return any(file.rows is not None for file in self.found)
-
-
-class _LeftOut:
-    """What an accessor does not have, so that `__getattr__` says why."""
-
-    def __get__(self, owner: object, of: type | None = None) -> Any:
-        if owner is None:
-            return self
-        raise AttributeError
 
 
 class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
@@ -95,11 +86,14 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     KNN scores     0.226328
     """
 
+    _frame: ScannedFiles
+
     def __init__(self, frame: ScannedFiles) -> None:
         super().__init__(frame)
         self._call = frame.call
 
-    rank = top = judge = _LeftOut()
+    rank: Any = property()  # which has no value, so that `__getattr__` says why
+    top, judge = rank, rank
 
     def iter_evaluate(
         self, metrics: str | Iterable[str] = DEFAULT_METRICS
@@ -154,12 +148,12 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         if grouping is not None:
             columns = columns._replace(of_users=tuple(grouping.labels))
             make = partial(measure_with_own, measure=make, grouping=grouping)
-        return grouping, self._parts(make, columns, self._options)
+        return grouping, iter_parts(self.open(columns), make, self._options, self._frame.limits)
 
     @property
     def paths(self) -> list[str]:
         """The files that are read."""
-        return [file.path for file in self._source.found]
+        return [file.path for file in self._frame.found]
 
     @property
     def scores(self) -> list[Hashable]:
@@ -181,29 +175,26 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return super().__getattr__(name)  # type: ignore[misc]  # hidden from editors
 
     def _bind(self, options: Options) -> Self:
-        place = self._source.access.place
-        placed = replace(options, truth=place(options.truth), exclude=place(options.exclude))
-        return super()._bind(placed)
-
-    @property
-    def _source(self) -> ScannedFiles:
-        source: ScannedFiles = self._frame
-        return source
+        access = self._frame.access
+        if access != ENVIRONMENT:
+            truth, exclude = map(access.place, (options.truth, options.exclude))
+            options = replace(options, truth=truth, exclude=exclude)
+        return super()._bind(options)
 
     @property
     def _sample(self) -> pd.DataFrame:
-        return read_sample(self._source.found, self._source.limits.memory)
+        return read_sample(self._frame.found, self._frame.limits.memory)
 
     @property
     def _size(self) -> str:
-        if not self._source.has_no_footers:
+        if not self._frame.has_no_footers:
             return self.open(NO_COLUMNS).size
-        n_files = count_of(len(self._source.found), "file")
+        n_files = count_of(len(self._frame.found), "file")
         return f"{n_files} without footers, staged as they are read"
 
     def _show(self, show: Callable[[Overview], str]) -> str | None:
         def show_route(overview: Overview) -> str:
-            if not self._source.has_no_footers:
+            if not self._frame.has_no_footers:
                 files = self.open(self._find_columns())
                 if files.n_rows:
                     route = plan_blocks(files).route
@@ -214,22 +205,17 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
-        found, limits = self._source.found, self._source.limits
+        found, limits = self._frame.found, self._frame.limits
         files = open_files(stage(found, columns, limits), columns, self._options, limits.memory)
-        if self._source.note is not None:
-            self._source.note(files)
+        if self._frame.note is not None:
+            self._frame.note(files)
         return files
-
-    def _parts(
-        self, make: Make, columns: Columns, options: Options
-    ) -> Generator[pd.DataFrame, None, None]:
-        """Return an iterator over what is made of each block; footers are looked at at once."""
-        return iter_parts(self.open(columns), make, options, self._source.limits)
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> pd.DataFrame:
-        return join_tables(list(self._parts(make, columns, options)))
+        parts = iter_parts(self.open(columns), make, options, self._frame.limits)
+        return join_tables(list(parts))
 
     def _whole(self, per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
         return make_table(per_user)
@@ -243,7 +229,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         join: Join | None = None,
     ) -> pd.DataFrame:
         cells: list[Any] = []
-        for part in self._parts(make, columns, options):
+        for part in iter_parts(self.open(columns), make, options, self._frame.limits):
             cells += part["cell"].tolist()
             if join is not None:
                 cells = [join(cells)]  # which stays small
@@ -251,7 +237,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
         # Rows without a user are counted here, and not refused.
-        files, limits = self.open(columns)._replace(drop_nulls=True), self._source.limits
+        files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
         options = self._options
         judge = open_judge(columns, options)
         candidates = open_candidates(columns, options, judge)
@@ -272,7 +258,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Others without a user are no matter here.
-        files, limits = self.open(columns)._replace(drop_nulls=True), self._source.limits
+        files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
         found, first = list[pd.DataFrame](), files.sample
         own = next(iter(split_user(user, columns.users)), None)
         with showing(limits.progress, files.n_rows) as progress:
@@ -288,13 +274,12 @@ def scan_source(
     source: Any,
     options: Options,
     limits: Limits,
-    stores: tuple[Mapping[str, Any] | None, Any] = (None, None),
+    access: Access = ENVIRONMENT,
     filters: Any = None,
     call: str = "",
     note: Callable[[Files], object] | None = None,
 ) -> ScannedRecAccessor:
     """Return the accessor to files, bound to options; the argument is what refusals name."""
-    access = check_access(*stores)
     found = find_source(source, argument, access)
     if filters is not None:
         found = filter_files(found, filters, read_schema(found[0], limits.memory))

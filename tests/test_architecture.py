@@ -100,6 +100,15 @@ def test_counting_and_metrics_see_arrays_only(name):
     assert ARRAYS_ONLY[name] >= imported_rooms(name)
 
 
+def test_the_command_line_reads_by_others():
+    """The command line parses, calls and prints: no library that reads a format is among it."""
+    found = {found for module in MODULES if room(module) == "cli" for found in imports(module)}
+    libraries = {found.split(".")[0] for found in found} - set(sys.stdlib_module_names)
+
+    assert {"numpy", "pandas", "recframe"} == libraries
+    assert not {"recframe.files.found", "recframe.files.sources", "recframe.files.paths"} & found
+
+
 def test_import_brings_no_optional_library():
     """`import recframe` loads none of the libraries of the extras."""
     code = f"import sys, recframe; print([n for n in {OPTIONAL} if n in sys.modules])"

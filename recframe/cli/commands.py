@@ -6,7 +6,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import fields
 from functools import partial
 from typing import IO, Any
 
@@ -27,13 +26,13 @@ from recframe.cli.flags import (
     add_output,
     add_views,
 )
-from recframe.cli.parser import as_usage, read_whole
-from recframe.cli.results import find_baseline, give, result_of_figures, view, view_segments
+from recframe.cli.parser import read_whole
+from recframe.cli.results import Means, find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, shorten, show_path
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
-from recframe.files.output import Means, Target, check_apart, list_files, whole_file, write_each
+from recframe.files.output import check_apart, list_files, whole_file, write_each
 from recframe.files.plans import ROUTES, plan_blocks
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
@@ -41,7 +40,7 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metrics
 from recframe.options import DEFAULTS, MEANINGS, Options
 from recframe.scanned import ScannedRecAccessor, scan_source
-from recframe.stores import Address, show_uri
+from recframe.stores import find_ending, is_uri, show_uri
 
 NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
@@ -101,7 +100,7 @@ def add_describe(command: argparse.ArgumentParser) -> None:
 {STATUSES}"""
     add_files(command)
     add_k(command, "the cut-off to look at")
-    add_options(command, [name for name in DEFAULTS if name not in NOT_DESCRIBED])
+    add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_DESCRIBED})
     add_output(command, "the figures")
     add_limits(command)
 
@@ -123,12 +122,12 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
     add_k(command, "the length of the lists")
     command.add_argument(
         "--items",
-        type=partial(as_usage, read_whole),
+        type=read_whole,
         metavar="FILE|NUMBER",
         help="the catalogue: a file with a column of its items, or how many it has "
         "(default: the items of PATH)",
     )
-    add_options(command, [name for name in DEFAULTS if name not in NOT_SHOWN])
+    add_options(command, {name: DEFAULTS[name] for name in DEFAULTS if name not in NOT_SHOWN})
     add_output(command, "the figures")
     add_limits(command)
 
@@ -138,16 +137,18 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     options = _read_options(arguments)
     rec, opened = scan_asked(arguments, options)
-    with outputs(arguments, rec.paths, arguments.per_user) as (output, each):
-        known = {} if arguments.baseline is None else {str(score): score for score in rec.scores}
-        baseline = find_baseline(arguments.baseline, known, "score columns")
+    with outputs(arguments, rec.paths) as (output, each):
+        baseline = None
+        if arguments.baseline is not None:
+            known = {str(score): score for score in rec.scores}
+            baseline = find_baseline(arguments.baseline, known, "score columns")
         grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
         columns, about = opened[0].columns, describe_run(arguments, options, opened[0])
         with ExitStack() as stack:
             stack.enter_context(closing(tables))
             if each is not None:
                 tidy = tidy_table if grouping is None else partial(tidy_part, grouping=grouping)
-                tables = write_each(tables, each, arguments.per_user.suffix, tidy)
+                tables = write_each(tables, each, find_ending(arguments.per_user), tidy)
                 stack.enter_context(closing(tables))
             if grouping is None:
                 result, means = view(tables, arguments, baseline, about)
@@ -178,7 +179,7 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     rec, opened = scan_asked(arguments, options)
     items = arguments.items
     beside = [items] if isinstance(items, str) else []
-    with outputs(arguments, rec.paths, beside=beside) as (output, _):
+    with outputs(arguments, rec.paths, beside) as (output, _):
         items = load_frame("items", items) if beside else items
         table = rec.catalogue(arguments.k, items)
         known = read_catalogue(items, opened[0].columns)
@@ -244,22 +245,19 @@ def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[s
             "score": columns.scores,
             "relevant": columns.relevant,
         },
-        "options": {option.name: getattr(options, option.name) for option in fields(options)},
+        "options": vars(options),
     }
 
 
 @contextmanager
 def outputs(
-    arguments: Namespace,
-    read: list[str],
-    per_user: Target | None = None,
-    beside: Sequence[str] = (),
+    arguments: Namespace, read: list[str], beside: Sequence[str] = ()
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
     """Give the files that are written to, in place once the results have been shown too.
 
     Raise where one is read, or would be the next time.
     """
-    paths = [arguments.output, per_user]
+    paths = [arguments.output, per_user := getattr(arguments, "per_user", None)]
     asked = [path for path in (arguments.truth, arguments.exclude) if path is not None]
     beside = [*beside, *asked]
     read = [*read, *(file for given in beside for file in list_files(given) if any(paths))]
@@ -267,8 +265,7 @@ def outputs(
         names = []
         for path in filter(None, paths):
             check_apart(path, read, [*arguments.paths, *beside])
-            is_away = isinstance(path, Address)
-            names.append(show_uri(path) if is_away else os.path.realpath(path))
+            names.append(show_uri(path) if is_uri(path) else os.path.realpath(path))
         if len(set(names)) < len(names):
             raise RecframeError(f"cannot write {show_path(per_user)}: --output writes to it too")
         files = [path and stack.enter_context(whole_file(path)) for path in paths]

@@ -1,8 +1,7 @@
 """``recframe compare``: what has changed since values of users were saved, and a gate for jobs."""
 
 import argparse
-from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from recframe.analysis.gate import (
     Failed,
     Gate,
     Matched,
-    Rule,
     check_limit,
     compare_matched,
     find_failed,
@@ -23,17 +21,15 @@ from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
 from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
-from recframe.cli.parser import as_usage, read_number
+from recframe.cli.parser import read_number
 from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, tell
 from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, count_of, quote, shorten, show_path
-from recframe.files.output import mean_of_tables
 from recframe.files.saved import read_saved
 from recframe.stores import is_uri, show_uri, without_file
 
 SIDES = ("old", "new")
-RULES: tuple[Rule, ...] = get_args(Rule)
 
 
 def add_compare(command: argparse.ArgumentParser) -> None:
@@ -73,16 +69,17 @@ examples:
     add_metrics(command, ["all that both files have"])
     group = command.add_argument_group("gate")
     rule = group.add_mutually_exclusive_group()
-    read_limit = partial(as_usage, lambda text: check_limit(read_number(text)))
     rule.add_argument(
         "--max-drop",
-        type=read_limit,
+        dest="gate",
+        type=lambda text: ("max_drop", check_limit(read_number(text))),
         metavar="D",
         help="fail where a mean fell by more than D and its interval excludes 0",
     )
     rule.add_argument(
         "--non-inferior",
-        type=read_limit,
+        dest="gate",
+        type=lambda text: ("non_inferior", check_limit(read_number(text))),
         metavar="D",
         help="fail unless the low end of every interval is above -D",
     )
@@ -102,7 +99,7 @@ def check_gate(arguments: argparse.Namespace) -> None:
     """Raise where something is said of a gate that is not asked for, or what does not go."""
     arguments.how = read_how(arguments, OfDifferences)
     given = [name for name in ("lower", "higher") if getattr(arguments, f"{name}_is_better")]
-    if given and all(getattr(arguments, rule) is None for rule in RULES):
+    if given and arguments.gate is None:
         raise RecframeError(
             f"--{given[0]}-is-better is of a gate; add --max-drop or --non-inferior"
         )
@@ -118,7 +115,11 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
     with outputs(arguments, names[:]) as (output, _):
         matched = match_tables(read_saved(names), names, arguments.metrics)
-        gate = _read_gate(arguments, matched)
+        gate = None
+        if arguments.gate is not None:
+            (rule, limit), low = arguments.gate, arguments.lower_is_better or []
+            metrics, high = matched.new.columns.unique("metric"), arguments.higher_is_better or []
+            gate = Gate(rule, limit, find_low(metrics, low, high))
         grouping, segmented = segment_given(matched.new, arguments.by, None)
         about = {
             "recframe": __version__,
@@ -162,17 +163,7 @@ def _compare(
         for score, metric, reason in failed:
             reasons.setdefault(str(score), {})[str(metric)] = reason
         described = {gate.rule: gate.limit, "lower_is_better": sorted(gate.low), "failed": reasons}
-    means = mean_of_tables([matched.new])
-    return result_of_pairs(table, means, {**about, "gate": described}), failed
-
-
-def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
-    """Return what is allowed, None where nothing is asked."""
-    for rule in RULES:
-        if (limit := getattr(arguments, rule)) is not None:
-            given = [arguments.lower_is_better or [], arguments.higher_is_better or []]
-            return Gate(rule, limit, find_low(matched.new.columns.unique("metric"), *given))
-    return None
+    return result_of_pairs(table, matched.new, {**about, "gate": described}), failed
 
 
 def _tell_matched(matched: Matched, names: list[str]) -> None:

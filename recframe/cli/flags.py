@@ -9,7 +9,6 @@ from recframe.analysis.compare import Comparison, Correction, Test, make_compari
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.cli.parser import (
     METRIC_FLAGS,
-    as_usage,
     read_metrics,
     read_number,
     read_target,
@@ -22,7 +21,7 @@ from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.names import check_k
-from recframe.options import CHOICES, DEFAULTS, MEANINGS, SEVERAL, make_options
+from recframe.options import CHOICES, MEANINGS, SEVERAL, make_options
 
 STATUSES = f"""exit status:
   {DONE}    done
@@ -65,7 +64,7 @@ def add_files(command: argparse.ArgumentParser) -> None:
         "--filter",
         action="append",
         default=[],
-        type=partial(as_usage, lambda text: (text, read_term(text))),
+        type=lambda text: (text, read_term(text)),
         metavar="TEXT",
         help="rows that are there, as 'day >= 2026-11-01' or 'country in (NL, BE)': a column, "
         "one of = != < <= > >= in, not in, and a value, in quotes where they have blanks; all must "
@@ -76,8 +75,14 @@ def add_files(command: argparse.ArgumentParser) -> None:
 def add_k(command: argparse.ArgumentParser, what: str) -> None:
     """Add the cut-off of a command."""
     text = f"{what} (default: %(default)s)"
-    read = partial(as_usage, lambda number: check_k(read_whole(number)))
-    command.add_argument("-k", "--k", type=read, default=10, metavar="K", help=text)
+    command.add_argument(
+        "-k",
+        "--k",
+        type=lambda number: check_k(read_whole(number)),
+        default=10,
+        metavar="K",
+        help=text,
+    )
 
 
 def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> None:
@@ -86,27 +91,22 @@ def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> Non
         *METRIC_FLAGS,
         dest="metrics",
         action="extend",
-        type=partial(as_usage, read_metrics),
+        type=read_metrics,
         metavar="NAME",
         help=f"as precision@4; several with blanks or commas between them, or --metric for each "
         f"(default: {' '.join(default)})",
     )
-    command.add_argument("-k", "--k", type=partial(as_usage, refuse_k), help=argparse.SUPPRESS)
+    command.add_argument("-k", "--k", type=refuse_k, help=argparse.SUPPRESS)
 
 
-def add_options(
-    command: argparse.ArgumentParser,
-    names: Sequence[str] | dict[str, Any],
-    defaults: dict[str, Any] = DEFAULTS,
-) -> None:
-    """Add the options of these names."""
+def add_options(command: argparse.ArgumentParser, defaults: dict[str, Any]) -> None:
+    """Add the options that have these defaults."""
     for title, members in GROUPS.items():
         group = command.add_argument_group(title)
-        for name in (name for name in members if name in names):
+        for name in (name for name in members if name in defaults):
             either = group.add_mutually_exclusive_group()
             either.add_argument(
-                f"--{name.replace('_', '-')}",
-                **_describe_option(name, defaults.get(name, DEFAULTS[name])),
+                f"--{name.replace('_', '-')}", **_describe_option(name, defaults[name])
             )
             if name in WITHOUT:
                 either.add_argument(f"--no-{name}", action="store_true", help=WITHOUT[name])
@@ -133,7 +133,10 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}
-    read = partial(as_usage, lambda text: vars(make_options({name: read_number(text)}))[name])
+
+    def read(text: str) -> object:
+        return vars(make_options({name: read_number(text)}))[name]
+
     return {**flag, "metavar": "NUMBER", "type": read}
 
 
@@ -165,7 +168,8 @@ def check_views(arguments: argparse.Namespace) -> None:
     differences = [name for name in given if name in ("test", "correction")]
     if differences and arguments.summary:
         raise RecframeError(f"--{differences[0]} is of differences; add --baseline, not --summary")
-    arguments.how = read_how(arguments, OfDifferences if is_comparison else Interval)
+    if arguments.summary or is_comparison:
+        arguments.how = read_how(arguments, OfDifferences if is_comparison else Interval)
     if arguments.summary and getattr(arguments, "per_query", False):
         raise RecframeError(
             "argument --per-query: --summary is of all queries; ask for one of them, and for the "
@@ -186,12 +190,10 @@ def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
             (*get_args(Correction), "none"),
         ),
     ):
-        help_text = f"{what} (default: {HOW_DEFAULTS[name]})"
-        if choices is not None:
-            group.add_argument(f"--{name}", choices=choices, help=help_text)
-        else:
-            read = partial(as_usage, partial(_read_resampling, name))
-            group.add_argument(f"--{name}", type=read, metavar="NUMBER", help=help_text)
+        takes: dict[str, Any] = {"choices": choices}
+        if choices is None:
+            takes = {"type": partial(_read_resampling, name), "metavar": "NUMBER"}
+        group.add_argument(f"--{name}", help=f"{what} (default: {HOW_DEFAULTS[name]})", **takes)
 
 
 def _read_resampling(name: str, text: str) -> object:
@@ -208,10 +210,7 @@ def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
 
 
 def add_output(
-    command: argparse.ArgumentParser,
-    what: str,
-    whose: str = "",
-    quiet: Sequence[str] = QUIET,
+    command: argparse.ArgumentParser, what: str, whose: str = "", quiet: Sequence[str] = QUIET
 ) -> argparse._ArgumentGroup:
     """Add where results go, and the values of every user or query; return the group."""
     group = command.add_argument_group("output")
@@ -225,7 +224,7 @@ def add_output(
     group.add_argument(
         "-o",
         "--output",
-        type=partial(as_usage, partial(read_target, OUTPUT_ENDINGS)),
+        type=partial(read_target, OUTPUT_ENDINGS),
         metavar="FILE",
         help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
     )
@@ -240,7 +239,7 @@ def add_output(
     if whose:
         group.add_argument(
             "--per-user",
-            type=partial(as_usage, partial(read_target, FILE_ENDINGS)),
+            type=partial(read_target, FILE_ENDINGS),
             metavar="FILE",
             help=f"also write the values of every {whose} to FILE ({' or '.join(FILE_ENDINGS)})",
         )
@@ -252,7 +251,7 @@ def add_limits(command: argparse.ArgumentParser) -> None:
     limits = command.add_argument_group("limits")
     limits.add_argument(
         "--memory",
-        type=partial(as_usage, lambda text: check_memory(read_whole(text[:100]))),
+        type=lambda text: check_memory(read_whole(text[:100])),
         default=MEMORY,
         metavar="SIZE",
         help="memory to work in, as 512MiB; without a unit bytes (default: %(default)s)",

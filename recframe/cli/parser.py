@@ -2,10 +2,11 @@
 
 import argparse
 import math
+import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,7 +17,7 @@ from recframe.errors import RecframeError, find_near, in_flags, quote
 from recframe.files.filters import Written
 from recframe.foreign import Term
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
-from recframe.stores import Address, is_uri, without_file
+from recframe.stores import find_ending, is_uri, without_file
 
 METRIC_FLAGS = ("--metric", "--metrics")
 MOST_CHARACTERS = 1 << 20  # of a file of options
@@ -42,12 +43,19 @@ class Parser(argparse.ArgumentParser):
         """Print the help or the version: what is wrong goes another way."""
         show(message.rstrip("\n"))
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return what the type of an argument makes of a word, or refuse it in its own words."""
+        try:
+            return action.type(arg_string) if callable(action.type) else arg_string
+        except (ValueError, OverflowError) as error:
+            raise argparse.ArgumentError(action, in_flags(error)) from error
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return what is known and what is not, or end at a flag that is not, with the nearest."""
         known, rest = super().parse_known_args(args, namespace)
         flag = next((word.partition("=")[0] for word in rest if word.startswith("--")), "")
         flags = {one.lstrip("-"): one for one in self._option_string_actions}
-        if near := find_near(flag.lstrip("-"), flags):
+        if flag and (near := find_near(flag.lstrip("-"), flags)):
             self.error(f"unrecognized arguments: {flag}; did you mean {flags[near[0]]}?")
         return known, rest
 
@@ -118,14 +126,6 @@ def _names_metric(word: str) -> bool:
     return True
 
 
-def as_usage(read: Callable[[str], object], text: str) -> object:
-    """Return what a reader makes of a text; what it refuses argparse reports as wrong usage."""
-    try:
-        return read(text)
-    except (ValueError, OverflowError) as error:
-        raise argparse.ArgumentTypeError(in_flags(error)) from error
-
-
 def read_metrics(text: str) -> list[str]:
     """Return the labels of the metrics that a text names, with commas between them."""
     names = NAME.findall(text.strip().strip(","))  # one may follow, as blanks may
@@ -154,11 +154,11 @@ def refuse_k(text: str) -> NoReturn:
     raise RecframeError(f"the cut-off is a part of the metric: --metric recall@{text}")
 
 
-def read_target(endings: Sequence[str], text: str) -> Path | Address:
+def read_target(endings: Sequence[str], text: str) -> str:
     """Return the path of a table to write, or raise where its ending names no format."""
     local = without_file(text)
-    path = Address(local) if is_uri(local) else Path(local)
-    if path.suffix not in endings:
+    path = local if is_uri(local) else os.fspath(Path(local))
+    if find_ending(path) not in endings:
         raise RecframeError(f"must end in {' or '.join(endings)}, found {quote(text)}")
     return path
 

@@ -20,10 +20,30 @@ from recframe.analysis.segments import Grouping, Segmented, join_segments
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show
 from recframe.errors import RecframeError, hide, quote
-from recframe.files.output import Means, mean_of_tables
-from recframe.frames.tables import join_tables, mean_table
+from recframe.frames.tables import add_up, join_tables, mean_of_sums, mean_table, sum_and_count
+from recframe.stores import find_ending
 
 UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names go without saying
+
+
+class Means(NamedTuple):
+    """The means of per-user tables, and how many users each is of, out of how many."""
+
+    means: pd.DataFrame
+    n_users: pd.DataFrame
+    n_all: int
+
+
+def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
+    """Return the means of per-user tables that come one by one."""
+    n_all, parts = 0, []
+    for table in tables:
+        n_all += len(table)
+        parts.append(sum_and_count(table))
+    sums = pd.concat(parts)
+    means = mean_of_sums(sums)
+    n_users = add_up(sums)["count"].to_numpy().reshape(means.shape)
+    return Means(means, pd.DataFrame(n_users, means.index, means.columns), n_all)
 
 
 class Result(NamedTuple):
@@ -62,24 +82,25 @@ def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     return Result(pd.DataFrame(table), by_score, {**about, "scores": scores, **words})
 
 
-def result_of_pairs(table: pd.DataFrame, means: Means, about: Mapping[str, Any]) -> Result:
-    """Return a table with a row for each score and metric, of as many users as the means."""
+def result_of_pairs(
+    table: pd.DataFrame, per_user: pd.DataFrame, about: Mapping[str, Any]
+) -> Result:
+    """Return a table with a row for each score and metric of a per-user table."""
     table, scores = pd.DataFrame(table), dict[str, dict[str, Any]]()
     for (score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
         scores.setdefault(str(score), {})[str(metric)] = figures
-    found = {"users": means.n_all, "metrics": list(map(str, means.means)), "scores": scores}
+    metrics = list(map(str, per_user.columns.unique("metric")))
+    found = {"users": len(per_user), "metrics": metrics, "scores": scores}
     corner = None if table.columns.name is None else printable(table.columns.name)
     return Result(table, table, {**about, **found}, corner=corner)
 
 
-def find_baseline(given: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
-    """Return the score that is to be compared with, None where nothing is.
+def find_baseline(given: str, scores: Mapping[str, Hashable], what: str) -> Hashable:
+    """Return the score that is to be compared with.
 
     `scores` are by the names that they go by; raise where that given is none of them, or where
     there is no other.
     """
-    if given is None:
-        return None
     distinct = list(dict.fromkeys(scores.values()))
     if given not in scores:
         raise RecframeError(
@@ -111,12 +132,13 @@ def view(
     means = mean_of_tables([per_user])
     if arguments.summary:
         table = summary_table(per_user, weights, resampling=arguments.how.resampling)
-        return result_of_pairs(table, means, about), means
-    if baseline is None:
+    elif baseline is not None:
+        table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
+        about = {**about, "baseline": baseline}
+    else:
         means = means._replace(means=mean_table(per_user, weights))
         return result_of_means(means, about), means
-    table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
-    return result_of_pairs(table, means, {**about, "baseline": baseline}), means
+    return result_of_pairs(table, per_user, about), means
 
 
 def view_segments(
@@ -161,11 +183,16 @@ def list_segments(segmented: Segmented, grouping: Grouping) -> list[dict[str, An
     ]
 
 
-def give(result: Result, arguments: Namespace, output: IO[bytes] | None) -> None:
-    """Write a result where asked, and print it."""
+def give(
+    result: Result, arguments: Namespace, output: IO[bytes] | None, lines: str | None = None
+) -> None:
+    """Write a result where asked, and print it, or lines with tabs in its place."""
     if output is not None:
-        write_result(result, output, arguments.output.suffix)
-    show(as_text(result, arguments.format))
+        write_result(result, output, find_ending(arguments.output))
+    if lines is None:
+        show(as_text(result, arguments.format))
+    else:
+        show(lines, kept="\n\t")
 
 
 def as_text(result: Result, text_format: str) -> str:

@@ -11,19 +11,11 @@ import pandas as pd
 from recframe import __version__
 from recframe.cli.commands import outputs
 from recframe.cli.flags import QUIET, STATUSES, add_metrics, add_options, add_output, add_views
-from recframe.cli.results import (
-    Result,
-    as_json,
-    as_text,
-    find_baseline,
-    printable,
-    view,
-    write_result,
-)
-from recframe.console import DONE, show, tell
+from recframe.cli.results import Result, as_json, as_text, find_baseline, give, printable, view
+from recframe.console import DONE, tell
 from recframe.disk import identify
 from recframe.errors import RecframeError, say_where, shorten, show_path
-from recframe.files.output import mean_of_tables, write_each
+from recframe.files.output import write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
@@ -35,10 +27,11 @@ from recframe.frames.judgments import (
     read_excluded,
     read_judgments,
 )
-from recframe.frames.tables import measure_table, tidy_table
+from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.options import Options
+from recframe.options import DEFAULTS, Options
+from recframe.stores import find_ending
 
 METRICS = ("average_precision", "reciprocal_rank", "precision@10", "recall@100", "ndcg@10")
 CONVENTIONS: dict[str, Any] = {
@@ -88,7 +81,7 @@ examples:
         action="store_true",
         help="queries of the qrels that a run does not have count as 0; else they are left out",
     )
-    add_options(command, OPTIONS, CONVENTIONS)
+    add_options(command, {name: CONVENTIONS.get(name, DEFAULTS[name]) for name in OPTIONS})
     add_views(command, "run", "queries")
     add_output(command, "the means", "query", QUIET[1:]).add_argument(  # -q is that of trec_eval
         "-q",
@@ -99,24 +92,13 @@ examples:
     )
 
 
-class RunSettings(NamedTuple):
-    """What every run is evaluated by."""
-
-    judgments: Judgments
-    excluded: Pairs | None
-    options: Options
-    is_complete: bool  # whether queries that a run does not have count as 0
-
-
 class Run(NamedTuple):
     """What became of a run: the values of every query, and what only it or the qrels know."""
 
     name: str
     per_query: pd.DataFrame
     n_rows: int
-    unjudged_queries: int
-    unranked_queries: int
-    unjudged_documents: int
+    only: dict[str, int]
 
 
 def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
@@ -125,10 +107,12 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     given = CONVENTIONS | {name: value for name, value in given.items() if value is not None}
     metrics = parse_metrics(arguments.metrics or METRICS)
     names = name_runs(arguments.paths)
-    known = dict(zip(arguments.paths, names, strict=True)) | dict(zip(names, names, strict=True))
-    baseline = find_baseline(arguments.baseline, known, "runs")
+    baseline = None
+    if arguments.baseline is not None:
+        known = dict(zip([*arguments.paths, *names], [*names, *names], strict=True))
+        baseline = find_baseline(arguments.baseline, known, "runs")
     paths = [arguments.qrels, *arguments.paths]
-    with outputs(arguments, paths, arguments.per_user) as (output, each):
+    with outputs(arguments, paths) as (output, each):
         files = {"truth": leave_unjudged(read_lines(arguments.qrels, QRELS_LINES))}
         if arguments.exclude is not None:
             with naming("exclude"):
@@ -136,14 +120,14 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         options = Options(**{**given, **files})
         excluded = read_excluded(COLUMNS, options)
         judgments = read_judgments(COLUMNS, options)
-        settings = RunSettings(judgments, excluded, options, arguments.complete)
+        is_complete, is_condensed = arguments.complete, options.is_condensed
         runs = [
-            read_run(path, name, metrics, settings)
+            read_run(path, name, metrics, judgments, excluded, options, is_complete=is_complete)
             for path, name in zip(arguments.paths, names, strict=True)
         ]
         per_query = pd.concat([run.per_query for run in runs], axis=1).sort_index()
         if each is not None:
-            deque(write_each([per_query], each, arguments.per_user.suffix), maxlen=0)
+            deque(write_each([per_query], each, find_ending(arguments.per_user)), maxlen=0)
         about = {
             "recframe": __version__,
             "command": "trec",
@@ -151,19 +135,16 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
             "paths": arguments.paths,
             "rows": sum(run.n_rows for run in runs),
             "options": given | {"complete": arguments.complete},
-            "only": {run.name: dict(zip(run._fields[3:], run[3:], strict=True)) for run in runs},
+            "only": {run.name: run.only for run in runs},
         }
         result, means = view([per_query], arguments, baseline, about)
-        if output is not None:
-            write_result(result, output, arguments.output.suffix)
+        lines = None
         if arguments.per_query:
-            listed = write_queries(per_query, baseline, result.document, arguments.format)
-            show(listed, kept="\n\t")
-        else:
-            show(as_text(result, arguments.format))
+            lines = write_queries(per_query, baseline, result.document, arguments.format)
+        give(result, arguments, output, lines)
     if not arguments.quiet:
         for run in runs:
-            _tell_unknown(run, settings)
+            _tell_unknown(run, is_complete=is_complete, is_condensed=is_condensed)
     return DONE, f"{means.n_all:,} queries"
 
 
@@ -194,9 +175,17 @@ def name_runs(paths: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else paths
 
 
-def read_run(path: str, name: str, metrics: list[Metric], settings: RunSettings) -> Run:
+def read_run(
+    path: str,
+    name: str,
+    metrics: list[Metric],
+    judgments: Judgments,
+    excluded: Pairs | None,
+    options: Options,
+    *,
+    is_complete: bool,
+) -> Run:
     """Return the values of the queries of a run that the qrels have, or of all these."""
-    judgments, excluded, options, is_complete = settings
     whole = read_lines(path, RUN_LINES).astype({"score": "float32"})
     queries = judgments.pairs.users.ids
     unjudged = whole["query"][~whole["query"].isin(queries)].unique()
@@ -216,8 +205,12 @@ def read_run(path: str, name: str, metrics: list[Metric], settings: RunSettings)
     table = measure_table(judged, options, metrics).rename(columns={"score": name}, level="score")
     if not is_complete:
         table = table[table.index.isin(queries[is_ranked])]
-    n_unranked = int((~is_ranked).sum())
-    return Run(name, table, len(whole), len(unjudged), n_unranked, n_rows - judge.n_found)
+    only = {
+        "unjudged_queries": len(unjudged),
+        "unranked_queries": int((~is_ranked).sum()),
+        "unjudged_documents": n_rows - judge.n_found,
+    }
+    return Run(name, table, len(whole), only)
 
 
 def write_queries(
@@ -231,7 +224,7 @@ def write_queries(
         others = [name for name in per_query.columns.unique("score") if name != baseline]
         differences = {name: per_query[name] - per_query[baseline] for name in others}
         per_query = pd.concat(differences, axis=1, names=["score"])
-    means = mean_of_tables([per_query]).means
+    means = mean_table(per_query)
     if form == "csv":
         rows = tidy_table(per_query).set_index("query")
         all_last = pd.concat([rows, means.reset_index().assign(query="all").set_index("query")])
@@ -260,11 +253,11 @@ def _line(*fields: object) -> str:
     return f"{metric:<22}\t{query}\t{value}"
 
 
-def _tell_unknown(run: Run, settings: RunSettings) -> None:
+def _tell_unknown(run: Run, *, is_complete: bool, is_condensed: bool) -> None:
     """Say what only a run, or only the qrels, know."""
-    what = "count as 0" if settings.is_complete else "left out, unless with --complete"
-    unjudged, unranked, documents = run[3:]
-    judged = "left out" if settings.options.is_condensed else "not relevant"
+    what = "count as 0" if is_complete else "left out, unless with --complete"
+    unjudged, unranked, documents = run.only.values()
+    judged = "left out" if is_condensed else "not relevant"
     numbers = {
         f"queries not in the qrels ({unjudged:,}) left out": unjudged,
         f"queries of the qrels not in it ({unranked:,}) {what}": unranked,

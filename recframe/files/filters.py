@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, find_near, quote, shorten, spell
-from recframe.files.found import Condition, Found, PartitionValues, RowGroup, plain_type
+from recframe.files.found import Found, PartitionValues, RowGroup, plain_type
 from recframe.foreign import Term
 from recframe.frames.names import shown
 
@@ -36,19 +36,18 @@ def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Fo
 
     One at least is left, for its columns.
     """
-    if filters is None:
-        return found
     expression = filters
     if not isinstance(filters, pc.Expression):
         lists = _check_lists(filters)
         expression = pq.filters_to_expression(
             [[_convert(term, schema) for term in terms] for terms in lists]
         )
-    condition = Condition(expression, _find_names(expression, schema))
+    names = _find_names(expression, schema)
     left = _leave_out(found, expression, schema)
-    if left and all(_decides(file, condition, schema) for file in found):
-        return left
-    return [file.under(condition) for file in left or found[:1]]
+    said = [{name: value.type for name, value in file.partitions.items()} for file in found]
+    if left and all(types.get(name) == schema.field(name).type for types in said for name in names):
+        return left  # by their folders alone
+    return [file._replace(condition=expression, looked_at=names) for file in left or found[:1]]
 
 
 def _check_lists(filters: Any) -> list[list[Term]]:
@@ -137,12 +136,6 @@ def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]
     return tuple(names)
 
 
-def _decides(file: Found, condition: Condition, schema: pa.Schema) -> bool:
-    """Return whether the folders of a file say whether its rows match."""
-    types = {name: value.type for name, value in file.partitions.items()}
-    return all(types.get(name) == schema.field(name).type for name in condition.names)
-
-
 def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema) -> list[Found]:
     """Return the files whose folders leave room for rows that match; none is opened."""
     import pyarrow.dataset as ds  # only filters need it
@@ -164,11 +157,12 @@ def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
         return meant
     import pyarrow.dataset as ds
 
-    with found.open_footer() as file:
+    remote = found.remote
+    with found.open() if remote is None else pa.BufferReader(remote.read_footer()) as file:
         fragment = ds.ParquetFileFormat().make_fragment(
             file, partition_expression=_guarantee(found.partitions)
         )
-        left = fragment.subset(found.condition.expression, schema=schema)
+        left = fragment.subset(found.condition, schema=schema)
         return [row_group.id for row_group in left.row_groups if row_group.id in meant]
 
 
@@ -183,14 +177,14 @@ def _guarantee(partitions: PartitionValues) -> pc.Expression:
 
 def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
     """Return the rows of a row group that match, where its file has a condition."""
-    condition = row_group.found.condition
-    if condition is None:
+    found = row_group.found
+    if found.condition is None:
         return batch
     said, n_rows = row_group.partitions, batch.num_rows
     columns = {
         name: pa.repeat(said[name], n_rows) if name in said else batch[name]
-        for name in condition.names
+        for name in found.looked_at
     }
     row = "#".join(["", *columns])  # as no column is named; Arrow may not keep their order
-    table = pa.table({**columns, row: np.arange(n_rows)}).filter(condition.expression)
+    table = pa.table({**columns, row: np.arange(n_rows)}).filter(found.condition)
     return batch if len(table) == n_rows else batch.take(pa.array(np.sort(table[row].to_numpy())))

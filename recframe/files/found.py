@@ -31,13 +31,6 @@ class Staged(NamedTuple):
     schema: pa.Schema  # with the columns that are not in it
 
 
-class Condition(NamedTuple):
-    """Which rows of a file are there: others are as if they were not."""
-
-    expression: Any  # of Arrow
-    names: tuple[str, ...]  # of the columns that it reads
-
-
 class Found(NamedTuple):
     """A file, and what is known of its columns beside it."""
 
@@ -47,25 +40,13 @@ class Found(NamedTuple):
     given: Rows | None = None  # what gives its rows, where it is no file
     staged: Staged | None = None
     only: tuple[int, ...] | None = None  # its row groups, where not all are meant
-    condition: Condition | None = None
+    condition: Any = None  # an expression of Arrow; rows of others are as if they were not there
+    looked_at: tuple[str, ...] = ()  # the columns that it reads
     remote: Remote | None = None  # where it is, if not on this machine
 
     def __fspath__(self) -> str:
         """Return its path."""
         return self.path
-
-    @property
-    def looked_at(self) -> tuple[str, ...]:
-        """The columns that are read to tell which of its rows are there."""
-        return () if self.condition is None else self.condition.names
-
-    def under(self, condition: Condition) -> "Found":
-        """Return it with one more condition on its rows."""
-        if self.condition is not None:
-            expression, names = self.condition
-            names = tuple(dict.fromkeys([*names, *condition.names]))
-            condition = Condition(expression & condition.expression, names)
-        return self._replace(condition=condition)
 
     @property
     def rows(self) -> Rows | None:
@@ -77,10 +58,6 @@ class Found(NamedTuple):
     def open(self) -> Any:
         """Return it opened to be read."""
         return Path(self.path).open("rb") if self.remote is None else self.remote.open()
-
-    def open_footer(self) -> Any:
-        """Return it opened to be read for what its footer says alone."""
-        return self.open() if self.remote is None else pa.BufferReader(self.remote.read_footer())
 
 
 class RowGroup(NamedTuple):

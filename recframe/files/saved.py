@@ -19,7 +19,7 @@ from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table
 from recframe.frames.user_values import LEVELS
 from recframe.options import is_path
-from recframe.stores import ENVIRONMENT, is_uri, show_uri, without_file
+from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
 from recframe.stores.remote import Remote
 from recframe.stores.store import find_place
 
@@ -36,7 +36,12 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
         tables = _name_apart(tables, paths)
     joined = pd.concat(tables, axis=1)
     joined.index.names = tables[0].index.names
-    return _complete(joined)
+    if joined.columns.has_duplicates:
+        again = joined.columns[joined.columns.duplicated()].tolist()[0]
+        raise RecframeError(f"path: two files have {quote(again)} by one name; rename one")
+    scores, metrics = (joined.columns.unique(level) for level in LEVELS)
+    columns: Any = pd.MultiIndex.from_product([scores, metrics], names=LEVELS)
+    return sort_table(joined.reindex(columns=columns))
 
 
 def read_saved(paths: list[str]) -> list[pd.DataFrame]:
@@ -53,8 +58,8 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
         are_text = [_kinds(table)[number] == "text" for table in tables]
         for table, path, is_text in zip(tables, paths, are_text, strict=True):
             # Numbers of csv are written as they were, so that as text they are what text was.
-            if any(are_text) and not is_text and Path(show_uri(path)).suffix == ".csv":
-                levels = _levels(table)
+            if any(are_text) and not is_text and find_ending(path) == ".csv":
+                levels = [table.index.get_level_values(n) for n in range(table.index.nlevels)]
                 levels[number] = levels[number].astype(str)
                 table.index = as_users(levels)
     for table, path in zip(tables[1:], paths[1:], strict=True):
@@ -69,14 +74,10 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
     return tables
 
 
-def _levels(table: pd.DataFrame) -> list[Any]:
-    """Return each column of users of a table."""
-    return [table.index.get_level_values(number) for number in range(table.index.nlevels)]
-
-
 def _kinds(table: pd.DataFrame) -> list[str]:
     """Return what the ids in each column of users of a table are, in words."""
-    kinds = [getattr(ids, "categories", ids).inferred_type for ids in _levels(table)]
+    levels = map(table.index.get_level_values, range(table.index.nlevels))
+    kinds = [getattr(ids, "categories", ids).inferred_type for ids in levels]
     return ["text" if kind == "string" else f"{kind}s" for kind in kinds]
 
 
@@ -88,7 +89,20 @@ def _find_users(columns: list[str]) -> list[str]:
 
 def _read_table(path: str) -> pd.DataFrame:
     """Return the table of one file, a column for each score and metric."""
-    rows = _read_rows(path)
+    ending = find_ending(path)
+    source: Any = path
+    if is_uri(path):  # which is read whole
+        store, key = find_place(path, ENVIRONMENT, {})
+        with store.reaching(key):
+            source = BytesIO(Remote(store, key).open().read())
+    if ending not in FILE_ENDINGS:
+        raise RecframeError(f"{show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
+    try:
+        rows = pd.read_parquet(source) if ending == ".parquet" else _read_csv(source)
+    except OSError as error:
+        raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
+    except (pa.ArrowException, ValueError) as error:
+        raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
     columns = rows.columns.tolist()
     users = _find_users(columns)
     metrics = [label for label in columns if label not in (*users, "score")]
@@ -115,33 +129,21 @@ def _read_table(path: str) -> pd.DataFrame:
     return pd.concat([of_score[score] for score in scores], axis=1, keys=scores, names=LEVELS)
 
 
-def _read_rows(path: str) -> pd.DataFrame:
-    """Return the rows of a file as they are."""
+def _read_csv(source: Any) -> pd.DataFrame:
+    """Return the rows of a csv file, users that are all whole numbers as such."""
     from pyarrow import csv  # which `import recframe` need not load
 
-    ending = Path(show_uri(path)).suffix
-    source = _fetch(path) if is_uri(path) else path
-    if ending not in FILE_ENDINGS:
-        raise RecframeError(f"{show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
-    try:
-        if ending == ".parquet":
-            return pd.read_parquet(source)
-        users = _find_users(pd.read_csv(source, nrows=0).columns.tolist())
-        if isinstance(source, BytesIO):
-            source.seek(0)
-        ids = dict.fromkeys((*users, "score"), pa.string())
-        options = csv.ConvertOptions(column_types=ids, null_values=[""])
-        table = csv.read_csv(source, convert_options=options)
-        # Of a metric that no user has a value of nothing tells the type.
-        empty = [field.with_type(pa.float64()) for field in table.schema if field.type == pa.null()]
-        for field in empty:
-            i = table.schema.get_field_index(field.name)
-            table = table.set_column(i, field, table[i].cast(pa.float64()))
-        rows: pd.DataFrame = table.to_pandas()
-    except OSError as error:
-        raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
-    except (pa.ArrowException, ValueError) as error:
-        raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
+    users = _find_users(pd.read_csv(source, nrows=0).columns.tolist())
+    if isinstance(source, BytesIO):
+        source.seek(0)
+    ids = dict.fromkeys((*users, "score"), pa.string())
+    table = csv.read_csv(
+        source, convert_options=csv.ConvertOptions(column_types=ids, null_values=[""])
+    )
+    # Of a metric that no user has a value of nothing tells the type.
+    kinds = [pa.float64() if pa.types.is_null(kind) else kind for kind in table.schema.types]
+    table = table.cast(pa.schema(list(zip(table.schema.names, kinds, strict=True))))
+    rows: pd.DataFrame = table.to_pandas()
     for user in users[1:]:  # an empty cell of a segment is that of users who have none
         rows[user] = rows[user].mask(rows[user] == "")
     for user in users:
@@ -150,20 +152,13 @@ def _read_rows(path: str) -> pd.DataFrame:
     return rows
 
 
-def _fetch(uri: str) -> BytesIO:
-    """Return a file of a store, which is read whole."""
-    store, key = find_place(uri, ENVIRONMENT, {})
-    with store.reaching(key):
-        return BytesIO(Remote(store, key).open().read())
-
-
 def _name_apart(tables: list[pd.DataFrame], paths: list[str]) -> list[pd.DataFrame]:
     """Return tables in which every score has a name of its own."""
     own = [list(table.columns.unique("score")) for table in tables]
     n_files = Counter(score for scores in own for score in scores)
     names = [Path(show_uri(path)).stem for path in paths]
     if len(set(names)) < len(names):
-        names = [show_uri(path).removesuffix(Path(show_uri(path)).suffix) for path in paths]
+        names = [show_uri(path).removesuffix(find_ending(path)) for path in paths]
     if len(set(names)) < len(names):
         raise RecframeError(f"path must name each file once, found {quote(paths)}")
     named = []
@@ -175,13 +170,3 @@ def _name_apart(tables: list[pd.DataFrame], paths: list[str]) -> list[pd.DataFra
         }
         named.append(table.rename(columns=apart, level="score"))
     return named
-
-
-def _complete(joined: pd.DataFrame) -> pd.DataFrame:
-    """Return a joined table with all metrics of each score, users sorted."""
-    scores, metrics = (joined.columns.unique(level) for level in LEVELS)
-    columns: Any = pd.MultiIndex.from_product([scores, metrics], names=LEVELS)
-    if joined.columns.has_duplicates:
-        again = joined.columns[joined.columns.duplicated()].tolist()[0]
-        raise RecframeError(f"path: two files have {quote(again)} by one name; rename one")
-    return sort_table(joined.reindex(columns=columns))

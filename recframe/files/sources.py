@@ -32,7 +32,7 @@ from recframe.files.found import (
 from recframe.files.paths import find_files
 from recframe.foreign import is_of, is_source
 from recframe.formats.endings import Rows
-from recframe.formats.rows import AgainError, GivenRows, Known
+from recframe.formats.rows import GivenRows, Known, read_until_known
 from recframe.frames.columns import Columns
 from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
 from recframe.stores.remote import Remote
@@ -43,7 +43,7 @@ PIECE_SHARE = 64  # the same of a block of text, which is a row group as well
 LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
 
 
-def find_source(source: Any, argument: str, access: Access = ENVIRONMENT) -> list[Found]:
+def find_source(source: Any, argument: str, access: Access) -> list[Found]:
     """Return the files that are read of a source; what is refused is so by the argument's name."""
     if not is_source(source):
         return find_files(source, argument, access)
@@ -98,8 +98,9 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     names = [str(label) for label in columns.labels]
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
     most = limits.memory // STAGED_SHARE
-    known = Known(n_bytes, max(n_bytes, most))
-    while True:
+
+    def stage_all(known: Known) -> list[Found]:
+        """Return the files; what is known of types is so of all of them."""
         staging = Staging(most, limits.folder)
         written = pa.PythonFile(staging, "r")  # of which several threads may read parts
         finalize(written, staging.close)
@@ -108,11 +109,11 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
                 one if rows is None else _stage(one, rows, names, known, staging, written)
                 for one, rows in zip(found, rows_of, strict=True)
             ]
-        except AgainError:  # what is known of the types is so of all files
-            staging.close()
         except BaseException:
             staging.close()
             raise
+
+    return read_until_known(stage_all, Known(n_bytes, max(n_bytes, most)))
 
 
 class Staging(tempfile.SpooledTemporaryFile[bytes]):

@@ -35,21 +35,16 @@ class LineLayout(NamedTuple):
     """What the fields of a line are, and what the number among them must be."""
 
     kind: str
-    fields: tuple[str, ...]
+    fields: str  # their names
     number: str
     type: pa.DataType
     required: str
     pattern: str
 
-    @property
-    def names(self) -> str:
-        """The fields as a message has them."""
-        return " ".join(self.fields)
-
 
 RUN_LINES = LineLayout(
     "a run",
-    ("query", "Q0", "doc", "rank", "score", "tag"),
+    "query Q0 doc rank score tag",
     "score",
     pa.float64(),
     "a number",
@@ -57,7 +52,7 @@ RUN_LINES = LineLayout(
 )
 QRELS_LINES = LineLayout(
     "qrels",
-    ("query", "iteration", "doc", "relevance"),
+    "query iteration doc relevance",
     "relevance",
     pa.int64(),
     "a whole number of at most 18 digits",
@@ -181,7 +176,7 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
         table = _parse(data, layout, pa.string())  # of numbers as only Python takes them
     if table is None or table.num_rows == 0:
         raise RecframeError(
-            f"{show_path(path)}: must have lines of {layout.kind} ({layout.names}), found none"
+            f"{show_path(path)}: must have lines of {layout.kind} ({layout.fields}), found none"
         )
     # In one piece each, columns need not be put together by whatever reads them.
     table = table.combine_chunks()
@@ -230,7 +225,7 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
     try:
         table = csv.read_csv(
             pa.BufferReader(data),
-            csv.ReadOptions(column_names=layout.fields, block_size=PARSED_BYTES),
+            csv.ReadOptions(column_names=layout.fields.split(), block_size=PARSED_BYTES),
             csv.ParseOptions(delimiter=" ", quote_char=False),
             csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
         )
@@ -245,20 +240,20 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
     """Yield the numbers of lines that cannot be read, and what is wrong with each."""
+    fields = layout.fields.split()
     for number, line in enumerate(io.BytesIO(data), 1):
-        fields = line.rstrip(b"\n").split(b" ")
-        if fields == [b""]:
+        if line == b"\n":
             continue
         try:
-            texts = [field.decode() for field in fields]
+            texts = line.decode().rstrip("\n").split(" ")
         except UnicodeDecodeError:
             yield number, f"must be UTF-8 text, found {quote(line)}; convert the file, as by iconv"
             continue
-        if len(texts) != len(layout.fields):
-            n_fields = f"{len(layout.fields)} fields ({layout.names})"
+        if len(texts) != len(fields):
+            n_fields = f"{len(fields)} fields ({layout.fields})"
             yield number, f"must have {n_fields}, found {len(texts)}: {quote(' '.join(texts))}"
             continue
-        value = texts[layout.fields.index(layout.number)]
+        value = texts[fields.index(layout.number)]
         if not re.fullmatch(layout.pattern, value, re.IGNORECASE):
             yield number, f"{layout.number} must be {layout.required}, found {quote(value)}"
 

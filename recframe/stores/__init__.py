@@ -41,9 +41,7 @@ class Access(NamedTuple):
     def place(self, given: Any) -> Any:
         """Return what is given for an option, a path with how its store is reached."""
         is_path = isinstance(given, str | os.PathLike) and not isinstance(given, Placed)
-        if self == ENVIRONMENT or not is_path:
-            return given
-        return Placed(os.fspath(given), self)
+        return Placed(os.fspath(given), self) if is_path else given
 
 
 class Placed(NamedTuple):
@@ -55,15 +53,6 @@ class Placed(NamedTuple):
     def __fspath__(self) -> str:
         """Return the path."""
         return self.path
-
-
-class Address(str):
-    """A URI of a file that is written."""
-
-    @property
-    def suffix(self) -> str:
-        """Its ending, as a path has it."""
-        return PurePosixPath(show_uri(self)).suffix
 
 
 ENVIRONMENT = Access()
@@ -92,6 +81,11 @@ def without_file(path: str) -> str:
 def show_uri(path: str) -> str:
     """Return a path, of a URI what is not secret and no query, for its ending and as a name."""
     return hide(path).removesuffix("?…") if is_uri(path) else path
+
+
+def find_ending(path: str) -> str:
+    """Return the ending of a path, which tells the format of its file."""
+    return PurePosixPath(show_uri(path)).suffix
 
 
 def check_access(storage_options: Any, filesystem: Any) -> Access:

@@ -253,24 +253,19 @@ def _check_writable(store: Store, key: str) -> None:
 
 def _upload(store: Store, path: Path, key: str) -> None:
     """Send a file; where a part of it would be seen, beside its place, to be moved there."""
-    if store.is_whole:
-        _send(store, path, key)
-        return
     name = PurePosixPath(key)
     beside = f"{key[: len(key) - len(name.name)]}.recframe-{secrets.token_hex(8)}{name.suffix}"
+    place = key if store.is_whole else beside
     try:
-        _send(store, path, beside)
-        store.filesystem.move(beside, key)
+        if store.of_fsspec is not None:
+            store.of_fsspec.put_file(str(path), place)
+        else:
+            with path.open("rb") as file, store.filesystem.open_output_stream(place) as stream:
+                shutil.copyfileobj(file, stream, CHUNK)
+        if place != key:
+            store.filesystem.move(place, key)
     except BaseException:
-        with suppress(Exception):
-            store.filesystem.delete_file(beside)
+        if place != key:
+            with suppress(Exception):
+                store.filesystem.delete_file(place)
         raise
-
-
-def _send(store: Store, path: Path, key: str) -> None:
-    """Send a file."""
-    if store.of_fsspec is not None:
-        store.of_fsspec.put_file(str(path), key)
-        return
-    with path.open("rb") as file, store.filesystem.open_output_stream(key) as stream:
-        shutil.copyfileobj(file, stream, CHUNK)

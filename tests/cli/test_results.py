@@ -10,6 +10,8 @@ import pytest
 import recframe
 from command_lines import EXAMPLE, GOLDEN, METRICS, ROOT
 from recframe.cli import main
+from recframe.cli.results import mean_of_tables
+from recframe.frames.tables import mean_table
 from recframe.options import MEANINGS
 
 COMMANDS = {
@@ -218,3 +220,16 @@ def test_verbose_about_several_files(runs, capsys):
 
     assert "recframe: 4 rows in 2 files, 2 row groups: runs/a.parquet … runs/b.parquet" == lines[0]
     assert "recframe: read in order of users, block by block, within 1,073," in lines[2]
+
+
+def test_means_taken_in_passing(large):
+    """The means of tables that come one by one are those of one table."""
+    frame = pd.read_parquet(large).astype({"user": str})
+    halves = [part for _, part in frame.groupby(frame["user"] < "5")]
+    tables = [recframe.evaluate(half, ["recall@2", "ndcg"]) for half in halves]
+    joined = pd.concat(tables)
+    means, n_users, n_all = mean_of_tables(iter(tables))
+
+    pd.testing.assert_frame_equal(mean_table(joined), means)
+    assert joined.count().tolist() == n_users.to_numpy().ravel().tolist()
+    assert len(joined) == n_all

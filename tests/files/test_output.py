@@ -17,11 +17,10 @@ from recframe.files.output import (
     FILE_ENDINGS,
     check_apart,
     list_files,
-    mean_of_tables,
     whole_file,
     write_each,
 )
-from recframe.frames.tables import mean_table, tidy_table
+from recframe.frames.tables import tidy_table
 
 
 @pytest.fixture
@@ -173,16 +172,6 @@ def test_tables_are_written_as_they_pass(tables, tmp_path, ending):
     pd.testing.assert_frame_equal(
         tidy_table(pd.concat(tables)), written, check_dtype=False, check_exact=True
     )
-
-
-def test_means_taken_in_passing(tables):
-    """The means of tables that come one by one are those of one table."""
-    joined = pd.concat(tables)
-    means, n_users, n_all = mean_of_tables(iter(tables))
-
-    pd.testing.assert_frame_equal(mean_table(joined), means)
-    assert joined.count().tolist() == n_users.to_numpy().ravel().tolist()
-    assert len(joined) == n_all
 
 
 def test_a_folder_is_not_replaced(tmp_path):
