@@ -45,11 +45,11 @@ def test_all_doors_agree(recs, test, tmp_path, capsys):
     recs.to_parquet(tmp_path / "recs.parquet")
     test.to_parquet(tmp_path / "test.parquet")
     test.to_csv(tmp_path / "a tést.csv", index=False)
-    paths = [tmp_path / "test.parquet", str(tmp_path / "test.parquet")]
+    files = [tmp_path / "test.parquet", str(tmp_path / "test.parquet")]
     table = recs.rec(truth=test, short="pad").evaluate(LABELS)
 
     for frame in (recs, tmp_path / "recs.parquet"):
-        for truth in (test, *paths, (tmp_path / "a tést.csv").as_uri()):
+        for truth in (test, *files, (tmp_path / "a tést.csv").as_uri()):
             pd.testing.assert_frame_equal(
                 table, recframe.evaluate(frame, LABELS, truth=truth, short="pad")
             )

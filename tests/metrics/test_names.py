@@ -155,6 +155,20 @@ def test_parameters_are_checked(label, message):
         parse_metric(label)
 
 
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [("rbp(p={})", 0, 1), ("err(max={})", 1, 100), ("ndcg(offset={})", 0, 1000)],
+)
+def test_ranges_of_parameters(name, low, high, frame):
+    """The lowest value is in the range, the highest is not."""
+    ours = frame.rec(short="pad")
+
+    assert [name.format(low)] == ours.evaluate([name.format(low)])["score"].columns.tolist()
+    for value in (low - 0.01, high):
+        with pytest.raises(recframe.RecframeError, match=rf"in \[{low}, {high}\), found"):
+            ours.evaluate(name.format(value))
+
+
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("value", [True, "0.5", None, np.float64(1.5)])
 def test_a_parameter_is_a_number(value):

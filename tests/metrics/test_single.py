@@ -31,6 +31,7 @@ def test_edges():
     assert math.isnan(recall_at_k([0, 0], [0.5, 0.1], 1))
     assert math.isnan(r_precision([], []))
     assert recall_at_k([True, False], [7, 7], 1) == 1 / 2
+    assert recall_at_k(pd.Series([True, 0], dtype=object), [7, 7], 1) == 1 / 2
 
 
 @pytest.mark.parametrize(
