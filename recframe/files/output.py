@@ -13,12 +13,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.disk import check_kind, identify, identity
+from recframe.disk import Disk, check_kind, identify, identity
 from recframe.errors import RecframeError, show_path
-from recframe.files.paths import walk, would_find
+from recframe.files.paths import would_find
 from recframe.frames.tables import add_up, mean_of_sums, sum_and_count, tidy_table
 from recframe.stores import Address, is_uri, show_uri, without_file
-from recframe.stores.listings import do_match
+from recframe.stores.listings import do_match, search
 from recframe.stores.store import uploaded
 
 Target = Path | Address  # what is written to, on this machine or in a store
@@ -91,7 +91,7 @@ def list_files(path: str) -> list[str]:
     """Return a file, or the files in a folder that are read as one table."""
     if not os.path.isdir(path):  # noqa: PTH112 - it raises nothing
         return [path]
-    return [entry.path for entry in walk(path) if not entry.is_dir()]
+    return [entry.path for entry in search(Disk(), path)]
 
 
 def whole_file(target: Target) -> AbstractContextManager[IO[bytes]]:
