@@ -46,7 +46,10 @@ def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Fo
         )
     condition = Condition(expression, _find_names(expression, schema))
     left = _leave_out(found, expression, schema)
-    if left and all(_decides(file, condition, schema) for file in found):
+    # Where folders say whether rows match, none is looked at.
+    types = {name: schema.field(name).type for name in condition.names}
+    said = [{name: value.type for name, value in file.partitions.items()} for file in found]
+    if left and all(types.items() <= of_file.items() for of_file in said):
         return left
     return [file.under(condition) for file in left or found[:1]]
 
@@ -135,12 +138,6 @@ def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]
         except pa.ArrowInvalid:
             names.append(name)
     return tuple(names)
-
-
-def _decides(file: Found, condition: Condition, schema: pa.Schema) -> bool:
-    """Return whether the folders of a file say whether its rows match."""
-    types = {name: value.type for name, value in file.partitions.items()}
-    return all(types.get(name) == schema.field(name).type for name in condition.names)
 
 
 def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema) -> list[Found]:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from posixpath import join
 from urllib.parse import unquote
@@ -10,9 +11,10 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from recframe.disk import Disk, check_named, open_delta
-from recframe.errors import RecframeError, say_where, show_path
+from recframe.errors import RecframeError, show_path
 from recframe.files.found import Found, check_one_format, keep_footers, list_files
 from recframe.foreign import PathLike
+from recframe.frames.judgments import naming
 from recframe.stores import ENVIRONMENT, Access
 from recframe.stores.listings import Listed, Listings, do_match
 
@@ -27,36 +29,27 @@ def find_files(
 
     What is refused is so by the name of the argument, if there is one.
     """
-    try:
-        return _find(paths, access)
-    except RecframeError as error:
-        if argument:
-            say_where(f"{argument}: ", error)
-        raise
-
-
-def _find(paths: PathLike | Sequence[PathLike], access: Access) -> list[Found]:
-    """Return the files that paths name."""
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
     known = [path for path in listed if isinstance(path, Found)]
     if known and len(known) == len(listed):
         return known
-    given = [os.fspath(path) for path in listed]
-    for path in given:
-        check_named("path", path)
-    access.check_used(given)
     listings, found = Listings(access), list[Found]()
-    for path in given:
-        for one in listings.find(path):
-            if one.log:
-                found += _read_log(one, listings)
-            else:
-                found.append(Found(one.path, {}, remote=one.remote))
-    if not found:
-        raise RecframeError("no file named, found an empty list")
-    listings.check()
-    keep_footers(found)
-    check_one_format(found)
+    with naming(argument) if argument else nullcontext():
+        given = [os.fspath(path) for path in listed]
+        for path in given:
+            check_named("path", path)
+        access.check_used(given)
+        for path in given:
+            for one in listings.find(path):
+                if one.log:
+                    found += _read_log(one, listings)
+                else:
+                    found.append(Found(one.path, {}, remote=one.remote))
+        if not found:
+            raise RecframeError("no file named, found an empty list")
+        listings.check()
+        keep_footers(found)
+        check_one_format(found)
     return _typed(found)
 
 
@@ -85,9 +78,12 @@ def _typed(found: list[Found]) -> list[Found]:
     """Return files with what folders say: numbers where all are whole numbers, else texts."""
     # Of many files Path would take ten times as long.
     folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
-    texts = {
-        folder: _partition_texts(folder) for folder in dict.fromkeys(folders) if folder is not None
-    }
+    texts: dict[str, dict[str, str | None]] = {}  # None for a null
+    for folder in filter(None, dict.fromkeys(folders)):
+        pairs = [name.split("=", 1) for name in Path(folder).parts if "=" in name]
+        texts[folder] = {
+            name: None if text == NULL_VALUE else unquote(text) for name, text in pairs
+        }
     types: dict[str, pa.DataType] = {}
     for name, text in (pair for of_folder in texts.values() for pair in of_folder.items()):
         types.setdefault(name, pa.int64())
@@ -100,12 +96,6 @@ def _typed(found: list[Found]) -> list[Found]:
         for folder, said in texts.items()
     }
     return [
-        file if folder is None else file._replace(partitions=values[folder])
+        file._replace(partitions=values[folder]) if folder else file
         for file, folder in zip(found, folders, strict=True)
     ]
-
-
-def _partition_texts(folder: str) -> dict[str, str | None]:
-    """Return what the names of a folder and those above say, as text; None for a null."""
-    pairs = [name.split("=", 1) for name in Path(folder).parts if "=" in name]
-    return {name: None if text == NULL_VALUE else unquote(text) for name, text in pairs}

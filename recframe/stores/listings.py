@@ -132,7 +132,12 @@ class Listings:
 
     def find(self, path: str) -> list[Listed]:
         """Return the files that a path names, and Delta tables by their folders."""
-        tree, key = self._find_tree(path)
+        tree: Tree = self._disk
+        if self._access.leads_away(path):
+            store, key = self.place(path)
+            tree = self._trees.setdefault(store, StoreFolders(store))
+        else:
+            key = without_file(path)
         given = tree.look_up(key)
         matches = [given] if given else sorted(search(tree, *tree.split(key)), key=PATH)
         if not matches:
@@ -194,13 +199,6 @@ class Listings:
                 table = tables[file.folder]
                 if table and not (file.is_given and first.setdefault(table, file) is file):
                     refuse_part(file.path, table.kind, tree.show(table.root))
-
-    def _find_tree(self, path: str) -> tuple[Tree, str]:
-        """Return what a path is in, and the path there."""
-        if not self._access.leads_away(path):
-            return self._disk, without_file(path)
-        store, key = self.place(path)
-        return self._trees.setdefault(store, StoreFolders(store)), key
 
     def _find_log(self, path: str) -> str:
         """Return the URI of a Delta table for the library that reads its log, or raise."""

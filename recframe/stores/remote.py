@@ -111,10 +111,6 @@ class Remote:
         self._footer_bytes, self._tail = len(footer), footer if self.keeps_footer else b""
         return footer
 
-    def find_end(self, at: int) -> int:
-        """Return where the column ends that has a byte, or the file."""
-        return min((end for end in self.ends if end >= at), default=self.size)
-
     def open(self) -> "Reader":
         """Return it opened to be read from its beginning."""
         return Reader(self)
@@ -157,7 +153,8 @@ class Reader(io.RawIOBase):
     def _read_blocks(self, start: int, stop: int) -> bytes:
         """Return bytes that are not held; behind a large part some blocks of its column follow."""
         first, last = start // BLOCK, -(-stop // BLOCK)
-        is_large, end = stop - start >= BLOCK, self._remote.find_end(stop)
+        is_large = stop - start >= BLOCK
+        end = min((one for one in self._remote.ends if one >= stop), default=self._remote.size)
         for number in range(first, last + N_FOLLOWING * is_large):
             begin = number * BLOCK
             if number not in self._blocks and (number < last or begin < end):
