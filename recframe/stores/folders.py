@@ -94,14 +94,16 @@ class StoreFolders:
         """Take note of all that is below a folder, or of what is in it alone."""
         self._folders.setdefault(folder, {})
         for below, info in self._ask(folder, is_deep=is_deep):
-            path, names = folder, below.split("/")
-            for n_left, name in zip(range(len(names))[::-1], names, strict=True):
-                is_file = not n_left and info.type.name == "File"
-                inside = self._folders.setdefault(path, {})
-                path = _below(path, name)
-                inside[name, is_file] = Entry(name, path, not is_file, info.path, info.size)
-                if is_deep and not is_file:
-                    self._folders.setdefault(path, {})
+            is_file, is_new = info.type.name == "File", True
+            if is_deep and not is_file:
+                self._folders.setdefault(_below(folder, below), {})
+            while is_new:  # and so may be those that it lies in
+                above, _, name = below.rpartition("/")
+                parent = _below(folder, above) if above else folder
+                is_new = parent not in self._folders
+                entry = Entry(name, _below(parent, name), not is_file, info.path, info.size)
+                self._folders.setdefault(parent, {}).setdefault((name, is_file), entry)
+                below, is_file = above, False
 
     def _ask(self, folder: str, *, is_deep: bool) -> list[tuple[str, Any]]:
         """Return paths below a folder, each with what the store says of it."""
