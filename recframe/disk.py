@@ -1,4 +1,4 @@
-"""What a path leads to: a file or folder, looked up before it is opened, or a lakehouse's table.
+"""Files and folders of this machine, looked up before they are opened, and tables with a log.
 
 A table's log says which of its files are live. Files of earlier versions lie beside these, so what
 is on disk are not the table's rows.
@@ -7,8 +7,9 @@ is on disk are not the table's rows.
 import importlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from glob import has_magic
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,7 +21,9 @@ SPECIAL = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+# The folder that tells a table; in that of Iceberg there is a note as well.
 MARKS = {"Delta": "_delta_log", "Hudi": ".hoodie", "Iceberg": "metadata"}
+NOTE = ".metadata.json"
 REMEDIES = {
     "Delta": "pass the folder {root}",
     "Hudi": "read it with Spark and evaluate that DataFrame",
@@ -81,66 +84,86 @@ def reason(error: OSError) -> str:
     return "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
 
 
+class Entry(NamedTuple):
+    """What is in a folder."""
+
+    name: str
+    path: str
+    is_folder: bool
+    key: str = ""  # of a file in a store
+    size: int | None = None  # the same, in bytes, if its store has said it
+
+
 class Table(NamedTuple):
     """A table of a lakehouse and its folder."""
 
     kind: str
-    root: Path
+    root: str
 
 
-def find_table(folder: Path, known: dict[Path, Table | None]) -> Table | None:
-    """Return the table that a folder is or lies in, by the name given or where it really is.
+class Disk:
+    """A tree of folders, that of this machine; stores have the same methods."""
 
-    What is found is kept in `known`, so that of many folders each is looked at once.
-    """
-    as_named = Path(os.path.abspath(folder))  # noqa: PTH100 - without "..", and no link followed
-    return _find_above(as_named, known) or _find_above(folder.resolve(), known)
+    identify = staticmethod(identify)
+    show = staticmethod(os.fspath)
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Table | None] = {}  # those that folders are which were looked at
+
+    def look_up(self, path: str) -> Entry | None:
+        """Return what a path leads to, None for a pattern; what is not there counts as a file."""
+        is_folder = os.path.isdir(path)  # noqa: PTH112 - it raises nothing
+        is_plain = is_folder or os.path.exists(path) or not has_magic(path)  # noqa: PTH110 - as above
+        return Entry("", path, is_folder) if is_plain else None
+
+    def split(self, path: str) -> tuple[str, tuple[str, ...]]:
+        """Return the folder that a pattern begins with, and the steps below it."""
+        steps = Path(path).parts
+        n_plain = next(number for number, step in enumerate(steps) if has_magic(step))
+        return os.fspath(Path(*steps[:n_plain])), steps[n_plain:]
+
+    def list_folder(self, folder: str, is_meant: Callable[[str], object]) -> list[Entry]:
+        """Return what a folder has under names that are meant, in order of names."""
+        try:
+            with os.scandir(folder) as entries:
+                found = [entry for entry in entries if is_meant(entry.name)]
+        except OSError as error:
+            raise RecframeError(
+                f"cannot read {show_path(folder)}: {reason(error)}; its rows would be missing"
+            ) from error
+        for entry in found:
+            if entry.is_symlink():
+                _check_link(entry)
+        return sorted(Entry(entry.name, entry.path, entry.is_dir()) for entry in found)
+
+    def above(self, folder: str) -> list[str]:
+        """Return a folder and those it lies in by its name, then those where it really is."""
+        ends = os.path.abspath(folder), os.path.realpath(folder)  # noqa: PTH100 - no link followed
+        paths = [path for end in map(Path, dict.fromkeys(ends)) for path in (end, *end.parents)]
+        return [os.fspath(path) for path in paths]
+
+    def are_tables(self, asked: Iterable[tuple[str, str]]) -> Iterator[bool]:
+        """Return whether tables of a kind have their mark in a folder."""
+        for kind, folder in asked:
+            mark = Path(folder, MARKS[kind])
+            is_there = os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
+            yield is_there and (kind != "Iceberg" or any(mark.glob(f"*{NOTE}")))
 
 
-def _find_above(folder: Path, known: dict[Path, Table | None]) -> Table | None:
-    """Return the table that a folder is, or the nearest that it lies in."""
-    passed: list[Path] = []
-    table = None
-    for above in (folder, *folder.parents):
-        if above not in known:
-            kind = next((kind for kind in MARKS if _is_table(kind, above)), None)
-            passed.append(above)
-            if kind is None:
-                continue
-            table = Table(kind, above)
-        else:
-            table = known[above]
-        break
-    known.update(dict.fromkeys(passed, table))
-    return table
+def _check_link(entry: os.DirEntry[str]) -> None:
+    """Raise where a symbolic link does not lead to anything that can be reached."""
+    try:
+        entry.stat()
+    except OSError as error:
+        gone = isinstance(error, FileNotFoundError)
+        raise RecframeError(
+            f"cannot read {show_path(entry.path)}: it is a symbolic link to "
+            f"{show_path(Path(entry.path).readlink())}, "
+            + ("which is not there; remove it" if gone else f"{reason(error)}")
+        ) from error
 
 
-def _is_table(kind: str, folder: Path) -> bool:
-    """Return whether a folder is a table of this kind."""
-    mark = folder / MARKS[kind]
-    is_there = os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
-    return is_there and (kind != "Iceberg" or any(mark.glob("*.metadata.json")))
-
-
-def find_delta(folder: Path, known: dict[Path, Table | None]) -> Path | None:
-    """Return the root of the Delta table that a folder is, None where it is no table's.
-
-    Raise where it is another table, or a part of one.
-    """
-    table = find_table(folder, known)
-    if table is not None and not (table.kind == "Delta" and table.root.samefile(folder)):
-        raise_part(folder, table)
-    return None if table is None else table.root
-
-
-def raise_part(path: str | Path, table: Table) -> NoReturn:
-    """Refuse a path that is a table whose live files are not known, or a part of a table."""
-    refuse_part(path, table.kind, table.root, is_whole=table.root.samefile(path))
-
-
-def refuse_part(
-    path: str | Path, kind: str, root: str | Path, *, is_whole: bool = False
-) -> NoReturn:
+def refuse_part(path: str, kind: str, root: str, *, is_whole: bool = False) -> NoReturn:
     """Refuse a path that is a table of this kind, or a part of one."""
     raise RecframeError(
         f"cannot read {show_path(path)}: it is {'' if is_whole else 'part of '}the {kind} table "
@@ -149,7 +172,7 @@ def refuse_part(
     )
 
 
-def open_delta(root: Path | str) -> Any:
+def open_delta(root: str) -> Any:
     """Return a Delta table as a dataset of its live files."""
     try:
         deltalake = importlib.import_module("deltalake")
@@ -159,7 +182,7 @@ def open_delta(root: Path | str) -> Any:
             f"which could not be imported ({error}); install it with pip install 'recframe[delta]'"
         ) from error
     with _naming_table(root):
-        return as_dataset(deltalake.DeltaTable(os.fspath(root)))
+        return as_dataset(deltalake.DeltaTable(root))
 
 
 def as_dataset(table: Any) -> Any:
@@ -172,7 +195,7 @@ def as_dataset(table: Any) -> Any:
 
 
 @contextmanager
-def _naming_table(root: str | Path) -> Iterator[None]:
+def _naming_table(root: str) -> Iterator[None]:
     """Raise what goes wrong with the log of a Delta table as a `RecframeError`."""
     try:
         yield

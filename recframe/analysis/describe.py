@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import WideTable
+from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.errors import as_text, shorten
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
@@ -102,7 +102,7 @@ class Description(WideTable):
 
     def __repr__(self) -> str:
         """Return the figures as text, and the warnings."""
-        width = pd.get_option("display.width") or 80
+        width = pd.get_option("display.width") or TEXT_WIDTH
         lines = [textwrap.fill(f"- {one}", width, subsequent_indent="  ") for one in self.warnings]
         return "\n\n".join([super().__repr__(), *(["\n".join(lines)] if lines else [])])
 
@@ -162,7 +162,23 @@ def add_dropped(
 
 def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
     """Return the figures of every score that those of several parts add up to."""
-    return [_join(of_score) for of_score in zip(*parts, strict=True)]
+    joined = []
+    for of_score in zip(*parts, strict=True):
+        first, histograms = of_score[0], {}
+        numbers = {
+            name: TOTALS.get(name, sum)([part.numbers[name] for part in of_score])
+            for name in first.numbers
+        }
+        for name in first.histograms:
+            of_parts = [part.histograms[name] for part in of_score]
+            values, n_users = map(np.concatenate, zip(*of_parts, strict=True))
+            distinct, inverse = np.unique(values, return_inverse=True)
+            totals = np.bincount(inverse, n_users, len(distinct)).astype(np.int64)
+            histograms[name] = distinct, totals
+        found = [part.is_found for part in of_score if part.is_found is not None]
+        is_found = np.any(found, axis=0) if found else None
+        joined.append(Figures(numbers, histograms, is_found))
+    return joined
 
 
 def describe_figures(
@@ -295,23 +311,6 @@ def _add_judged(
     for each, of_score in zip(figures, of_scores, strict=True):
         each.numbers[JUDGED_ROWS] = n_judged
         each.histograms[f"{JUDGED}{k}"] = of_score
-
-
-def _join(parts: Sequence[Figures]) -> Figures:
-    """Return the figures of a score over all parts."""
-    numbers = {
-        name: TOTALS.get(name, sum)([part.numbers[name] for part in parts])
-        for name in parts[0].numbers
-    }
-    histograms = {}
-    for name in parts[0].histograms:
-        of_parts = [part.histograms[name] for part in parts]
-        values, n_users = map(np.concatenate, zip(*of_parts, strict=True))
-        distinct, inverse = np.unique(values, return_inverse=True)
-        totals = np.bincount(inverse, n_users, len(distinct)).astype(np.int64)
-        histograms[name] = distinct, totals
-    found = [part.is_found for part in parts if part.is_found is not None]
-    return Figures(numbers, histograms, np.any(found, axis=0) if found else None)
 
 
 def _mean(histogram: Histogram) -> float:

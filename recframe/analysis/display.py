@@ -142,7 +142,7 @@ class Inspection:
         height = max(map(len, blocks))
         padded = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
         lines = ["", *("    ".join(parts) for parts in zip(*padded, strict=True))]
-        if len(lines[1]) > (pd.get_option("display.width") or 80):
+        if len(lines[1]) > (pd.get_option("display.width") or TEXT_WIDTH):
             lines = [line for block in blocks for line in ("", *block)]
         return "\n".join([self._headline(), *(line.rstrip() for line in lines)])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,8 @@ from recframe.options import Options
 
 RESULTS = ("baseline", "score", "metric", "k")  # index levels beside the segments
 By: TypeAlias = Hashable | pd.Series | list[Hashable | pd.Series]
+# Makes a table of the values of users and of their weights, which may be left out, or None.
+MakeWeighted = Callable[..., pd.DataFrame]
 Measure = Callable[[Interactions, Options], pd.DataFrame]
 
 
@@ -87,13 +89,6 @@ def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
             "index it by user, each once"
         )
     return Own(argument, "segment" if given.name is None else given.name, given)
-
-
-class MakeWeighted(Protocol):
-    """Makes a table of the values of users and of their weights, None where all count alike."""
-
-    def __call__(self, per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
-        """Return the table."""
 
 
 def measure_with_own(

@@ -17,11 +17,7 @@ def register_tokens() -> None:
     Dask's own way leaves out which column a value is in, and dtypes such as Int64 and string.
     """
     of_index = normalize_token.dispatch(pd.Index)
-
-    def token_of_index(index: "pd.Index[Any]") -> tuple[Any, ...]:
-        return index.dtype.name, of_index(index)
-
-    normalize_token.register(pd.Index, token_of_index)
+    normalize_token.register(pd.Index, lambda index: (index.dtype.name, of_index(index)))
     normalize_token.register(pd.DataFrame, _token_of_frame)
 
 

@@ -13,13 +13,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.disk import check_kind, identify, identity
+from recframe.disk import Disk, check_kind, identify, identity
 from recframe.errors import RecframeError, show_path
-from recframe.files.paths import walk, would_find
+from recframe.files.paths import would_find
 from recframe.foreign import PathLike
 from recframe.frames.tables import tidy_table
 from recframe.stores import is_uri, show_uri, without_file
-from recframe.stores.listings import do_match
+from recframe.stores.listings import do_match, search
 from recframe.stores.store import uploaded
 
 FILE_ENDINGS = (".parquet", ".csv")
@@ -85,7 +85,7 @@ def list_files(path: str) -> list[str]:
     """Return a file, or the files in a folder that are read as one table."""
     if not os.path.isdir(path):  # noqa: PTH112 - it raises nothing
         return [path]
-    return [entry.path for entry in walk(path) if not entry.is_dir()]
+    return [entry.path for entry in search(Disk(), path)]
 
 
 @contextmanager

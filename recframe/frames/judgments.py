@@ -117,9 +117,10 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     if isinstance(given, pd.DataFrame):
         return given
     # Which frames that are given do not load.
-    from recframe.disk import check_opens, find_delta, open_delta
+    from recframe.disk import Disk, check_opens, open_delta
     from recframe.formats.endings import open_rows, read_whole
     from recframe.stores import ENVIRONMENT, Placed, without_file
+    from recframe.stores.listings import find_delta
 
     path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
     if access.leads_away(path):
@@ -128,7 +129,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     with naming(name):
         given = without_file(path)
         check_opens(os.fspath(given))
-        root = find_delta(Path(given), {}) if os.path.isdir(given) else None  # noqa: PTH112 - raises nothing
+        root = find_delta(Disk(), given) if os.path.isdir(given) else None  # noqa: PTH112 - raises nothing
         if root is not None:
             return pd.DataFrame(open_delta(root).to_table().to_pandas())
     path = os.fspath(given)
@@ -151,22 +152,22 @@ def _load_stored(path: str, access: Any) -> pd.DataFrame:
     from recframe.disk import open_delta
     from recframe.formats.endings import open_rows, read_whole
     from recframe.stores.listings import Listings
-    from recframe.stores.store import Place
 
     listings = Listings(access)
     found = listings.find(path)
-    if isinstance(found, Place):
-        return pd.DataFrame(open_delta(listings.of_delta(path)).to_table().to_pandas())
+    remote = found[0].remote
+    if remote is None:  # it is a Delta table
+        return pd.DataFrame(open_delta(found[0].log).to_table().to_pandas())
     listings.check()
     store, key = listings.place(path)
-    rows = open_rows(found[0].path, found[0].remote.open) if len(found) == 1 else None
+    rows = open_rows(found[0].path, remote.open) if len(found) == 1 else None
     with store.reaching(key):
         if rows is not None:
             return pd.DataFrame(read_whole(rows).to_pandas())
         source: Any = key
         filesystem = store.filesystem
         if store.is_web:  # which may not send parts of files
-            source, filesystem = found[0].remote.open(), None
+            source, filesystem = remote.open(), None
         return pd.DataFrame(
             pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
         )

@@ -1,252 +1,213 @@
-"""Which files in stores URIs mean, by the rules that paths of this machine have.
+"""Which files paths mean, on this machine and in stores.
 
-A folder or pattern is listed by one request for all that is below it, where the store has such.
+A folder is searched however deep; a pattern matches names step by step, `**` any number of folders.
+Names that begin with _ or . are notes of a writer: they are left out unless the step of a pattern
+begins so. A file is named once, and none is a part of a table whose log knows which are live.
 """
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
-from glob import has_magic
-from itertools import count
-from typing import Any, NamedTuple
-from urllib.parse import unquote
+from functools import partial
+from itertools import chain, count
+from operator import attrgetter
+from typing import NamedTuple
 
-from recframe.disk import MARKS, refuse_part
+from recframe.disk import MARKS, Disk, Entry, Table, refuse_part
 from recframe.errors import RecframeError, quote, show_path
-from recframe.stores import ENVIRONMENT, Access, show_uri
-from recframe.stores.remote import REQUESTS, Remote
+from recframe.stores import ENVIRONMENT, Access, show_uri, without_file
+from recframe.stores.folders import StoreFolders
+from recframe.stores.remote import Remote
 from recframe.stores.store import Place, Store, find_place
 
-Steps = tuple[str, ...]  # the names of folders below one, and of the file
-Listing = list[tuple[Steps, Any]]  # what is below a folder, each with what its store says of it
+PATH = attrgetter("path")
+NOTES = ("_", ".")  # what names begin with that are nowhere read as data
+
+Tree = Disk | StoreFolders
+Steps = tuple[str, ...]  # of a pattern: the names of folders below one, and of the file
 
 
 class Listed(NamedTuple):
-    """A file in a store, by the name that is shown."""
+    """A file, or a Delta table."""
 
-    path: str
-    remote: Remote
+    path: str  # of a file as it is shown, of a table that of its folder
+    remote: Remote | None  # where a file is, if not on this machine
+    tree: Tree
+    folder: str = ""  # that a file lies in
+    is_given: bool = False  # by its own name
+    log: str = ""  # what a table's log is read from
+
+
+def _is_deep(steps: Steps) -> bool:
+    """Return whether steps mean what is in any number of folders."""
+    return not steps or (steps[0] == "**" and len(steps) > 1)
+
+
+def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
+    """Return which steps of a pattern are left below a name; () where it is matched, or was above.
+
+    Folders that `**` matches may go on in several ways; a name that is not meant goes on in none.
+    """
+    left: set[Steps] = set()
+    is_note = name.startswith(NOTES)
+    for steps in states:
+        if _is_deep(steps):
+            left |= follow(frozenset([steps[1:]]), name) if steps else left
+            left |= set() if is_note else {steps}
+        elif fnmatch(name, steps[0]) and (not is_note or steps[0].startswith(NOTES)):
+            left.add(steps[1:])
+    return frozenset(left)
+
+
+def do_match(names: Iterable[str], steps: Sequence[str]) -> bool:
+    """Return whether names below a folder, or the first of them, match the steps of a pattern."""
+    states = frozenset([tuple(steps)])
+    for name in names:
+        states = follow(states, name)
+    return () in states
+
+
+def search(tree: Tree, folder: str, steps: Steps = ()) -> Iterator[Entry]:
+    """Yield the files below a folder in order of names, or what the steps of a pattern match.
+
+    Where any number of folders is searched, a link to a folder above is not followed.
+    """
+    # A stack of what is to come, as folders may be nested deeper than calls.
+    following = [(Entry("", folder, is_folder=True), frozenset([steps]), frozenset[object]())]
+    while following:
+        entry, states, above = following.pop()
+        if not entry.is_folder or (steps and () in states):
+            if () in states:
+                yield entry
+            continue
+        if any(map(_is_deep, states)):
+            identity = tree.identify(entry.path)
+            if identity in above:
+                continue
+            above |= {identity}
+        inside = tree.list_folder(entry.path, partial(follow, states))
+        following += [(one, follow(states, one.name), above) for one in reversed(inside)]
+
+
+def find_tables(tree: Tree, folders: Iterable[str]) -> dict[str, Table | None]:
+    """Return the table that each folder is, or the nearest that it lies in."""
+    above = {folder: tree.above(folder) for folder in folders}
+    new = [one for one in dict.fromkeys(chain(*above.values())) if one not in tree.tables]
+    tree.tables |= dict.fromkeys(new)
+    asked = [(kind, folder) for folder in new for kind in MARKS]
+    for (kind, folder), is_there in zip(asked, tree.are_tables(asked), strict=True):
+        if is_there:
+            tree.tables[folder] = tree.tables[folder] or Table(kind, folder)
+    return {
+        folder: next(filter(None, map(tree.tables.__getitem__, ones)), None)
+        for folder, ones in above.items()
+    }
+
+
+def find_delta(tree: Tree, folder: str, *, has_log: bool = True) -> str | None:
+    """Return the root of the Delta table that a folder is, None where it is no table's.
+
+    Raise where it is another table, or a part of one, or where no log can be read.
+    """
+    table = find_tables(tree, [folder])[folder]
+    if table is None:
+        return None
+    is_whole = tree.identify(table.root) == tree.identify(folder)
+    if table.kind != "Delta" or not is_whole or not has_log:
+        refuse_part(tree.show(folder), table.kind, tree.show(table.root), is_whole=is_whole)
+    return table.root
 
 
 class Listings:
-    """What the paths of one call mean in stores, each of which is opened once."""
+    """What the paths of one call mean; each store is opened once, and each folder listed once."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access = ENVIRONMENT) -> None:
         self._access = access
+        self._disk = Disk()
         self._stores: dict[str, Store] = {}
-        self._marks: dict[Store, dict[str, str]] = {}  # the kind of table that a folder is
-        self._paths: dict[Place, str] = {}  # of all files found
-        self._taken: set[str] = set()  # of the same
-        self._alone: set[Place] = set()  # files that are given, and no folder they are in
+        self._trees: dict[Store, StoreFolders] = {}
+        self._shown: dict[object, str] = {}  # the names of all files, by what each is
+        self._names: set[str] = set()  # the same
+        self._found: list[Listed] = []  # but tables, and files that a log names
 
-    def find(self, path: str) -> list[Listed] | Place:
-        """Return the files that a path names, or where it leads if that is a Delta table."""
-        place = store, key = self.place(path)
-        plain, steps = _split(store, key)
-        if not steps and store.is_web and not key.endswith("/"):
-            self._alone.add(place)
-            return [self._name(place, None)]
-        with store.reaching(key):
-            if steps:
-                found = _list_matched(store, plain, steps)
-            elif store.is_web:
-                found = _list(store, plain, is_deep=True)
-            else:
-                info = store.filesystem.get_file_info([plain])[0]
-                if not _is(info, "Directory"):
-                    if not _is(info, "File"):
-                        raise FileNotFoundError
-                    self._alone.add(place)
-                    return [self._name(place, info.size)]
-                found = _list(store, plain, is_deep=True)
-        self._note_marks(store, plain, found)
-        kind = None if steps else self._marks[store].get(plain)
-        if kind == "Delta":
-            return place
-        if kind is not None:
-            refuse_part(store.show(key), kind, store.show(plain), is_whole=True)
-        files = _match(found, steps) if steps else _open_files(found, 0)
-        if not files:
-            what = "no such file" if steps else "no parquet file in that folder"
-            raise RecframeError(f"cannot read {show_path(store.show(key))}: {what}")
-        self._ask_for_marks(store, _above(plain)[:1])
-        return [self._name(Place(store, info.path), info.size) for info in files]
+    def find(self, path: str) -> list[Listed]:
+        """Return the files that a path names, and Delta tables by their folders."""
+        tree: Tree = self._disk
+        if self._access.leads_away(path):
+            store, key = self.place(path)
+            tree = self._trees.setdefault(store, StoreFolders(store))
+        else:
+            key = without_file(path)
+        given = tree.look_up(key)
+        matches = [given] if given else sorted(search(tree, *tree.split(key)), key=PATH)
+        if not matches:
+            raise RecframeError(f"cannot read {show_path(tree.show(key))}: no such file")
+        is_here, found = isinstance(tree, Disk), list[Listed]()
+        for match in matches:
+            # The library that reads logs in stores is given the URI that was.
+            has_log = is_here or match is given
+            root = find_delta(tree, match.path, has_log=has_log) if match.is_folder else None
+            if root is not None:
+                log = root if is_here else self._find_log(path)
+                found.append(Listed(root, None, tree, log=log))
+                continue
+            files = list(search(tree, match.path)) if match.is_folder else [match]
+            if not files:
+                where = show_path(tree.show(match.path))
+                raise RecframeError(f"cannot read {where}: no file in that folder")
+            for file in files:
+                folder = os.path.dirname(file.path)  # noqa: PTH120 - a tenth of the time
+                named = self.name(tree, file.key or file.path, file.size)
+                found.append(named._replace(folder=folder, is_given=file is given))
+        self._found += [one for one in found if not one.log]
+        return found
 
     def place(self, path: str) -> Place:
-        """Return where a path leads."""
+        """Return where a path in a store leads."""
         return find_place(path, self._access, self._stores)
+
+    def name(self, tree: Tree, path: str, size: int | None = None) -> Listed:
+        """Return a file by a name of its own, or raise where it was found before."""
+        identity, shown = tree.identify(path), tree.show(path)
+        if (first := self._shown.get(identity)) is not None:
+            is_other = isinstance(tree, Disk) and first != shown
+            also = f", first as {show_path(first)}" if is_other else ""
+            raise RecframeError(
+                f"path: {show_path(shown)} is named twice{also}; its rows would count twice"
+            )
+        if shown in self._names:  # of addresses that differ in what is not shown
+            shown = next(f"{shown} ({n})" for n in count(2) if f"{shown} ({n})" not in self._names)
+        self._shown[identity] = shown
+        self._names.add(shown)
+        remote = Remote(*identity, size) if isinstance(identity, Place) else None
+        return Listed(shown, remote, tree)
 
     def check(self) -> None:
         """Raise where files are those on disk of a table whose log knows which of them are live.
 
-        One file that is given is what was meant.
+        One file that is given is what was meant; several may be what a shell made of a pattern.
         """
-        folders: dict[Store, list[str]] = {}
-        for store, key in self._alone if len(self._alone) > 1 else ():
-            folders.setdefault(store, []).extend(_above(key)[:1])
-        for store, asked in folders.items():
-            self._ask_for_marks(store, asked)
-        first: dict[tuple[Store, str], Place] = {}
-        for place, path in self._paths.items():
-            store, key = place
-            marks = self._marks.get(store, {})
-            root = next((above for above in _above(key) if above in marks), None)
-            is_meant = (
-                place in self._alone and first.setdefault((store, root or ""), place) == place
-            )
-            if root is not None and not is_meant:
-                refuse_part(path, marks[root], store.show(root))
+        n_given = sum(file.is_given for file in self._found)
+        asked: dict[Tree, list[Listed]] = {}
+        for file in self._found:
+            if n_given > 1 or not file.is_given:
+                asked.setdefault(file.tree, []).append(file)
+        for tree, files in asked.items():
+            tables = find_tables(tree, dict.fromkeys(file.folder for file in files))
+            first: dict[Table, Listed] = {}
+            for file in files:
+                table = tables[file.folder]
+                if table and not (file.is_given and first.setdefault(table, file) is file):
+                    refuse_part(file.path, table.kind, tree.show(table.root))
 
-    def of_delta(self, path: str) -> str:
+    def _find_log(self, path: str) -> str:
         """Return the URI of a Delta table for the library that reads its log, or raise."""
         uri = show_uri(path)
-        if self._access != ENVIRONMENT or _host(path) != _host(uri):
+        hosts = {one.partition("://")[2].partition("?")[0].partition("/")[0] for one in (path, uri)}
+        if self._access != ENVIRONMENT or len(hosts) > 1:
             raise RecframeError(
                 f"cannot read {show_path(path)}: it is a Delta table, and deltalake, which reads "
                 "its log, has credentials of its own; pass deltalake.DeltaTable("
                 f"{quote(uri)}, storage_options=…)"
             )
         return uri
-
-    def _name(self, place: Place, size: int | None) -> Listed:
-        """Return a file by a name of its own, or raise where it was found before."""
-        path = place.store.show(place.key)
-        if place in self._paths:
-            raise RecframeError(
-                f"path: {show_path(path)} is named twice; its rows would count twice"
-            )
-        if path in self._taken:  # of addresses that differ in what is not shown
-            path = next(f"{path} ({n})" for n in count(2) if f"{path} ({n})" not in self._taken)
-        self._paths[place] = path
-        self._taken.add(path)
-        return Listed(path, Remote(*place, size))
-
-    def _note_marks(self, store: Store, folder: str, found: Listing) -> None:
-        """Take note of tables below a folder, by what is listed there."""
-        marks = self._marks.setdefault(store, {})
-        for steps, info in found:
-            for number, name in enumerate(steps[:-1] if _is(info, "File") else steps):
-                kind = next((kind for kind, mark in MARKS.items() if mark == name), None)
-                if kind is not None and (kind != "Iceberg" or _is_note(steps[number + 1 :])):
-                    marks.setdefault(_join(folder, steps[:number]), kind)
-
-    def _ask_for_marks(self, store: Store, folders: Sequence[str]) -> None:
-        """Take note of tables that folders are, or lie in."""
-        if store.is_web:  # which has no folders to ask for
-            return
-        marks = self._marks.setdefault(store, {})
-        above = dict.fromkeys(key for folder in folders for key in (folder, *_above(folder)))
-        asked = [(kind, key) for key in above if key for kind in MARKS]
-
-        def is_table(one: tuple[str, str]) -> bool:
-            kind, key = one
-            mark = f"{key}/{MARKS[kind]}"
-            with store.reaching(mark):
-                is_there = _is(store.filesystem.get_file_info([mark])[0], "Directory")
-                if is_there and kind == "Iceberg":
-                    notes = _list(store, mark, is_deep=False)
-                    is_there = any(_is_note(steps) for steps, _ in notes)
-            return is_there
-
-        with ThreadPoolExecutor(REQUESTS) as pool:
-            for (kind, key), is_there in zip(asked, pool.map(is_table, asked), strict=True):
-                if is_there:
-                    marks.setdefault(key, kind)
-
-
-def _split(store: Store, key: str) -> tuple[str, Steps]:
-    """Return the folder that a path in a store begins with, and the steps of a pattern below it."""
-    path = key.partition("?")[0] if store.is_web else key  # there it begins the query
-    names = path[len(store.root) :].split("/")
-    n_plain = next((n for n, name in enumerate(names) if has_magic(name)), len(names))
-    plain = store.root + "/".join(names[:n_plain])
-    return plain.rstrip("/") or plain[:1], tuple(names[n_plain:])
-
-
-def _list(store: Store, folder: str, *, is_deep: bool) -> Listing:
-    """Return what is in a folder, all that is below it or what is in it alone."""
-    from pyarrow.fs import FileInfo, FileSelector, FileType
-
-    if store.of_fsspec is not None and store.is_web:  # whose pages name what they link to
-        urls = store.of_fsspec.find(f"{folder}/", maxdepth=None if is_deep else 1)
-        return [
-            (tuple(unquote(url[len(folder) + 1 :]).split("/")), FileInfo(url, FileType.File))
-            for url in urls
-        ]
-    infos = store.filesystem.get_file_info(FileSelector(folder, recursive=is_deep))
-    n_before = len(folder.strip("/")) + 1 if folder.strip("/") else 0
-    return [(tuple(info.path.strip("/")[n_before:].split("/")), info) for info in infos]
-
-
-def _list_matched(store: Store, folder: str, steps: Steps) -> Listing:
-    """Return what is below a folder, as deep as a pattern looks."""
-    if len(steps) == 1 and not store.is_web:
-        found = _list(store, folder, is_deep=False)
-        if not any(_is(info, "Directory") and do_match(names, steps) for names, info in found):
-            return found
-    return _list(store, folder, is_deep=True)
-
-
-def _match(found: Listing, steps: Steps) -> list[Any]:
-    """Return the files that the steps of a pattern match, or that are in folders that they match.
-
-    They come in the order in which paths of this machine do: that of the names that match.
-    """
-    literal = [one for one in found if one[0][: len(steps)] == steps]
-    if literal:  # a file or folder of this very name
-        return _open_files(literal, len(steps))
-    files = []
-    for names, info in found:
-        if _is(info, "File") and do_match(names, steps):
-            depths = range(1, len(names) + 1)
-            depth = next(depth for depth in depths if do_match(names[:depth], steps))
-            files.append(("/".join(names[:depth]), names, info))
-    return [info for _, _, info in sorted(files, key=lambda one: one[:2])]
-
-
-def _open_files(found: Listing, n_given: int) -> list[Any]:
-    """Return files whose names do not begin as the notes of a writer, in order."""
-    files = [
-        (steps, info)
-        for steps, info in found
-        if _is(info, "File") and not any(name[0] in "_." for name in steps[n_given:])
-    ]
-    return [info for _, info in sorted(files, key=lambda one: one[0])]
-
-
-def do_match(names: Sequence[str], steps: Sequence[str]) -> bool:
-    """Return whether names below a folder, or the first of them, match the steps of a pattern."""
-    if not steps:
-        return not any(name[0] in "_." for name in names)
-    step, *rest = steps
-    if step == "**" and rest:
-        n_open = next((n for n, name in enumerate(names) if name[0] in "_."), len(names))
-        return any(do_match(names[n:], rest) for n in range(n_open + 1))
-    is_open = bool(names) and (names[0][0] not in "_." or step[0] in "_.")
-    return is_open and fnmatch(names[0], step) and do_match(names[1:], rest)
-
-
-def _is(info: Any, kind: str) -> bool:
-    """Return whether a store has a File there, or a Directory."""
-    return bool(info.type.name == kind)
-
-
-def _is_note(steps: Steps) -> bool:
-    """Return whether a file below a folder is one in it that tells of an Iceberg table."""
-    return len(steps) == 1 and steps[0].endswith(".metadata.json")
-
-
-def _host(uri: str) -> str:
-    """Return what of a URI stands before its path."""
-    return uri.partition("://")[2].partition("?")[0].partition("/")[0]
-
-
-def _join(folder: str, steps: Steps) -> str:
-    """Return the path of what is below a folder."""
-    return "/".join((folder.rstrip("/"), *steps)) if folder.strip("/") else "/".join(steps)
-
-
-def _above(key: str) -> list[str]:
-    """Return the paths of the folders that a path lies in, the nearest first."""
-    steps = key.split("/")
-    return ["/".join(steps[:n]) for n in range(len(steps) - 1, 0, -1)]

@@ -154,7 +154,7 @@ class Reader(io.RawIOBase):
         """Return bytes that are not held; behind a large part some blocks of its column follow."""
         first, last = start // BLOCK, -(-stop // BLOCK)
         is_large = stop - start >= BLOCK
-        end = min((end for end in self._remote.ends if end >= stop), default=self._remote.size)
+        end = min((one for one in self._remote.ends if one >= stop), default=self._remote.size)
         for number in range(first, last + N_FOLLOWING * is_large):
             begin = number * BLOCK
             if number not in self._blocks and (number < last or begin < end):

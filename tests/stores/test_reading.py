@@ -44,6 +44,16 @@ def test_folders_and_patterns(named, uri, kept, folder, local):
         ]
 
 
+def test_a_folder_named_like_a_pattern(kept):
+    """What is there by the very name is what is meant, and it may be all of a folder's files."""
+    for key in ("run[1]/0.parquet", "run1/0.parquet", "run[1]/metadata/1.parquet"):
+        kept.pipe_file(f"/bucket/named/{key}", b"")
+    for given, names in {"run[1]": ["0", "metadata/1"], "run[[]1]/*.parquet": ["0"]}.items():
+        found = [file.path for file in find_files(f"memory://bucket/named/{given}")]
+
+        assert [f"memory://bucket/named/run[1]/{name}.parquet" for name in names] == found
+
+
 def test_days_are_columns(uri, rows):
     """Hive's folders are columns in a store too."""
     table = recframe.scan(uri("runs"))(user="day", duplicates="keep").recall(k=3)

@@ -44,6 +44,17 @@ def test_what_is_not_there(key, uri, frame):
             refusal(lambda name=name: frame.rec(**{name: uri(key)}).recall(k=1), f"{name}: .*s3://")
 
 
+def test_a_folder_without_files(kept):
+    """It is refused as on this machine, also where a pattern matches others."""
+    kept.pipe_file("/bucket/days/1/_SUCCESS", b"")
+    kept.pipe_file("/bucket/days/2/0.parquet", b"")
+    for given in ("days/1", "days/*"):
+        refusal(
+            lambda given=given: recframe.scan(f"memory://bucket/{given}"),
+            "cannot read memory://bucket/days/1: no file in that folder",
+        )
+
+
 def test_a_bucket_that_is_not_there(uri):
     """It is told as a file is."""
     gone = uri("runs").replace("@bucket", "@nowhere")
