@@ -101,7 +101,7 @@ def open_file(
         source, footer, _ = found.staged
     elif found.remote is not None:
         source = found.remote.open()
-        footer = footer or pq.read_metadata(found.open_footer())
+        footer = footer or pq.read_metadata(pa.BufferReader(found.remote.read_footer()))
     return pq.ParquetFile(
         source,
         metadata=footer,
