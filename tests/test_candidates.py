@@ -208,13 +208,15 @@ def test_a_user_of_whom_nothing_is_left(recs, test):
 
 
 def test_null_ids_are_left_to_missing(recs, seen):
-    """A row without a user or item is excluded by no pair; its null is refused or dropped."""
+    """A row without a user or item is excluded by no pair; a null is refused or dropped."""
     frame = recs.assign(relevant=1, user=recs["user"].mask(recs["user"] == "eve"))
     with pytest.raises(RecframeError, match="user='user': ids must not be null, found 1 null of 3"):
         frame.rec(short="pad", exclude=seen).recall(2)
-    table = frame.rec(short="pad", exclude=seen, missing="drop").evaluate()
     left = anti_join(frame, seen).rec(short="pad", missing="drop").evaluate()
-    pd.testing.assert_frame_equal(left, table)
+    nowhere = pd.DataFrame({"user": [None, "bob"], "item": [1, None]})
+    for exclude in (seen, pd.concat([seen, nowhere])):
+        table = frame.rec(short="pad", exclude=exclude, missing="drop").evaluate()
+        pd.testing.assert_frame_equal(left, table)
     assert 1 == frame.rec(exclude=seen).describe().loc["null users", "score"]
 
 

@@ -30,6 +30,16 @@ def test_the_largest_grade(gain, most, too_much):
     assert 1 > evaluate(3.0, relevance=-5.0) > 0
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_largest_value_of_a_column(sign):
+    """Up to 2**900 in size a value counts; beyond it is refused."""
+    frame = pd.DataFrame({"user": 1, "score": [1], "relevant": 1, "price": sign * 2.0**900})
+
+    assert sign * 2.0**900 == frame.rec.evaluate("mean(price)@1").iloc[0, 0]
+    with pytest.raises(RecframeError, match=r"must be at most .* in size, found 1 beyond"):
+        frame.assign(price=sign * 2.0**900 * (1 + 2.0**-52)).rec.evaluate("mean(price)@1")
+
+
 def test_a_negative_grade():
     """Of a relevant row it is refused, with what to pass instead."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2], "relevant": [-0.5, 1]})
