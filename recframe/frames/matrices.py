@@ -13,7 +13,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import find_table, frame_error, is_sparse
 from recframe.frames.kinds import NO_IDS, compare
-from recframe.frames.names import has_role_name, is_same
+from recframe.frames.names import has_role_name
 from recframe.frames.values import NUMBER_OBJECTS, check_digits, read_objects
 from recframe.kernel.grouping import group_offsets
 from recframe.kernel.threads import Array
@@ -233,7 +233,7 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Ar
             f"{text!r}); make these cells None, for example np.where(np.asarray(items) == {text!r},"
             " None, items); from_lists takes such text as an item"
         )
-    is_item = ~are_no_items(as_ids("items", cells.tolist() if kind == "O" else cells))
+    is_item = ~are_no_items(as_ids("items", cells))
     listed[listed] = is_item
     ids = cells[is_item]  # of a dtype that -1 among objects has no part in
     return as_ids("items", ids.tolist() if kind == "O" else ids), listed
@@ -333,10 +333,7 @@ def read_ids(
 
 def are_no_items(ids: pd.Index[Any]) -> Array:
     """Return which ids are null or -1, as which lists are filled up."""
-    if ids.dtype != object:
-        return np.asarray(ids.isna() | (ids == -1), dtype=bool)
-    codes, distinct = pd.factorize(ids, use_na_sentinel=False)
-    return ids.isna() | np.array([is_same(id_, -1) for id_ in distinct], bool)[codes]
+    return np.asarray(ids.isna() | (ids == -1), dtype=bool)
 
 
 def make_frame(

@@ -219,9 +219,8 @@ def _find_likely(role: str, free: list[tuple[Hashable, Any]]) -> list[Hashable]:
         return near[:1]
     if low:  # a rank is counted from scores or distances, which tell ties apart from it
         return [min(low, key=lambda one: one[1].kind != "f")[0]]
-    others = [other for other in HINTS if other != role]
     left = [label for label, dtype in free if dtype.kind in last_kinds]
-    left = [label for label in left if not any(_has_hint(label, other) for other in others)]
+    left = [label for label in left if not any(_has_hint(label, other) for other in HINTS)]
     return left if len(left) == 1 else []
 
 
@@ -247,7 +246,7 @@ def check_label(frame: pd.DataFrame, role: str, *given: Hashable) -> None:
         if not is_key(label) or n_columns[label] == 0:
             near = find_near(label, labels)
             hint = f"; did you mean {quote(near[0])}?" if near else ""
-            if role == "score" and isinstance(label, tuple):
+            if role in ("score", "user") and isinstance(label, tuple):
                 hint = "; several columns are passed as a list, a tuple is one label"
             raise MissingColumnError(
                 f"{role}={quote(label)}: no such column; the frame has {shown(labels)}{hint}"

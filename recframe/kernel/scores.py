@@ -117,7 +117,7 @@ def _find_scale(scores: Array, largest: Any) -> float | None:
         batches = (values[first : first + BATCH] for first in range(0, len(values), BATCH))
         return all((np.rint(batch * scale) / scale == batch).all() for batch in batches)
 
-    if scores.dtype != np.float64 or not largest < 1 << 30:
+    if scores.dtype != np.float64:
         return None
     sample = scores[:: max(1, len(scores) // N_SAMPLED)]
     scales = [scale for scale in SCALES if largest < (1 << 30) / scale]

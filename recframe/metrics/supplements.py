@@ -83,8 +83,8 @@ def rank_ideal(
     gains = np.append(0.0, levels.astype(np.float64))
     user = np.append(codes[rows], user)
     # By user, and the highest grade first.
-    keys = sort(user.astype(np.int64) * max(1, len(levels)) + (len(levels) - grade))
-    ideal = gains[len(levels) - keys % max(1, len(levels))]
+    keys = sort(user.astype(np.int64) * len(levels) + (len(levels) - grade))
+    ideal = gains[len(levels) - keys % len(levels)]
     user, n_before = number_members(np.bincount(user, minlength=n_users))
     return Ideal(grades, gains, user, n_before + 1, ideal)
 

@@ -243,7 +243,7 @@ def find_stops(counts: Counts, stop: Array, k: int | None) -> Stops:
         furthest = np.ceil(NEGLIGIBLE / -np.log1p(-mean))
     depth = np.minimum(size[wide], furthest).astype(np.int64)
     if k is not None:
-        depth = np.clip(k - above[wide], 0, depth)
+        depth = np.minimum(k - above[wide], depth)
     alike, number = _number_alike(size[wide], rows[wide], n_relevant[wide], stop)
     deepest = np.zeros(len(alike), np.int64)
     np.maximum.at(deepest, number, depth)
