@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Self, Unpack
 
 import dask.dataframe as dd
+import dask.tokenize
 import pandas as pd
 from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
@@ -12,7 +13,6 @@ from dask.dataframe.extensions import register_dataframe_accessor
 from recframe import partitions
 from recframe.calls import public
 from recframe.dask import tasks
-from recframe.dask.tokens import register_tokens
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, other_labels
 from recframe.frames.judgments import check_pair_columns, check_truth_columns
@@ -26,7 +26,21 @@ __all__ = ["DaskRecAccessor"]
 
 ANY_CELL = in_cells([None])
 
-register_tokens()
+# Dask names pandas' frames and indexes by their values, and takes those of one name to be one. Here
+# names also tell which column a value is in, and dtypes such as Int64 and string.
+normalize_token: Any = dask.tokenize.normalize_token  # which has no types
+_token_of_index = normalize_token.dispatch(pd.Index)
+normalize_token.register(pd.Index, lambda index: (index.dtype.name, _token_of_index(index)))
+
+
+def _token_of_frame(frame: pd.DataFrame) -> list[Any]:
+    """Return what tells a frame from others."""
+    columns = (frame.iloc[:, place] for place in range(frame.shape[1]))
+    tokens = [(column.dtype.name, normalize_token(column.array)) for column in columns]
+    return [normalize_token(frame.columns), normalize_token(frame.index), tokens]
+
+
+normalize_token.register(pd.DataFrame, _token_of_frame)
 
 
 @register_dataframe_accessor("rec")  # type: ignore[no-untyped-call]  # Dask has none

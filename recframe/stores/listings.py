@@ -51,11 +51,14 @@ def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
     left: set[Steps] = set()
     is_note = name.startswith(NOTES)
     for steps in states:
-        if _is_deep(steps):
-            left |= follow(frozenset([steps[1:]]), name) if steps else left
-            left |= set() if is_note else {steps}
-        elif fnmatch(name, steps[0]) and (not is_note or steps[0].startswith(NOTES)):
-            left.add(steps[1:])
+        if not _is_deep(steps):
+            if fnmatch(name, steps[0]) and (not is_note or steps[0].startswith(NOTES)):
+                left.add(steps[1:])
+            continue
+        if steps:  # `**` may mean no folder more
+            left |= follow(frozenset([steps[1:]]), name)
+        if not is_note:
+            left.add(steps)
     return frozenset(left)
 
 
