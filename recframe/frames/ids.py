@@ -15,7 +15,7 @@ from pandas.api.types import is_integer_dtype
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.values import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import Groups, combine, find_range, invert, take
+from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take
 from recframe.kernel.threads import Array, in_slices, in_threads
 
 SPREAD = 4  # integers for each row, up to which they are codes themselves
@@ -201,16 +201,19 @@ def join_codes(encoded: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     # Else each piece has codes of its own, which are then made one.
     values = pa.concat_arrays([piece.dictionary for piece in pieces], memory_pool=pool)
     joined = pc.dictionary_encode(values, memory_pool=pool)
-    code_of = np.append(joined.indices.to_numpy(), np.int32(-1))
-    starts = np.cumsum([0, *(len(piece) for piece in pieces)])
-    firsts = np.cumsum([0, *(len(piece.dictionary) for piece in pieces)])
-    codes = np.empty(len(encoded), np.int32)
+    starts = np.cumsum([0, *(len(piece) for piece in pieces)]).tolist()
+    ends = np.cumsum([len(piece.dictionary) for piece in pieces])
+    codes = np.empty(starts[-1], np.int32)
 
-    def join(number: int) -> None:
-        found = pc.add(pieces[number].indices, int(firsts[number])).fill_null(len(values))
-        codes[starts[number] : starts[number + 1]] = code_of[found]
+    def join(indices: pa.Array, code_of: Array, start: int) -> None:
+        code_of = np.append(code_of, np.int32(-1))
+        for first in range(0, len(indices), SLICE):  # of which NumPy makes integers of 64 bits
+            part = indices[first : first + SLICE].fill_null(-1).to_numpy()
+            code_of.take(part, out=codes[start + first :][: len(part)], mode="wrap")
 
-    in_threads(join, [(number,) for number in range(len(pieces))])
+    code_of = np.split(joined.indices.to_numpy(), ends[:-1])
+    indices = (piece.indices for piece in pieces)
+    in_threads(join, zip(indices, code_of, starts, strict=False))
     return codes, joined.dictionary
 
 
