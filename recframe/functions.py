@@ -404,7 +404,7 @@ def scan(
       item      inferred   'item'
       score     given      'KNN scores'
       relevant  inferred   'relevant'
-      read      sweep      in order of users, block by block
+      read      whole      in one piece
     Try .describe(k=10), .mean(['precision@10', 'recall@10']), .inspect(user)
     >>> runs.mean(["recall@4", "r_precision"])
     metric         recall@4  r_precision

@@ -44,10 +44,6 @@ class Found(NamedTuple):
     looked_at: tuple[str, ...] = ()  # the columns that it reads
     remote: Remote | None = None  # where it is, if not on this machine
 
-    def __fspath__(self) -> str:
-        """Return its path."""
-        return self.path
-
     @property
     def rows(self) -> Rows | None:
         """Its rows where no footer describes them, until they are staged."""

@@ -30,9 +30,6 @@ def find_files(
     What is refused is so by the name of the argument, if there is one.
     """
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
-    known = [path for path in listed if isinstance(path, Found)]
-    if known and len(known) == len(listed):
-        return known
     listings, found = Listings(access), list[Found]()
     with naming(argument) if argument else nullcontext():
         given = [os.fspath(path) for path in listed]
