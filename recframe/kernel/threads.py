@@ -2,13 +2,12 @@
 
 import math
 import os
-from collections import deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from threading import Thread
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
@@ -40,33 +39,8 @@ def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
     n_threads = len(tasks) if len(tasks) < 2 else min(len(tasks), n_processors())
     if n_threads < 2:
         return [function(*task) for task in tasks]
-    results: dict[int, Result] = {}
-    errors: dict[int, BaseException] = {}
-    left = deque(range(len(tasks)))
-
-    # Not a pool, which takes a lock and a future for every task.
-    def work() -> None:
-        while left:
-            with suppress(IndexError):  # another thread may have taken the last one
-                number = left.popleft()
-                try:
-                    results[number] = function(*tasks[number])
-                except BaseException as error:
-                    errors[number] = error
-                    left.clear()
-
-    others = [Thread(target=work) for _ in range(n_threads - 1)]
-    try:
-        for thread in others:
-            thread.start()
-        work()  # this thread takes part
-        for thread in others:
-            thread.join()
-    finally:
-        left.clear()  # where this one is interrupted while it waits
-    if errors:  # of several the first task's is raised: those before a task have begun before it
-        raise errors[min(errors)]
-    return [results[number] for number in range(len(tasks))]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda task: function(*task), tasks))
 
 
 def n_processors() -> int:
