@@ -8,7 +8,6 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.analysis.describe import count_figures, describe_figures
-from recframe.analysis.judged import judge_frame
 from recframe.analysis.overview import say_size
 from recframe.calls import public
 from recframe.foreign import (
@@ -24,7 +23,7 @@ from recframe.foreign import (
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import make_of_table
-from recframe.frames.truth import open_candidates, open_judge, read_judged
+from recframe.frames.truth import judge_frame, open_candidates, open_judge, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, spell_options
 

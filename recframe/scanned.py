@@ -19,13 +19,12 @@ from recframe.analysis.ranks import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
 from recframe.calls import public_each
 from recframe.errors import count_of
-from recframe.files.blocks import iter_frames
+from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, open_files, read_sample, read_schema
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each
-from recframe.files.plans import ROUTES, plan_blocks
 from recframe.files.sources import find_source, stage
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions

@@ -7,7 +7,7 @@ import pytest
 
 import recframe
 from opened import open_files
-from recframe.files.plans import plan_blocks
+from recframe.files.blocks import plan_blocks
 from recframe.options import Options
 
 SMALL = 64 << 10

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import Inspection
-from recframe.analysis.judged import judge_frame
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_columns, get_column
 from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
 from recframe.frames.kinds import check_dtype
 from recframe.frames.names import is_same
 from recframe.frames.tables import mean_table, measure_table
-from recframe.frames.truth import open_candidates
+from recframe.frames.truth import judge_frame, open_candidates
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import invert
 from recframe.kernel.threads import Array

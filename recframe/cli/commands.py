@@ -30,10 +30,10 @@ from recframe.cli.parser import read_whole
 from recframe.cli.results import Means, find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, count_of, shorten, show_path
+from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
 from recframe.files.output import check_apart, list_files, whole_file, write_each
-from recframe.files.plans import ROUTES, plan_blocks
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS

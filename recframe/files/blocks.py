@@ -1,4 +1,4 @@
-"""Blocks of whole users, read as the plan says.
+"""Blocks of whole users, and the plan by which files are read, made before any data is.
 
 Where the footers bound the users of every row group, a sweep reads the row groups in order of
 users and carries on those whose rows may go on; else all rows are one block, or are parted by user
@@ -8,7 +8,8 @@ in a temporary file. Where several columns tell users apart, a sweep goes by the
 import tempfile
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import closing, suppress
-from typing import Any, NamedTuple
+from operator import le, lt
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,19 +26,73 @@ from recframe.files.batches import (
     read_batches,
 )
 from recframe.files.budget import Limits, Progress, writing_to
-from recframe.files.footers import Files
-from recframe.files.found import TEXTS
-from recframe.files.plans import plan_blocks
+from recframe.files.footers import FREE, SCORE_BYTES, Files
+from recframe.files.found import TEXTS, RowGroup
 from recframe.foreign import NULLABLE
 from recframe.frames.ids import join_codes
 from recframe.kernel.threads import Array, n_processors
 from recframe.stores.remote import run_ahead
 
+Route = Literal["sweep", "whole", "spill"]
+ROUTES: dict[Route, str] = {
+    "sweep": "in order of users, block by block",
+    "whole": "in one piece",
+    "spill": "in any order, parted by users in a temporary file",
+}
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
 HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
+
+
+class ReadingPlan(NamedTuple):
+    """How files are read: in order of users, as one block, or parted in a temporary file."""
+
+    route: Route
+    row_groups: list[RowGroup]  # in the order they are read
+    memory: int  # bytes that are left to work in
+
+
+def plan_blocks(files: Files) -> ReadingPlan:
+    """Return how files with rows are read in their memory; no data is read."""
+    n_scores = len(files.columns.scores)
+    # In less, the columns of a block would take more time than its rows.
+    least = min(FREE, SCORE_BYTES * n_scores * n_scores)
+    # An open footer is beside it, for which some is free.
+    memory = max(files.memory - max(0, files.footer_bytes - FREE // 4), least)
+    in_order, n_bytes = _in_order(files), sum(one.n_bytes for one in files.row_groups)
+    # Where all are open at a time, a sweep would part nothing.
+    if in_order and _most_open(files, in_order) <= min(memory - memory // 4, n_bytes - 1):
+        return ReadingPlan("sweep", in_order, memory)
+    is_whole = not files.users or n_bytes <= memory
+    return ReadingPlan("whole" if is_whole else "spill", files.row_groups, memory)
+
+
+def _in_order(files: Files) -> list[RowGroup] | None:
+    """Return the row groups in order of their lowest users, or None where some are not known."""
+    if not files.users or any(row_group.low is None for row_group in files.row_groups):
+        return None
+    kinds = ("integer", "float32", "float64", "string", "binary", "date", "timestamp")
+    if not any(getattr(pa.types, f"is_{kind}")(files.types[files.users[0]]) for kind in kinds):
+        return None
+    return sorted(files.row_groups, key=lambda row_group: (row_group.low, row_group.high))
+
+
+def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
+    """Return the most bytes a sweep over row groups in order of users holds at a time.
+
+    Of row groups that touch, one user's rows may go on, and these are held at a time on any road.
+    """
+    is_done = le if len(files.users) == 1 else lt
+    most = n_open = 0
+    last_to_first = sorted(row_groups, key=lambda row_group: row_group.high, reverse=True)
+    for row_group in row_groups:
+        n_open += row_group.n_bytes
+        while last_to_first and is_done(last_to_first[-1].high, row_group.low):
+            n_open -= last_to_first.pop().n_bytes
+        most = max(most, n_open)
+    return most
 
 
 def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd.DataFrame]:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path, spell
 from recframe.foreign import find_reader
-from recframe.formats.endings import PARQUET, Rows, find_format, open_rows
+from recframe.formats import PARQUET, Rows, find_format, open_rows
 from recframe.frames.names import shown
 from recframe.stores.remote import Range, Remote
 

@@ -31,7 +31,7 @@ from recframe.files.found import (
 )
 from recframe.files.paths import find_files
 from recframe.foreign import is_of, is_source
-from recframe.formats.endings import Rows
+from recframe.formats import Rows
 from recframe.formats.rows import GivenRows, Known, read_until_known
 from recframe.frames.columns import Columns
 from recframe.stores import ENVIRONMENT, Access, is_uri, without_file

@@ -118,7 +118,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         return given
     # Which frames that are given do not load.
     from recframe.disk import Disk, check_opens, open_delta
-    from recframe.formats.endings import open_rows, read_whole
+    from recframe.formats import open_rows, read_whole
     from recframe.stores import ENVIRONMENT, Placed, without_file
     from recframe.stores.listings import find_delta
 
@@ -150,7 +150,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
 def _load_stored(path: str, access: Any) -> pd.DataFrame:
     """Return what a path in a store leads to as a frame, or raise where it cannot be read."""
     from recframe.disk import open_delta
-    from recframe.formats.endings import open_rows, read_whole
+    from recframe.formats import open_rows, read_whole
     from recframe.stores.listings import Listings
 
     listings = Listings(access)

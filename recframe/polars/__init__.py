@@ -11,14 +11,13 @@ import polars as pl
 
 from recframe.accessor import RecAccessor
 from recframe.analysis.compare import UNDEFINED
-from recframe.analysis.judged import judge_frame
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.errors import RecframeError, quote
 from recframe.foreign import TruthLike
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.tables import make_of_table, plain_table
-from recframe.frames.truth import read_judged
+from recframe.frames.truth import judge_frame, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import Options

@@ -27,11 +27,19 @@ from layouts import (
 from opened import open_files
 from recframe.files import blocks
 from recframe.files.batches import batch_bytes, next_ahead, read_batches
-from recframe.files.blocks import _below, _split, _sweep, iter_blocks, make_frame
+from recframe.files.blocks import (
+    _below,
+    _in_order,
+    _most_open,
+    _split,
+    _sweep,
+    iter_blocks,
+    make_frame,
+    plan_blocks,
+)
 from recframe.files.budget import Limits, Progress
 from recframe.files.footers import FREE, ROW_BYTES, SCORE_BYTES
 from recframe.files.found import Found, RowGroup
-from recframe.files.plans import _in_order, _most_open, plan_blocks
 from recframe.options import Options
 
 METRICS = ["recall@2", *(strategies.label(*asked) for asked in strategies.every_metric(3))]

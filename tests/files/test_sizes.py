@@ -10,9 +10,9 @@ from layouts import FEW
 from opened import open_files
 from recframe.files import footers
 from recframe.files.batches import batch_bytes
+from recframe.files.blocks import plan_blocks
 from recframe.files.footers import FREE, TEXT_COPIES, _check_footer
 from recframe.files.found import Found
-from recframe.files.plans import plan_blocks
 from recframe.options import Options
 
 

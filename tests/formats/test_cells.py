@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.formats.endings import open_rows
+from recframe.formats import open_rows
 from recframe.formats.rows import AgainError, Known
 
 NONE = pa.null()

@@ -7,7 +7,7 @@ import io
 import pyarrow as pa
 import pytest
 
-from recframe.formats.endings import find_format, open_rows, read_whole
+from recframe.formats import find_format, open_rows, read_whole
 from recframe.formats.rows import Known
 
 
