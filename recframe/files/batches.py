@@ -1,6 +1,7 @@
 """Rows of parquet files, read in batches that are conformed to one schema.
 
-Text is a dictionary and codes from here on, whatever it is in a file.
+Text is a dictionary and codes from here on, whatever it is in a file. Where rows are to be parted
+by user, it is plain: few rows of a part share a text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
