@@ -18,13 +18,12 @@ from recframe.foreign import (
     is_table,
     load_table,
     read_frame,
-    sample_of,
 )
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import make_of_table
 from recframe.frames.truth import judge_frame, open_candidates, open_judge, read_judged
-from recframe.methods import Make, MakeTable, RankingMethods
+from recframe.methods import Make, RankingMethods
 from recframe.options import OptionArguments, Options, spell_options
 
 
@@ -113,7 +112,9 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     @property
     def _sample(self) -> pd.DataFrame:
-        return self._frame if isinstance(self._frame, pd.DataFrame) else sample_of(self._frame)
+        if isinstance(self._frame, pd.DataFrame):
+            return self._frame
+        return read_frame(self._frame.schema.empty_table())
 
     @property
     def _size(self) -> str:
@@ -125,9 +126,6 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         if isinstance(self._frame, pa.Table) and not reads_all:
             return make_of_table(lambda _: self._frame, make, columns, options)
         return make(read_judged(self._read(), columns, options), options)
-
-    def _whole(self, per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
-        return make_table(per_user)
 
     def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
         options = self._options

@@ -10,7 +10,6 @@ from recframe.errors import RecframeError, WrongTypeError, find_near, is_whole, 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
 Element = TypeVar("Element")
-Class = TypeVar("Class", bound=type)
 
 CUT_OFFS = ("k", "at", "n", "top", "top_k", "topk", "cutoff", "cut_off", "at_k", "K")
 N_LISTED = 12  # arguments; the names of more are no help
@@ -44,16 +43,11 @@ def public(
     return call
 
 
-def public_methods(options: Collection[str]) -> Callable[[Class], Class]:
-    """Return a decorator of a class, whose own public methods become `public`."""
-
-    def decorate(owner: Class) -> Class:
-        for name, member in list(vars(owner).items()):
-            if inspect.isfunction(member) and not name.startswith("_"):
-                setattr(owner, name, public(member, options))
-        return owner
-
-    return decorate
+def make_public(owner: type, options: Collection[str]) -> None:
+    """Make a class's own public methods `public`."""
+    for name, member in list(vars(owner).items()):
+        if inspect.isfunction(member) and not name.startswith("_"):
+            setattr(owner, name, public(member, options))
 
 
 def public_each(elements: Iterator[Element]) -> Iterator[Element]:

@@ -174,21 +174,11 @@ def load_table(name: str, required: str, value: Any) -> pa.Table:
     if not is_table(name, value):
         raise frame_error(name, required, value)
     try:
-        return open_table(value)
+        return value if isinstance(value, pa.Table) else pa.table(value)
     except Exception as error:  # whatever its library raises, as where a query fails
         found = find_table(name, value)[0] or quote(value)
         reason = shorten(str(error).partition("\n")[0])
         raise RecframeError(f"{name}: cannot read {found}: {reason}") from error
-
-
-def open_table(value: Any) -> pa.Table:
-    """Return what has Arrow's protocol as a table; its columns are as they are there."""
-    return value if isinstance(value, pa.Table) else pa.table(value)
-
-
-def sample_of(table: pa.Table) -> pd.DataFrame:
-    """Return a DataFrame without rows that has the columns of a table."""
-    return read_frame(table.schema.empty_table())
 
 
 def read_frame(table: pa.Table, labels: Sequence[Any] | None = None) -> pd.DataFrame:

@@ -261,7 +261,7 @@ def evaluate(
             raise RecframeError(f"memory, tmp and progress are for files, found {found}")
         accessor = RecAccessor(frame)  # type: ignore[arg-type]  # neither a path nor a list of them
         # In its messages there is no accessor to be called.
-        accessor._call, accessor._bound_options = "", options
+        accessor._call, accessor._options = "", options
         return accessor.evaluate(metrics)
     _check_paths("frame", required, frame)
     from recframe.scanned import scan_source  # which frames do without, here and below

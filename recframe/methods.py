@@ -4,6 +4,7 @@ import inspect
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from copy import copy
 from functools import partial, update_wrapper
 from types import FunctionType
 from typing import (
@@ -48,7 +49,7 @@ from recframe.analysis.segments import (
     table_by_segment,
 )
 from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
-from recframe.calls import public, public_methods
+from recframe.calls import make_public, public
 from recframe.errors import find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.interactions import ALL_USERS, Interactions
@@ -78,12 +79,6 @@ if TYPE_CHECKING:
         def __call__(self, k: int | None = None) -> Made:
             """Return the table of the metric."""
 
-    class OfAll(Protocol[Made]):
-        """The method of a metric that takes no cut-off."""
-
-        def __call__(self) -> Made:
-            """Return the table of the metric."""
-
     class WithOffset(Protocol[Made]):
         """The method of a metric that discounts positions."""
 
@@ -103,11 +98,6 @@ if TYPE_CHECKING:
             """Return the table of the metric."""
 
 
-def as_it_is(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table."""
-    return table
-
-
 def _of_means(
     per_user: pd.DataFrame, weights: pd.Series | None, make_table: MakeTable
 ) -> pd.DataFrame:
@@ -115,7 +105,6 @@ def _of_means(
     return make_table(mean_table(per_user, weights))
 
 
-@public_methods(DEFAULTS)
 class RankingMethods(ABC, Generic[Table]):
     """
     Ranking metrics of interactions that an engine holds, with a method for each table.
@@ -130,10 +119,11 @@ class RankingMethods(ABC, Generic[Table]):
     """
 
     _call = "df.rec"  # as messages spell it
+    _options = Options()  # until it is called with others
 
     def __init_subclass__(cls) -> None:
         """Make its methods public, and all tell what this engine returns, not a variable."""
-        public_methods(DEFAULTS)(cls)
+        make_public(cls, DEFAULTS)
         bases = getattr(cls, "__orig_bases__", ())
         table = next((get_args(base)[0] for base in bases), None)
         for name, method in inspect.getmembers(RankingMethods, inspect.isfunction):
@@ -150,7 +140,6 @@ class RankingMethods(ABC, Generic[Table]):
     def __init__(self, frame: Any) -> None:
         # pandas makes an accessor at every access and for tab completion: no work here.
         self._frame = frame
-        self._bound_options: Options | None = None
 
     @spell_options
     @public
@@ -192,8 +181,8 @@ class RankingMethods(ABC, Generic[Table]):
 
     def _bind(self, options: Options) -> Self:
         """Return an accessor to the same frame with these options."""
-        bound = type(self)(self._frame)
-        bound._bound_options = options
+        bound = copy(self)
+        bound._options = options
         return bound
 
     def __repr__(self) -> str:
@@ -221,11 +210,6 @@ class RankingMethods(ABC, Generic[Table]):
         """How large the frame is, as far as it is known."""
         return f"{self._sample.shape[1]:,} columns"
 
-    @property
-    def _options(self) -> Options:
-        """The options this accessor was called with, or the defaults."""
-        return Options() if self._bound_options is None else self._bound_options
-
     # What an engine supplies. Metrics, columns and numbers come checked.
 
     @property
@@ -243,9 +227,9 @@ class RankingMethods(ABC, Generic[Table]):
         columns but those in a role.
         """
 
-    @abstractmethod
-    def _whole(self, per_user: Table, make_table: MakeTable) -> Table:
+    def _whole(self, per_user: Any, make_table: MakeTable) -> Table:
         """Return what is made of the per-user table, in one piece and with its users sorted."""
+        return make_table(per_user)  # type: ignore[return-value]  # where tables are of pandas
 
     def _add_up(
         self,
@@ -299,9 +283,9 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> Table:
         """Return what is made of the table of means, of each segment where there are any."""
         columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
-        grouping = find_grouping(self._sample, by, weights)
-        if grouping is None:
+        if by is None and weights is None:
             return self._mean(self._map(make, columns, self._options), make_table)
+        grouping = find_grouping(self._sample, by, weights)
         of_means = partial(_of_means, make_table=make_table)
         return self._by_segment(grouping, columns, metrics, make, of_means)
 
@@ -311,9 +295,9 @@ class RankingMethods(ABC, Generic[Table]):
         """Return what is made of the per-user table, of each segment where there are any."""
         columns = self._find_columns(metrics=metrics)
         measure = partial(measure_table, metrics=metrics)
-        grouping = find_grouping(self._sample, by, weights)
-        if grouping is None:
+        if by is None and weights is None:
             return self._whole(self._map(measure, columns, self._options), make_table)
+        grouping = find_grouping(self._sample, by, weights)
         return self._by_segment(grouping, columns, metrics, measure, make_table)
 
     def _by_segment(
@@ -457,7 +441,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._means(parse_metrics(metrics), measure_table, as_it_is, by, weights)
+        return self._means(parse_metrics(metrics), measure_table, pd.DataFrame, by, weights)
 
     def rank(self) -> Table:
         """
@@ -960,9 +944,9 @@ class RankingMethods(ABC, Generic[Table]):
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.
         all_relevant: At[Table]
-        auc: OfAll[Table]
+        auc: Callable[[], Table]
         average_precision: Optionally[Table]
-        bpref: OfAll[Table]
+        bpref: Callable[[], Table]
         capped_recall: At[Table]
         dcg: WithOffset[Table]
         err: WithMax[Table]
@@ -972,7 +956,7 @@ class RankingMethods(ABC, Generic[Table]):
         judged: At[Table]
         ndcg: WithOffset[Table]
         precision: At[Table]
-        r_precision: OfAll[Table]
+        r_precision: Callable[[], Table]
         rbp: WithP[Table]
         recall: At[Table]
         reciprocal_rank: Optionally[Table]
@@ -995,12 +979,12 @@ class RankingMethods(ABC, Generic[Table]):
 def _with_signature(owner: type, method: FunctionType, signature: inspect.Signature) -> Any:
     """Return a copy of a method for a class, with a signature of its own."""
     code, closure = method.__code__, method.__closure__
-    copy: Any = FunctionType(code, method.__globals__, method.__name__, None, closure)
-    update_wrapper(copy, method)
-    copy.__module__, copy.__qualname__ = owner.__module__, f"{owner.__qualname__}.{method.__name__}"
-    copy.__defaults__, copy.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
-    copy.__signature__ = signature
-    return copy
+    own: Any = FunctionType(code, method.__globals__, method.__name__, None, closure)
+    update_wrapper(own, method)
+    own.__module__, own.__qualname__ = owner.__module__, f"{owner.__qualname__}.{method.__name__}"
+    own.__defaults__, own.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
+    own.__signature__ = signature
+    return own
 
 
 DEFAULT_K = {"needed": 10, "optional": None}  # by Definition.cut_off
@@ -1055,6 +1039,7 @@ def _describe(formula: str, parameters: list[str]) -> str:
     return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
 
 
+make_public(RankingMethods, DEFAULTS)
 for _name, _definition in DEFINITIONS.items():
     if _definition.of_column:  # it is asked for by its name
         continue

@@ -129,7 +129,12 @@ class Options:
                 f"order; pass {option('duplicates', 'max')} to make them one row"
             )
         for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
-            _check_label(name, getattr(self, name))
+            given = getattr(self, name)
+            several = " or a list of labels" if name in SEVERAL else ""
+            labels = given if several and isinstance(given, list) else [given]
+            may_be_none = name in ("user", "relevant") and labels is not given
+            if not all(is_key(label) and (may_be_none or label is not None) for label in labels):
+                raise RecframeError(f"{name} must be a column label{several}, found {quote(given)}")
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
         if self.ascending is not None and not all(isinstance(one, bool) for one in directions):
             raise RecframeError(
@@ -249,15 +254,6 @@ def is_path(path: object) -> bool:
     return isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
 
 
-def _check_label(name: str, given: object) -> None:
-    """Raise unless what is given for a role can be a label, or labels where it may be several."""
-    several = " or a list of labels" if name in SEVERAL else ""
-    labels: Any = given if several and isinstance(given, list) else [given]
-    may_be_none = name in ("user", "relevant") and labels is not given
-    if not all(is_key(label) and (may_be_none or label is not None) for label in labels):
-        raise RecframeError(f"{name} must be a column label{several}, found {quote(given)}")
-
-
 def _is_number(value: object) -> bool:
     """Return whether a value is a real number, which a boolean is not."""
     return isinstance(value, Real) and not isinstance(value, bool)
@@ -281,14 +277,11 @@ def spell_options(function: Function) -> Function:
         for option in fields(Options)
     ]
     function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]  # every function takes one
-    if function.__doc__:  # there is none under python -OO
-        function.__doc__ = re.sub(r"( *)\*\*options\n.*\n", _describe_options, function.__doc__)
+    documented = function.__doc__ or ""  # there is none under python -OO
+    if found := re.search(r"( *)\*\*options\n.*\n", documented):
+        lines = textwrap.indent(_all_options(), found[1])
+        function.__doc__ = documented.replace(found[0], f"{lines}\n")
     return function
-
-
-def _describe_options(found: re.Match[str]) -> str:
-    """Return the numpydoc lines of all options, indented as what was found."""
-    return textwrap.indent(_all_options(), found[1]) + "\n"
 
 
 @cache

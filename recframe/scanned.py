@@ -43,11 +43,10 @@ NO_COLUMNS = Columns(None, [], None)
 
 
 class ScannedFiles(NamedTuple):
-    """The files that are read, what reading them may use, and how messages spell the call."""
+    """The files that are read, and what reading them may use."""
 
     found: list[Found]
     limits: Limits
-    call: str = ""
     access: Access = ENVIRONMENT  # of the stores that they and other paths are in
     note: Callable[[Files], object] | None = None  # told of the files whenever they are opened
 
@@ -86,10 +85,6 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     """
 
     _frame: ScannedFiles
-
-    def __init__(self, frame: ScannedFiles) -> None:
-        super().__init__(frame)
-        self._call = frame.call
 
     rank: Any = property()  # which has no value, so that `__getattr__` says why
     top, judge = rank, rank
@@ -143,8 +138,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         Where something does, each is a cell, of the metrics and of what these users have.
         """
         columns, make = self._find_columns(metrics=metrics), partial(measure_table, metrics=metrics)
-        grouping = find_grouping(self._sample, by, weights)
-        if grouping is not None:
+        grouping = None
+        if by is not None or weights is not None:
+            grouping = find_grouping(self._sample, by, weights)
             columns = columns._replace(of_users=tuple(grouping.labels))
             make = partial(measure_with_own, measure=make, grouping=grouping)
         return grouping, iter_parts(self.open(columns), make, self._options, self._frame.limits)
@@ -216,9 +212,6 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         parts = iter_parts(self.open(columns), make, options, self._frame.limits)
         return join_tables(list(parts))
 
-    def _whole(self, per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
-        return make_table(per_user)
-
     def _add_up(
         self,
         make: Make,
@@ -282,4 +275,6 @@ def scan_source(
     found = find_source(source, argument, access)
     if filters is not None:
         found = filter_files(found, filters, read_schema(found[0], limits.memory))
-    return ScannedRecAccessor(ScannedFiles(found, limits, call, access, note))._bind(options)
+    accessor = ScannedRecAccessor(ScannedFiles(found, limits, access, note))
+    accessor._call = call
+    return accessor._bind(options)

@@ -51,10 +51,8 @@ class Grouping(NamedTuple):
         return [own.label for own in self.all if own.given is None]
 
 
-def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping | None:
-    """Return what `by` and `weights` name, None for neither; raise where it is not there."""
-    if by is None and weights is None:
-        return None
+def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping:
+    """Return what `by` and `weights` name; raise where it is not there."""
     several = by if isinstance(by, list) else [] if by is None else [by]
     if isinstance(by, list) and not by:
         raise RecframeError("by must name at least one column, found none; leave it out for one")
@@ -181,7 +179,6 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> tuple[Groupi
             )
     by = several if isinstance(by, list) else several[0]
     grouping = find_grouping(per_user, by, weights)
-    grouping = Grouping((), None) if grouping is None else grouping
     values = [
         of_users(one.argument, one.given, per_user.index)
         for one in grouping.all

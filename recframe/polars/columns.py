@@ -9,7 +9,7 @@ import polars.selectors as cs
 import pyarrow as pa
 
 from recframe.errors import RecframeError, quote
-from recframe.foreign import open_table, read_frame, sample_of
+from recframe.foreign import read_frame
 from recframe.frames.columns import Columns
 from recframe.frames.tables import tidy_columns
 from recframe.options import Options
@@ -20,7 +20,7 @@ def make_sample(schema: pl.Schema) -> pd.DataFrame:
     own: dict[str, Any] = dict(schema)
     own |= {name: pl.List(pl.Int8) for name, kind in schema.items() if kind.is_nested()}
     own |= {name: pl.String() for name, kind in schema.items() if is_foreign(kind)}
-    return sample_of(open_table(pl.DataFrame(schema=own)))
+    return read_frame(pa.table(pl.DataFrame(schema=own)))
 
 
 def as_polars(table: Any, schema: pl.Schema) -> pl.DataFrame:
@@ -105,7 +105,7 @@ def as_table(rows: pl.DataFrame) -> pa.Table:
             columns.append(pa.chunked_array(column))
             fields.append(pa.field(name, columns[-1].type))
         else:
-            table = open_table(column.to_frame())  # which notes what is special of a column
+            table = pa.table(column.to_frame())  # which notes what is special of a column
             columns.append(table.column(0))
             fields.append(table.schema.field(0))
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))
