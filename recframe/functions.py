@@ -17,7 +17,7 @@ from recframe.analysis.compare import (
     plan_table,
 )
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
-from recframe.analysis.segments import By, table_of_given
+from recframe.analysis.segments import By, make_each, segment_given
 from recframe.analysis.summary import summary_table
 from recframe.calls import public
 from recframe.errors import RecframeError
@@ -542,7 +542,7 @@ def summary(
     """
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     make_table = partial(summary_table, resampling=resampling)
-    return table_of_given(read_given(per_user), by, weights, make_table)
+    return make_each(segment_given(read_given(per_user), by, weights), make_table)
 
 
 @public
@@ -605,7 +605,7 @@ def compare(
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(test, correction, *draws, is_weighted=weights is not None)
     make_table = partial(compare_table, baseline=baseline, how=how)
-    return table_of_given(read_given(per_user, 2), by, weights, make_table)
+    return make_each(segment_given(read_given(per_user, 2), by, weights), make_table)
 
 
 @public

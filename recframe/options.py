@@ -120,9 +120,8 @@ class Options:
         for name, choices in CHOICES.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in choices:
-                raise RecframeError(
-                    f"{name} must be one of {list_names(choices)}, found {quote(value)}"
-                )
+                listed = ", ".join(map(repr, choices))
+                raise RecframeError(f"{name} must be one of {listed}, found {quote(value)}")
         if self.tie_rule.by_item and self.duplicates == "keep":
             raise RecframeError(
                 "ties='item' with duplicates='keep' gives rows of one user, item and score no "
@@ -259,11 +258,6 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def list_names(names: tuple[str, ...]) -> str:
-    """Return names quoted, as a sentence part."""
-    return ", ".join(map(repr, names))
-
-
 def spell_options(function: Function) -> Function:
     """Return a function with its ``**options`` spelled out, in its signature and its docstring.
 
@@ -291,7 +285,8 @@ def _all_options() -> str:
     for one in fields(Options):
         takes, meaning = one.metadata["takes"], one.metadata["meaning"]
         if choices := CHOICES.get(one.name):
-            takes = f"{{{list_names(choices)}}}".replace("'", '"')
+            listed = ", ".join(f'"{choice}"' for choice in choices)
+            takes = f"{{{listed}}}"
         default = f'"{one.default}"' if isinstance(one.default, str) else one.default
         lines.append(f"{one.name} : {takes}, default {default}")
         lines.append(textwrap.indent(textwrap.fill(f"{meaning[0].upper()}{meaning[1:]}."), "    "))

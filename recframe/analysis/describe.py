@@ -204,7 +204,11 @@ def describe_figures(
         shown = {name: n if math.isnan(n) else int(n) for name, n in numbers.items()}
         if is_found is not None:
             shown[UNFOUND] = int(np.count_nonzero(~is_found))
-        described.append(shown | {name: _mean(histograms[name]) for name in histograms})
+        for name, (values, n_users) in histograms.items():
+            # In the order of their values sums have the same bits, whatever parts they come in.
+            n_all = n_users.sum()
+            shown[name] = float((values * n_users).sum() / n_all) if n_all else np.nan
+        described.append(shown)
     # What metrics are made of first, faults in the rows last.
     names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
     names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
@@ -311,12 +315,3 @@ def _add_judged(
     for each, of_score in zip(figures, of_scores, strict=True):
         each.numbers[JUDGED_ROWS] = n_judged
         each.histograms[f"{JUDGED}{k}"] = of_score
-
-
-def _mean(histogram: Histogram) -> float:
-    """Return the mean of the values of all users; NaN for no user."""
-    values, n_users = histogram
-    if len(values) == 0:
-        return np.nan
-    # In the order of their values sums have the same bits, whatever parts they come in.
-    return float((values * n_users).sum() / n_users.sum())

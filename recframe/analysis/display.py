@@ -78,19 +78,6 @@ def without_zeros(table: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
     return WideTable(table.drop(columns=[label for label in labels if not table[label].any()]))
 
 
-class CurveTable(pd.DataFrame):
-    """A DataFrame of a metric by cut-off, which its columns' name names, on the drawn axis too."""
-
-    @property
-    def _constructor(self) -> Callable[..., "CurveTable"]:
-        return CurveTable
-
-    @property
-    def plot(self) -> Any:
-        """What draws it, as of any DataFrame."""
-        return _CurvePlot(self)
-
-
 class _CurvePlot(PlotAccessor):
     """Plots with the metric on the y axis, where pandas would have it over the legend."""
 
@@ -109,6 +96,16 @@ class _CurvePlot(PlotAccessor):
             names = [None, *table.columns.names[1:]]
             table = table.set_axis(table.columns.set_names(names), axis=1)
         return PlotAccessor(table)(*args, **kwargs)
+
+
+class CurveTable(pd.DataFrame):
+    """A DataFrame of a metric by cut-off, which its columns' name names, on the drawn axis too."""
+
+    @property
+    def _constructor(self) -> Callable[..., "CurveTable"]:
+        return CurveTable
+
+    plot: Any = property(_CurvePlot)
 
 
 class View(NamedTuple):

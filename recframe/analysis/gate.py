@@ -10,7 +10,6 @@ from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
 from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.user_values import LEVELS, read_given
-from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import parse_metric
 
@@ -37,14 +36,6 @@ class Gate(NamedTuple):
     low: frozenset[str]
 
 
-class Failed(NamedTuple):
-    """A metric that became worse than is allowed, and how."""
-
-    score: str
-    metric: str
-    reason: str
-
-
 class Only(NamedTuple):
     """What only one of the tables has, and is left out."""
 
@@ -68,10 +59,6 @@ class Matched(NamedTuple):
     old: pd.DataFrame
     new: pd.DataFrame
     only: tuple[Only, Only]
-
-    def of_users(self, rows: Array) -> "Matched":
-        """Return the same of some of the users, by position."""
-        return self._replace(old=self.old.iloc[rows], new=self.new.iloc[rows])
 
     def scores(self) -> list[tuple[str, str]]:
         """Return the scores that are compared, the old one of each first."""
@@ -172,20 +159,27 @@ def find_low(metrics: Iterable[str], low: list[str], high: list[str]) -> frozens
     return frozenset(name for name in metrics if better[name] == "low")
 
 
-def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> list[Failed]:
-    """Return the metrics of a comparison that fail, as those of less than two users always do.
+def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> dict[str, dict[str, str]]:
+    """Return why metrics of a comparison fail, by score and metric.
 
-    Where all users differ by the same and nothing is known of others, there is no interval: by
-    "max_drop" the mean decides then, and "non_inferior" fails.
+    Those of less than two users always do. Where all users differ by the same and nothing is known
+    of others, there is no interval: by "max_drop" the mean decides then, "non_inferior" fails.
     """
-    failed = []
+    failed: dict[str, dict[str, str]] = {}
     for label, row in table.iterrows():
         score, metric = cast("tuple[str, str]", label)
         reason = _find_reason(row, gate, is_low=metric in gate.low)
-        if reason is not None:
-            interval = _describe_interval(row, confidence)
-            lower = "; the lower the better" if metric in gate.low else ""
-            failed.append(Failed(score, metric, f"{reason} ({interval}{lower})"))
+        if reason is None:
+            continue
+        n, difference = int(row["n_users"]), row["difference"]
+        if n < 2:
+            interval = f"{n} {'user has' if n else 'users have'} a value in both, of two needed"
+        elif math.isnan(row["low"]):
+            interval = f"no interval is known, as all {n:,} users differ by {difference:.4g}"
+        else:
+            interval = f"{confidence * 100:g}% interval {row['low']:.4g} to {row['high']:.4g}"
+        lower = "; the lower the better" if metric in gate.low else ""
+        failed.setdefault(score, {})[metric] = f"{reason} ({interval}{lower})"
     return failed
 
 
@@ -205,13 +199,3 @@ def _find_reason(row: Any, gate: Gate, *, is_low: bool) -> str | None:
     if most < gate.limit:
         return None
     return f"may have {'risen' if is_low else 'fallen'} by {most:.4g}, not less than {gate.limit:g}"
-
-
-def _describe_interval(row: Any, confidence: float) -> str:
-    """Return the interval of a difference in words."""
-    n_users = int(row["n_users"])
-    if n_users < 2:
-        return f"{n_users} {'user has' if n_users else 'users have'} a value in both, of two needed"
-    if math.isnan(row["low"]):
-        return f"no interval is known, as all {n_users:,} users differ by {row['difference']:.4g}"
-    return f"{confidence * 100:g}% interval {row['low']:.4g} to {row['high']:.4g}"

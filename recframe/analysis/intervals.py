@@ -91,7 +91,13 @@ def mean_interval(
     if choice == "wilson":
         return Bounds(*wilson(values.mean(), len(values), confidence), choice)
     if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
-        return _of_equal(values, limits, confidence)
+        if limits is None:
+            return Bounds(math.nan, math.nan, "none")
+        # The share of users with another value may be as large as that of which none was seen, and
+        # their values anywhere within the limits.
+        _, share = wilson(0.0, len(values), confidence)
+        rest = float(values[0]) * (1 - share)
+        return Bounds(rest + share * limits[0], rest + share * limits[1], "equal")
     if choice == "tango":
         low, high = _tango(values, confidence)
     elif choice == "bootstrap":
@@ -142,19 +148,6 @@ def _tango(values: Array, confidence: float) -> tuple[float, float]:
             inside, outside = (middle, outside) if is_held(middle) else (inside, middle)
         bounds.append(inside)
     return bounds[0], bounds[1]
-
-
-def _of_equal(values: Array, limits: tuple[float, float] | None, confidence: float) -> Bounds:
-    """Return the interval of a mean where all users have one value.
-
-    The share of users who would have another may be as large as that of which none was seen
-    (Wilson), and their values anywhere within the limits.
-    """
-    if limits is None:
-        return Bounds(math.nan, math.nan, "none")
-    _, share = wilson(0.0, len(values), confidence)
-    rest = float(values[0]) * (1 - share)
-    return Bounds(rest + share * limits[0], rest + share * limits[1], "equal")
 
 
 def _student(values: Array, confidence: float, *, is_moved: bool) -> tuple[float, float]:

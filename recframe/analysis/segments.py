@@ -123,6 +123,7 @@ def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
 class Segmented(NamedTuple):
     """The values of users in segments, with what each user counts."""
 
+    grouping: Grouping
     per_user: pd.DataFrame
     weights: pd.Series | None
     keys: pd.DataFrame  # what each user's segment is by, a column for each, numbered
@@ -137,7 +138,7 @@ def table_by_segment(
     metrics: Sequence[Metric],
 ) -> pd.DataFrame:
     """Return what is made of the users of each segment, whose values are the outer levels."""
-    return _make_each(segment_users(parts, grouping, scores, metrics), grouping, make_table)
+    return make_each(segment_users(parts, grouping, scores, metrics), make_table)
 
 
 def segment_users(
@@ -158,15 +159,7 @@ def segment_users(
     return _segment(per_user, values, grouping)
 
 
-def table_of_given(
-    per_user: pd.DataFrame, by: Any, weights: Any, make_table: MakeWeighted
-) -> pd.DataFrame:
-    """Return what is made of the users of each segment, by values given for users."""
-    grouping, segmented = segment_given(per_user, by, weights)
-    return _make_each(segmented, grouping, make_table)
-
-
-def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> tuple[Grouping, Segmented]:
+def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
     """Return users in segments, by values given for users or by levels of their index."""
     several = [find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
@@ -184,7 +177,7 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> tuple[Groupi
         for one in grouping.all
         if one.given is not None
     ]
-    return grouping, _segment(per_user, values, grouping)
+    return _segment(per_user, values, grouping)
 
 
 def _segment(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -> Segmented:
@@ -199,24 +192,22 @@ def _segment(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping
             of_key.index.to_numpy()
             for _, of_key in keys.groupby(list(keys), dropna=False, observed=True)
         ]
-    return Segmented(per_user, weights, keys, segments)
+    return Segmented(grouping, per_user, weights, keys, segments)
 
 
-def _make_each(segmented: Segmented, grouping: Grouping, make_table: MakeWeighted) -> pd.DataFrame:
+def make_each(segmented: Segmented, make_table: MakeWeighted) -> pd.DataFrame:
     """Return what is made of the users of each segment, whose values are the outer levels."""
-    per_user, weights, _, segments = segmented
+    grouping, per_user, weights, _, segments = segmented
     if not grouping.by:
         return make_table(per_user, weights)
     made = [
         make_table(per_user.iloc[rows], None if weights is None else weights.iloc[rows])
         for rows in segments
     ]
-    return join_segments(made or [make_table(per_user, weights).iloc[:0]], segmented, grouping)
+    return join_segments(made or [make_table(per_user, weights).iloc[:0]], segmented)
 
 
-def join_segments(
-    made: list[pd.DataFrame], segmented: Segmented, grouping: Grouping
-) -> pd.DataFrame:
+def join_segments(made: list[pd.DataFrame], segmented: Segmented) -> pd.DataFrame:
     """Return the tables of segments as one, whose outer index levels say which each is of."""
     joined = pd.concat(made)
     for label in joined:  # numbers of users, which a table leaves out where all are 0
@@ -226,7 +217,7 @@ def join_segments(
     first = np.repeat([rows[0] for rows in segmented.segments], sizes).astype(int)
     outer = [segmented.keys[n].iloc[first].array for n in segmented.keys]
     inner = [joined.index.get_level_values(n) for n in range(joined.index.nlevels)]
-    names = [one.label for one in grouping.by]
+    names = [one.label for one in segmented.grouping.by]
     joined.index = pd.MultiIndex.from_arrays([*outer, *inner], names=[*names, *joined.index.names])
     return joined
 

@@ -155,7 +155,7 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
             else:
                 cells = pd.concat(tables, ignore_index=True)
                 segmented = segment_users(cells, grouping, columns.scores, metrics)
-                result, means = view_segments(segmented, grouping, arguments, baseline, about)
+                result, means = view_segments(segmented, arguments, baseline, about)
         give(result, arguments, output)
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)

@@ -8,7 +8,6 @@ import numpy as np
 from recframe import __version__
 from recframe.analysis.compare import Comparison
 from recframe.analysis.gate import (
-    Failed,
     Gate,
     Matched,
     check_limit,
@@ -120,7 +119,8 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             (rule, limit), low = arguments.gate, arguments.lower_is_better or []
             metrics, high = matched.new.columns.unique("metric"), arguments.higher_is_better or []
             gate = Gate(rule, limit, find_low(metrics, low, high))
-        grouping, segmented = segment_given(matched.new, arguments.by, None)
+        segmented = segment_given(matched.new, arguments.by, None)
+        by = segmented.grouping.by
         about = {
             "recframe": __version__,
             "command": "compare",
@@ -128,41 +128,37 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             "options": {"test": how.test, "correction": how.correction} | how.resampling._asdict(),
             "only": {side: only._asdict() for side, only in zip(SIDES, matched.only, strict=True)},
         }
-        made = [
-            _compare(matched.of_users(rows), how, gate, names[0], {} if grouping.by else about)
-            for rows in segmented.segments
-        ]
-        results, failures = map(list, zip(*made, strict=True))
+        results, failures = [], []
+        for rows in segmented.segments:
+            users = matched._replace(old=matched.old.iloc[rows], new=matched.new.iloc[rows])
+            result, failed = _compare(users, how, gate, names[0], {} if by else about)
+            results.append(result)
+            failures.append(failed)
         result = results[0]
-        if grouping.by:
-            result = join_results(
-                results, segmented, grouping, {**about, "users": len(matched.new)}
-            )
+        if by:
+            result = join_results(results, segmented, {**about, "users": len(matched.new)})
         give(result, arguments, output)
     if not arguments.quiet:
         _tell_matched(matched, names)
-    for segment, failed in zip(list_segments(segmented, grouping), failures, strict=True):
+    for segment, failed in zip(list_segments(segmented), failures, strict=True):
         said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
         where = f" where {' and '.join(said)}" if said else ""
-        for score, metric, reason in failed:
-            tell(f"failed: {shorten(metric)} of {quote(score)}{where} {reason}")
+        for score, reasons in failed.items():
+            for metric, reason in reasons.items():
+                tell(f"failed: {shorten(metric)} of {quote(score)}{where} {reason}")
     return FAILED if any(failures) else DONE, f"{len(matched.new):,} users"
 
 
 def _compare(
     matched: Matched, how: Comparison, gate: Gate | None, old: str, about: dict[str, Any]
-) -> tuple[Result, list[Failed]]:
-    """Return what has changed of some users, and which metrics fail."""
+) -> tuple[Result, dict[str, dict[str, str]]]:
+    """Return what has changed of some users, and the metrics that fail, as `find_failed` does."""
     table = compare_matched(matched, how)
     table.columns.name = f"baseline: {show_uri(old)}"
-    failed: list[Failed] = []
-    described: dict[str, Any] | None = None
+    failed, described = {}, None
     if gate is not None:
         failed = find_failed(table, gate, how.resampling.confidence)
-        reasons: dict[str, dict[str, str]] = {}
-        for score, metric, reason in failed:
-            reasons.setdefault(str(score), {})[str(metric)] = reason
-        described = {gate.rule: gate.limit, "lower_is_better": sorted(gate.low), "failed": reasons}
+        described = {gate.rule: gate.limit, "lower_is_better": sorted(gate.low), "failed": failed}
     return result_of_pairs(table, matched.new, {**about, "gate": described}), failed
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from recframe.analysis.compare import compare_table
 from recframe.analysis.describe import Description
 from recframe.analysis.display import TEXT_WIDTH
-from recframe.analysis.segments import Grouping, Segmented, join_segments
+from recframe.analysis.segments import Segmented, join_segments
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show
 from recframe.errors import RecframeError, hide, quote
@@ -143,13 +143,12 @@ def view(
 
 def view_segments(
     segmented: Segmented,
-    grouping: Grouping,
     arguments: Namespace,
     baseline: Hashable | None,
     about: Mapping[str, Any],
 ) -> tuple[Result, Means]:
     """Return what is asked for of the users of each segment, and the means of all."""
-    per_user, weights, _, segments = segmented
+    grouping, per_user, weights, _, segments = segmented
     if not grouping.by or not segments:  # as of no user
         return view([per_user], arguments, baseline, about, weights)
     results = []
@@ -157,24 +156,22 @@ def view_segments(
         own = None if weights is None else weights.iloc[rows]
         results.append(view([per_user.iloc[rows]], arguments, baseline, {}, own)[0])
     means = mean_of_tables([per_user])
-    return join_results(results, segmented, grouping, {**about, "users": means.n_all}), means
+    return join_results(results, segmented, {**about, "users": means.n_all}), means
 
 
-def join_results(
-    results: list[Result], segmented: Segmented, grouping: Grouping, about: Mapping[str, Any]
-) -> Result:
+def join_results(results: list[Result], segmented: Segmented, about: Mapping[str, Any]) -> Result:
     """Return the results of segments as one."""
-    shown = join_segments([result.shown for result in results], segmented, grouping)
+    shown = join_segments([result.shown for result in results], segmented)
     found = [
         {"segment": segment, **result.document}
-        for segment, result in zip(list_segments(segmented, grouping), results, strict=True)
+        for segment, result in zip(list_segments(segmented), results, strict=True)
     ]
     return Result(shown, shown, {**about, "segments": found}, corner=results[0].corner)
 
 
-def list_segments(segmented: Segmented, grouping: Grouping) -> list[dict[str, Any]]:
+def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
     """Return what each segment is: its values by the names of columns."""
-    names = [str(one.label) for one in grouping.by]
+    names = [str(one.label) for one in segmented.grouping.by]
     if not names:
         return [{}]
     return [
@@ -186,9 +183,23 @@ def list_segments(segmented: Segmented, grouping: Grouping) -> list[dict[str, An
 def give(
     result: Result, arguments: Namespace, output: IO[bytes] | None, lines: str | None = None
 ) -> None:
-    """Write a result where asked, and print it, or lines with tabs in its place."""
+    """Write a result to a file, in the format that its ending names, and print it.
+
+    Lines with tabs may be printed in its place.
+    """
     if output is not None:
-        write_result(result, output, find_ending(arguments.output))
+        table, ending = result.by_score, find_ending(arguments.output)
+        if ending == ".json":
+            text = f"{as_json(result.document)}\n"
+            output.write(text.encode("utf-8", "backslashreplace"))
+        elif ending == ".csv":
+            table.to_csv(output, mode="wb")
+        else:
+            # What parts users keeps its type; labels may be of any.
+            level = "score" if "score" in table.index.names else None
+            plain = table.infer_objects().rename(index=str, level=level).rename(columns=str)
+            plain.reset_index().to_parquet(output, index=False)
+        output.flush()  # what has no room is known before anything is shown
     if lines is None:
         show(as_text(result, arguments.format))
     else:
@@ -216,21 +227,6 @@ def as_text(result: Result, text_format: str) -> str:
         begin = "\n- " if number == 0 else "- "
         lines.append(fill(word, width or TEXT_WIDTH, initial_indent=begin, subsequent_indent="  "))
     return "\n".join(lines)
-
-
-def write_result(result: Result, file: IO[bytes], ending: str) -> None:
-    """Write a result to a file, in the format that its ending names."""
-    table = result.by_score
-    if ending == ".json":
-        file.write(f"{as_json(result.document)}\n".encode("utf-8", "backslashreplace"))
-    elif ending == ".csv":
-        table.to_csv(file, mode="wb")
-    else:
-        # What parts users keeps its type; labels may be of any.
-        level = "score" if "score" in table.index.names else None
-        plain = table.infer_objects().rename(index=str, level=level).rename(columns=str)
-        plain.reset_index().to_parquet(file, index=False)
-    file.flush()  # what has no room is known before anything is shown
 
 
 def as_json(value: object) -> str:
