@@ -67,10 +67,7 @@ def _find_error(
     kwargs: Mapping[str, Any],
     options: Collection[str],
 ) -> WrongTypeError | None:
-    """Return the error for arguments that a function does not take; None where it takes them.
-
-    It is worded as Python words it for all.
-    """
+    """Return the error for arguments that a function does not take, as Python words it, or None."""
     name, signature = function.__name__, inspect.signature(function)
     try:
         signature.bind(*args, **kwargs)

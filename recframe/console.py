@@ -74,10 +74,7 @@ def _end(*_: object) -> "NoReturn":
 
 
 def escape(text: str, kept: str = "", encoding: str = "utf-8") -> str:
-    """Return text with what does not print, as control characters, written out; `kept` stays.
-
-    So is what an encoding lacks.
-    """
+    """Return text with what does not print, or an encoding lacks, written out; `kept` stays."""
     if text.isascii() and text.isprintable():
         return text
     shown = "".join(one if one in kept or one.isprintable() else _spell(one) for one in text)

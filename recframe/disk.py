@@ -132,8 +132,17 @@ class Disk:
                 f"cannot read {show_path(folder)}: {reason(error)}; its rows would be missing"
             ) from error
         for entry in found:
-            if entry.is_symlink():
-                _check_link(entry)
+            if not entry.is_symlink():
+                continue
+            try:
+                entry.stat()
+            except OSError as error:
+                gone = isinstance(error, FileNotFoundError)
+                raise RecframeError(
+                    f"cannot read {show_path(entry.path)}: it is a symbolic link to "
+                    f"{show_path(Path(entry.path).readlink())}, "
+                    + ("which is not there; remove it" if gone else f"{reason(error)}")
+                ) from error
         return sorted(Entry(entry.name, entry.path, entry.is_dir()) for entry in found)
 
     def above(self, folder: str) -> list[str]:
@@ -148,19 +157,6 @@ class Disk:
             mark = Path(folder, MARKS[kind])
             is_there = os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
             yield is_there and (kind != "Iceberg" or any(mark.glob(f"*{NOTE}")))
-
-
-def _check_link(entry: os.DirEntry[str]) -> None:
-    """Raise where a symbolic link does not lead to anything that can be reached."""
-    try:
-        entry.stat()
-    except OSError as error:
-        gone = isinstance(error, FileNotFoundError)
-        raise RecframeError(
-            f"cannot read {show_path(entry.path)}: it is a symbolic link to "
-            f"{show_path(Path(entry.path).readlink())}, "
-            + ("which is not there; remove it" if gone else f"{reason(error)}")
-        ) from error
 
 
 def refuse_part(path: str, kind: str, root: str, *, is_whole: bool = False) -> NoReturn:

@@ -273,32 +273,24 @@ class RankingMethods(ABC, Generic[Table]):
         make = partial(measure_table, metrics=metrics, is_single=is_single)
         return self._map(make, columns, self._options)
 
-    def _means(
+    def _of_users(
         self,
         metrics: list[Metric],
-        measure: Callable[..., pd.DataFrame],
-        make_table: MakeTable,
+        make_table: MakeWeighted,
         by: Any,
         weights: Any,
+        measure: Callable[..., pd.DataFrame] = measure_table,
+        *,
+        of_means: bool = False,
     ) -> Table:
-        """Return what is made of the table of means, of each segment where there are any."""
+        """Return what is made of the per-user table or its means, of each segment if any."""
         columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
         if by is None and weights is None:
-            return self._mean(self._map(make, columns, self._options), make_table)
+            finish = self._mean if of_means else self._whole
+            return finish(self._map(make, columns, self._options), make_table)
         grouping = find_grouping(self._sample, by, weights)
-        of_means = partial(_of_means, make_table=make_table)
-        return self._by_segment(grouping, columns, metrics, make, of_means)
-
-    def _of_users(
-        self, metrics: list[Metric], make_table: MakeWeighted, by: Any, weights: Any
-    ) -> Table:
-        """Return what is made of the per-user table, of each segment where there are any."""
-        columns = self._find_columns(metrics=metrics)
-        measure = partial(measure_table, metrics=metrics)
-        if by is None and weights is None:
-            return self._whole(self._map(measure, columns, self._options), make_table)
-        grouping = find_grouping(self._sample, by, weights)
-        return self._by_segment(grouping, columns, metrics, measure, make_table)
+        make_table = partial(_of_means, make_table=make_table) if of_means else make_table
+        return self._by_segment(grouping, columns, metrics, make, make_table)
 
     def _by_segment(
         self,
@@ -441,7 +433,7 @@ class RankingMethods(ABC, Generic[Table]):
         FR      score       1.0
         NL      score       0.0
         """
-        return self._means(parse_metrics(metrics), measure_table, pd.DataFrame, by, weights)
+        return self._of_users(parse_metrics(metrics), pd.DataFrame, by, weights, of_means=True)
 
     def rank(self) -> Table:
         """
@@ -793,7 +785,7 @@ class RankingMethods(ABC, Generic[Table]):
         metrics = curve_metrics(metric, k)
         make_table = partial(curve_table, metrics=metrics)
         measure = measure_curve if k is None else measure_table
-        return self._means(metrics, measure, make_table, by, weights)
+        return self._of_users(metrics, make_table, by, weights, measure, of_means=True)
 
     def summary(
         self,

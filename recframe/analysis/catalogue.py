@@ -30,20 +30,13 @@ KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted togethe
 class Shown(NamedTuple):
     """What the lists of some users show, so that it adds to what other users' lists show.
 
-    Parameters
-    ----------
-    rows : list of DataFrame
-        Of each score how many rows (`n`) have an item in a list of this length with a probability
-        of `chosen` / `among`. These are whole numbers, so that their sums are exact.
-    n_lists : list of int
-        Of each score the users who have a list.
-    items : Series or None
-        The distinct items of the rows, listed or not; None where the catalogue is known.
+    `rows` tell of each score how many (`n`) have an item in a list of this length with a
+    probability of `chosen` / `among`. These are whole numbers, so that their sums are exact.
     """
 
     rows: list[pd.DataFrame]
-    n_lists: list[int]
-    items: pd.Series | None
+    n_lists: list[int]  # of each score the users who have a list
+    items: pd.Series | None  # the distinct ones of all rows; None where the catalogue is known
 
 
 def catalogue_columns(frame: pd.DataFrame, options: Options, call: str = "") -> Columns:
@@ -122,10 +115,7 @@ def catalogue_table(
 
 
 def _find_kinds(*columns: Array) -> list[Array]:
-    """Return the kind of each row, a whole number, and what kinds have in these columns.
-
-    Kinds are in the order of these values, which does not depend on that of the rows.
-    """
+    """Return the kind of each row and what kinds, in order of these values, have in columns."""
     number, distinct = pd.factorize(combine(*columns), sort=True)
     row = np.empty(len(distinct), np.int64)
     row[number] = np.arange(len(number))  # one of each kind, whichever

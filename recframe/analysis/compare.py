@@ -47,21 +47,11 @@ class Comparison(NamedTuple):
 
 
 class ScorePairs(NamedTuple):
-    """What is compared with what, as positions of score columns.
+    """What is compared with what, as positions of score columns."""
 
-    Parameters
-    ----------
-    per_user : DataFrame
-        A row for each user, a column for each score and metric, all metrics of each score.
-    pairs : list of (int, int)
-        The baseline and the other score of each pair.
-    are_several : bool
-        Whether rows are told apart by their baselines too.
-    """
-
-    per_user: pd.DataFrame
-    pairs: list[tuple[int, int]]
-    are_several: bool
+    per_user: pd.DataFrame  # with all metrics of each score
+    pairs: list[tuple[int, int]]  # the baseline and the other score of each
+    are_several: bool  # whether rows are told apart by their baselines too
 
     def columns(self) -> Iterator[tuple[Any, Array, Array]]:
         """Yield the metric and the values of a score and of its baseline, pair by pair."""
@@ -219,10 +209,7 @@ def _compare_pair(
 
 
 def p_value(differences: Array, test: Test, resampling: Resampling) -> tuple[float, str]:
-    """Return the two-sided p-value of no difference, and how it was found.
-
-    It is NaN where the test has too few users.
-    """
+    """Return the two-sided p-value of no difference, NaN for too few users, and how it is found."""
     if test == "permutation":
         return sign_flip_test(differences, resampling)
     stats = import_extra("scipy.stats", "stats", f"test={quote(test)}")

@@ -189,10 +189,7 @@ def describe_figures(
     options: Options,
     judge: Judge | None,
 ) -> Description:
-    """Return the description that figures of parts of a frame add up to.
-
-    The users of truth who were in no part judged are added, given a frame without rows.
-    """
+    """Return the description that figures of parts add up to, and users of truth in none."""
     rows = read_interactions(empty, columns, options, lenient=True)
     figures = join_figures(parts or [count_figures(rows, options, k, judge)])
     n_repeated = figures[0].numbers.get(DUPLICATES, 0)

@@ -19,21 +19,15 @@ Rule = Literal["max_drop", "non_inferior"]
 class Gate(NamedTuple):
     """What is allowed.
 
-    Parameters
-    ----------
-    rule : {"max_drop", "non_inferior"}
-        "max_drop" fails where the mean became worse by more than the limit and the interval
-        excludes 0; "non_inferior" unless the interval excludes all that is worse by the limit or
-        more.
-    limit : float
-        The limit, 0 or more, in units of the metric.
-    low : frozenset of str
-        The metrics of which low values are better, so that a rise is what a drop is of others.
+    "max_drop" fails where the mean became worse by more than the limit and the interval excludes 0;
+    "non_inferior" unless the interval excludes all that is worse by the limit or more.
     """
 
     rule: Rule
-    limit: float
-    low: frozenset[str]
+    limit: float  # 0 or more, in units of the metric
+    low: frozenset[
+        str
+    ]  # metrics of which low values are better: a rise is what a drop is of others
 
 
 class Only(NamedTuple):
@@ -45,15 +39,9 @@ class Only(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """What two tables have in common.
+    """What two tables have in common, and what was left out of each.
 
-    Parameters
-    ----------
-    old, new : DataFrame
-        The values of the users that both have, with the same metrics, and scores of the same
-        number, each compared with that in its place.
-    only : (Only, Only)
-        What was left out of each.
+    Both have the same users and metrics, and as many scores, each compared with that in its place.
     """
 
     old: pd.DataFrame

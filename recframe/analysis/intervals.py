@@ -132,20 +132,17 @@ def _tango(values: Array, confidence: float) -> tuple[float, float]:
     """
     n, n_won, n_lost = len(values), int((values > 0).sum()), int((values < 0).sum())
     square = _normal_quantile((1 - confidence) / 2) ** 2
-
-    def is_held(difference: float) -> bool:
-        linear = (2 * n - n_won + n_lost) * difference - n_won - n_lost
-        both = difference * (1 - difference)
-        root = math.sqrt(max(linear**2 + 8 * n * n_lost * both, 0.0))
-        share_lost = (root - linear) / (4 * n)  # the likeliest, if the difference were this one
-        return (n_won - n_lost - n * difference) ** 2 <= square * n * (2 * share_lost + both)
-
     bounds = []
     for outside in (-1.0, 1.0):
         inside = (n_won - n_lost) / n
         for _ in range(60):
             middle = (inside + outside) / 2
-            inside, outside = (middle, outside) if is_held(middle) else (inside, middle)
+            linear = (2 * n - n_won + n_lost) * middle - n_won - n_lost
+            both = middle * (1 - middle)
+            root = math.sqrt(max(linear**2 + 8 * n * n_lost * both, 0.0))
+            share_lost = (root - linear) / (4 * n)  # the likeliest, if this were the difference
+            is_held = (n_won - n_lost - n * middle) ** 2 <= square * n * (2 * share_lost + both)
+            inside, outside = (middle, outside) if is_held else (inside, middle)
         bounds.append(inside)
     return bounds[0], bounds[1]
 

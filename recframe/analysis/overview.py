@@ -26,14 +26,11 @@ CELL_STYLE = "text-align: left; padding: 0.15em 1.2em 0.15em 0; color: inherit"
 
 
 class Overview(NamedTuple):
-    """What is shown: whose it is, a row (name, how it is known, what it is) for each, what to do.
-
-    What to do is a text, calls and a text.
-    """
+    """What is shown: whose it is, rows (name, how it is known, what it is), and what to do."""
 
     title: str
     rows: list[tuple[str, str, str]]
-    to_do: tuple[str, str, str]
+    to_do: tuple[str, str, str]  # a text, calls and a text
 
     def __str__(self) -> str:
         """Return it as text, no line wider than a terminal."""

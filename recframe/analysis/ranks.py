@@ -82,10 +82,7 @@ def list_ranks(interactions: Interactions, options: Options) -> pd.DataFrame:
 
 
 def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFrame:
-    """Return the rows of the first k positions of every user in ranked order, with their rank.
-
-    Of several scores a user's rows by the first come first, and a column has the score's label.
-    """
+    """Return the rows of the first k positions of every user, and score, in ranked order."""
     scores = list(interactions.scores)
     # The rows are ordered by the rank of their user, then by their own.
     user_rank = invert(interactions.users.sort())

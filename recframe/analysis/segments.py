@@ -103,17 +103,14 @@ def measure_with_own(
 
 
 def tidy_part(part: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
-    """Return the per-user table of such a cell as plain columns, the segments' behind the users'.
-
-    Columns that tell users apart are there already.
-    """
+    """Return the per-user table of such a cell as plain columns, segments behind the users."""
     per_user, own = part["cell"].iloc[0]
     users = per_user.index
     levels = [users.get_level_values(number) for number in range(users.nlevels)]
     levels += [
         pd.Index(own[number].array, name=one.label)
         for number, one in enumerate(grouping.by)
-        if one.label not in users.names
+        if one.label not in users.names  # which are there already
     ]
     if len(levels) > users.nlevels:
         per_user = per_user.set_axis(pd.MultiIndex.from_arrays(levels))

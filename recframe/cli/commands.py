@@ -203,14 +203,11 @@ def _read_options(arguments: Namespace) -> Options:
 
 
 def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Files]]:
-    """Return the accessor to the files that are asked for, and what will hold them once open.
-
-    Then it is also said, if asked, what will be read and how.
-    """
+    """Return the accessor to the files asked for, and what will hold them once they are open."""
     opened: list[Files] = []
 
     def note(found: Files) -> None:
-        opened.append(found)
+        opened.append(found)  # and say, if asked, what will be read and how
         if not arguments.verbose:
             return
         paths, columns = found.paths, found.columns
@@ -253,10 +250,7 @@ def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[s
 def outputs(
     arguments: Namespace, read: list[str], beside: Sequence[str] = ()
 ) -> Iterator[tuple[IO[bytes] | None, IO[bytes] | None]]:
-    """Give the files that are written to, in place once the results have been shown too.
-
-    Raise where one is read, or would be the next time.
-    """
+    """Give the files to write, in place once results are shown; raise where one is read too."""
     paths = [arguments.output, per_user := getattr(arguments, "per_user", None)]
     asked = [path for path in (arguments.truth, arguments.exclude) if path is not None]
     beside = [*beside, *asked]

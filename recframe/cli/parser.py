@@ -68,13 +68,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def expand(words: Sequence[str]) -> list[str]:
-    """Return arguments, those in a file in place of @FILE, and each metric with its own flag.
-
-    So a metric never takes a path that follows for another, as argparse would have it.
-    """
+    """Return arguments, those in a file in place of @FILE, and each metric with its own flag."""
     expanded: list[str] = []
     for word in words:
         expanded += _read_options(word[1:]) if word.startswith("@") else [word]
+    # A path that follows a metric is not taken for another one, as argparse would have it.
     words, is_first, is_next = [], False, False
     for word in expanded:
         if is_next and not is_first and _names_metric(word):

@@ -96,11 +96,7 @@ def result_of_pairs(
 
 
 def find_baseline(given: str, scores: Mapping[str, Hashable], what: str) -> Hashable:
-    """Return the score that is to be compared with.
-
-    `scores` are by the names that they go by; raise where that given is none of them, or where
-    there is no other.
-    """
+    """Return the score of a name that is to be compared with; raise unless there are others too."""
     distinct = list(dict.fromkeys(scores.values()))
     if given not in scores:
         raise RecframeError(
@@ -121,11 +117,9 @@ def view(
     about: Mapping[str, Any],
     weights: pd.Series | None = None,
 ) -> tuple[Result, Means]:
-    """Return what is asked for of per-user tables that come one by one, and their means.
-
-    Only for means of users that count alike they need not all be held.
-    """
+    """Return what is asked for of per-user tables that come one by one, and their means."""
     if not arguments.summary and baseline is None and weights is None:
+        # Only here the tables need not all be held.
         means = mean_of_tables(tables)
         return result_of_means(means, about), means
     per_user = join_tables(list(tables))
@@ -183,10 +177,7 @@ def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
 def give(
     result: Result, arguments: Namespace, output: IO[bytes] | None, lines: str | None = None
 ) -> None:
-    """Write a result to a file, in the format that its ending names, and print it.
-
-    Lines with tabs may be printed in its place.
-    """
+    """Write a result to a file as its ending says, and print it, or lines with tabs instead."""
     if output is not None:
         table, ending = result.by_score, find_ending(arguments.output)
         if ending == ".json":

@@ -216,10 +216,7 @@ def read_run(
 def write_queries(
     per_query: pd.DataFrame, baseline: Hashable | None, document: Mapping[str, Any], form: str
 ) -> str:
-    """Return the values of every query, and those of all last, or how they differ.
-
-    As a table they have the lines of trec_eval.
-    """
+    """Return the values of every query, or how they differ, and those of all last."""
     if baseline is not None:
         others = [name for name in per_query.columns.unique("score") if name != baseline]
         differences = {name: per_query[name] - per_query[baseline] for name in others}
@@ -236,7 +233,7 @@ def write_queries(
             for query, row in per_query.iterrows()
         }
         return as_json({**document, "queries" if baseline is None else "differences": queries})
-    lines = []
+    lines = []  # as of trec_eval
     for name, of_all in means.iterrows():
         for query, row in per_query[name].dropna(how="all").iterrows():
             lines += [_line(metric, query, f"{value:.4f}") for metric, value in row.items()]
