@@ -102,28 +102,23 @@ def as_text(value: object) -> str:
 
 def show_path(path: object) -> str:
     """Return a path as a message has it: on one line, the middle of a long one left out."""
-    text = hide(_on_one_line(as_text(path)))
-    half = MAX_QUOTED // 2
-    return text if len(text) <= MAX_QUOTED else f"{text[: half - 1]}…{text[-half:]}"
+    return shorten(as_text(path), n_last=MAX_QUOTED // 2)
 
 
-def shorten(text: str) -> str:
-    """Return a text on one line, the beginning of one that is longer than what is quoted."""
-    text = hide(_on_one_line(text))
-    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
+def shorten(text: str, n_last: int = 0) -> str:
+    """Return a text on one line, without the middle of one longer than what is quoted, or its end."""
+    if not text.isprintable():
+        line = " ".join(text.split())
+        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line)
+    text = hide(text)
+    if len(text) <= MAX_QUOTED:
+        return text
+    return f"{text[: MAX_QUOTED - 1 - n_last]}…{text[len(text) - n_last :]}"
 
 
 def count_of(number: int, noun: str) -> str:
     """Return a number of things."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _on_one_line(text: str) -> str:
-    """Return a text without line breaks, and what does not print written out."""
-    if text.isprintable():
-        return text
-    lines = " ".join(text.split())
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in lines)
 
 
 class RecframeError(ValueError):

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, option, quote, say_where, spell
+from recframe.errors import RecframeError, option, quote, spell
 from recframe.foreign import frame_error, is_table, load_table, read_frame
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
 from recframe.frames.interactions import Interactions
+from recframe.frames.judgments import naming
 from recframe.frames.matrices import as_array, as_ids, check_unmasked
 from recframe.frames.names import is_same, list_labels
 from recframe.frames.overlap import match, plain
@@ -219,11 +220,8 @@ def _read_ids(items: Any, columns: Columns) -> pd.Index[Any]:
         items = read_frame(load_table("items", REQUIRED, items))
     if isinstance(items, pd.DataFrame):
         is_there = any(is_same(label, columns.item) for label in list_labels(items))
-        try:
+        with naming("items"):
             label = find_label(items, "item", columns.item if is_there else INFER)
-        except RecframeError as error:
-            say_where("items: ", error)
-            raise
         return as_ids("items", get_column(items, label))
     check_unmasked("items", items)
     if isinstance(items, pd.Series | pd.Index):

@@ -30,14 +30,6 @@ class Gate(NamedTuple):
     ]  # metrics of which low values are better: a rise is what a drop is of others
 
 
-class Only(NamedTuple):
-    """What only one of the tables has, and is left out."""
-
-    n_users: int
-    scores: list[str]
-    metrics: list[str]
-
-
 class Matched(NamedTuple):
     """What two tables have in common, and what was left out of each.
 
@@ -46,7 +38,7 @@ class Matched(NamedTuple):
 
     old: pd.DataFrame
     new: pd.DataFrame
-    only: tuple[Only, Only]
+    only: list[dict[str, Any]]  # users by number, scores and metrics by name
 
     def scores(self) -> list[tuple[str, str]]:
         """Return the scores that are compared, the old one of each first."""
@@ -94,8 +86,9 @@ def match_tables(
         matched.append(table.loc[users, columns])
         other_scores = [score for score in own if score not in taken]
         others = [metric for metric in labels if metrics is None and metric not in shared]
-        only.append(Only(len(table) - len(users), other_scores, others))
-    return Matched(matched[0], matched[1], (only[0], only[1]))
+        n_users = len(table) - len(users)
+        only.append({"n_users": n_users, "scores": other_scores, "metrics": others})
+    return Matched(matched[0], matched[1], only)
 
 
 def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:

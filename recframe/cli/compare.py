@@ -126,7 +126,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             "command": "compare",
             "paths": [show_uri(name) if is_uri(name) else name for name in names],
             "options": {"test": how.test, "correction": how.correction} | how.resampling._asdict(),
-            "only": {side: only._asdict() for side, only in zip(SIDES, matched.only, strict=True)},
+            "only": dict(zip(SIDES, matched.only, strict=True)),
         }
         results, failures = [], []
         for rows in segmented.segments:
@@ -165,7 +165,8 @@ def _compare(
 def _tell_matched(matched: Matched, names: list[str]) -> None:
     """Say what only one of the files has, and what else the table does not show."""
     n_users = len(matched.new)
-    for name, (n_only, scores, metrics) in zip(names, matched.only, strict=True):
+    for name, only in zip(names, matched.only, strict=True):
+        n_only, scores, metrics = only.values()
         counts = {"user": n_only, "score": len(scores), "metric": len(metrics)}
         shown = {"user": "", "score": f" {quote(scores)}", "metric": f" {quote(metrics)}"}
         said = [f"{count_of(n, what)}{shown[what]}" for what, n in counts.items() if n]

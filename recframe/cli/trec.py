@@ -14,7 +14,7 @@ from recframe.cli.flags import QUIET, STATUSES, add_metrics, add_options, add_ou
 from recframe.cli.results import Result, as_json, as_text, find_baseline, give, printable, view
 from recframe.console import DONE, tell
 from recframe.disk import identify
-from recframe.errors import RecframeError, say_where, shorten, show_path
+from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.output import write_each
 from recframe.files.trec import QRELS_LINES, RUN_LINES, read_lines
 from recframe.frames.columns import Columns
@@ -191,7 +191,7 @@ def read_run(
     unjudged = whole["query"][~whole["query"].isin(queries)].unique()
     is_ranked = queries.isin(whole["query"])
     judge = Judge(judgments, options)
-    try:
+    with naming(show_path(path)):
         run = Candidates(COLUMNS, excluded, None).among(whole, is_all=True)
         if is_ranked.any():  # else the refusal says why
             run = run[~run["query"].isin(unjudged)]
@@ -199,9 +199,6 @@ def read_run(
         if options.is_condensed:
             run = Candidates(COLUMNS, None, judgments.pairs).among(run, is_all=True)
         judged = judge.judge(read_interactions(run, COLUMNS, options), is_all=True)
-    except RecframeError as error:
-        say_where(f"{show_path(path)}: ", error)
-        raise
     table = measure_table(judged, options, metrics).rename(columns={"score": name}, level="score")
     if not is_complete:
         table = table[table.index.isin(queries[is_ranked])]
