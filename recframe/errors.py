@@ -106,7 +106,7 @@ def show_path(path: object) -> str:
 
 
 def shorten(text: str, n_last: int = 0) -> str:
-    """Return a text on one line, without the middle of one longer than what is quoted, or its end."""
+    """Return a text on one line; of a long one the beginning and the last `n_last` characters."""
     if not text.isprintable():
         line = " ".join(text.split())
         text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line)

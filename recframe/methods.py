@@ -33,7 +33,6 @@ from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.ranks import (
     check_user,
     inspect_user,
-    rank_columns,
     rank_options,
     rank_table,
     top_columns,
@@ -467,7 +466,9 @@ class RankingMethods(ABC, Generic[Table]):
         2        2.5
         """
         options = rank_options(self._options)
-        return self._map(rank_table, rank_columns(self._sample, options, self._call), options)
+        with_relevant, call = options.tie_rule.reads_relevance, self._call
+        columns = find_columns(self._sample, options, with_relevant=with_relevant, call=call)
+        return self._map(rank_table, columns, options)
 
     def top(self, k: int = 10, score: Hashable | None = None) -> Table:
         """

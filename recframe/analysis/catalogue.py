@@ -40,7 +40,7 @@ class Shown(NamedTuple):
     items: pd.Series | None  # the distinct ones of all rows; None where the catalogue is known
 
 
-def catalogue_columns(frame: pd.DataFrame, options: Options, call: str = "") -> Columns:
+def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Columns:
     """Return the label of each role, the item's too; relevance only where the tie rule reads it."""
     if options.duplicates == "keep":
         first = spell("'first'", "--duplicates first")

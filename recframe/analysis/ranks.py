@@ -33,19 +33,15 @@ def rank_options(options: Options) -> Options:
     return options
 
 
-def rank_columns(frame: pd.DataFrame, options: Options, call: str = "") -> Columns:
-    """Return the label of each role; relevance only where the tie rule reads it."""
-    return find_columns(frame, options, with_relevant=options.tie_rule.reads_relevance, call=call)
-
-
 def top_columns(
-    frame: pd.DataFrame, score: Hashable | None, options: Options, call: str = ""
+    frame: pd.DataFrame, score: Hashable | None, options: Options, call: str
 ) -> Columns:
     """Return the label of each role, with one score where it is named."""
+    with_relevant = options.tie_rule.reads_relevance
     if score is not None:
         ascending: Any = options.ascending
         if isinstance(ascending, list):  # of all the score columns
-            found = rank_columns(frame, options)
+            found = find_columns(frame, options, with_relevant=with_relevant)
             pairs = zip(found.scores, ascending, strict=True)
             of_score = [is_low for label, is_low in pairs if is_same(label, score)]
             if not of_score:
@@ -55,7 +51,7 @@ def top_columns(
                 )
             ascending = of_score[0]
         options = replace(options, score=score, ascending=ascending)
-    columns = rank_columns(frame, options, call)
+    columns = find_columns(frame, options, with_relevant=with_relevant, call=call)
     for name in ADDED if len(columns.scores) > 1 else ADDED[1:]:
         if name in frame.columns:
             raise RecframeError(

@@ -1,7 +1,7 @@
 """The flags that several commands have: files, metrics, options, intervals, output."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -21,7 +21,7 @@ from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.names import check_k
-from recframe.options import CHOICES, MEANINGS, SEVERAL, make_options
+from recframe.options import CHOICES, MEANINGS, SEVERAL, Options
 
 STATUSES = f"""exit status:
   {DONE}    done
@@ -133,11 +133,7 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
         return {**flag, "metavar": "COLUMN", "action": "append" if name in SEVERAL else "store"}
-
-    def read(text: str) -> object:
-        return vars(make_options({name: read_number(text)}))[name]
-
-    return {**flag, "metavar": "NUMBER", "type": read}
+    return {**flag, "metavar": "NUMBER", "type": partial(_read_checked, Options, name)}
 
 
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
@@ -192,13 +188,14 @@ def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
     ):
         takes: dict[str, Any] = {"choices": choices}
         if choices is None:
-            takes = {"type": partial(_read_resampling, name), "metavar": "NUMBER"}
+            make = partial(make_resampling, **RESAMPLING._asdict())
+            takes = {"type": partial(_read_checked, make, name), "metavar": "NUMBER"}
         group.add_argument(f"--{name}", help=f"{what} (default: {HOW_DEFAULTS[name]})", **takes)
 
 
-def _read_resampling(name: str, text: str) -> object:
-    """Return a number of how intervals are made, or raise where it is none."""
-    return getattr(make_resampling(**{**RESAMPLING._asdict(), name: read_number(text)}), name)
+def _read_checked(make: Callable[..., object], name: str, text: str) -> object:
+    """Return a number as what is made of it has it under a name, or raise where that refuses."""
+    return getattr(make(**{name: read_number(text)}), name)
 
 
 def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
