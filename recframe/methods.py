@@ -84,18 +84,6 @@ if TYPE_CHECKING:
         def __call__(self, k: int | None = None, *, offset: float = 1) -> Made:
             """Return the table of the metric."""
 
-    class WithMax(Protocol[Made]):
-        """The method of a metric of grades up to a highest one."""
-
-        def __call__(self, k: int | None = None, *, max: float) -> Made:
-            """Return the table of the metric."""
-
-    class WithP(Protocol[Made]):
-        """The method of a metric of a persistence."""
-
-        def __call__(self, k: int | None = None, *, p: float) -> Made:
-            """Return the table of the metric."""
-
 
 def _of_means(
     per_user: pd.DataFrame, weights: pd.Series | None, make_table: MakeTable
@@ -942,7 +930,6 @@ class RankingMethods(ABC, Generic[Table]):
         bpref: Callable[[], Table]
         capped_recall: At[Table]
         dcg: WithOffset[Table]
-        err: WithMax[Table]
         f1: At[Table]
         fall_out: At[Table]
         hit_rate: At[Table]
@@ -950,9 +937,14 @@ class RankingMethods(ABC, Generic[Table]):
         ndcg: WithOffset[Table]
         precision: At[Table]
         r_precision: Callable[[], Table]
-        rbp: WithP[Table]
         recall: At[Table]
         reciprocal_rank: Optionally[Table]
+
+        def err(self, k: int | None = None, *, max: float) -> Table:
+            """Return the table of grades up to a highest one."""
+
+        def rbp(self, k: int | None = None, *, p: float) -> Table:
+            """Return the table of a persistence."""
 
     else:
 

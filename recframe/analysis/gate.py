@@ -38,12 +38,8 @@ class Matched(NamedTuple):
 
     old: pd.DataFrame
     new: pd.DataFrame
+    scores: list[tuple[str, str]]  # that are compared, the old one of each first
     only: list[dict[str, Any]]  # users by number, scores and metrics by name
-
-    def scores(self) -> list[tuple[str, str]]:
-        """Return the scores that are compared, the old one of each first."""
-        old, new = (table.columns.unique("score") for table in (self.old, self.new))
-        return list(zip(old, new, strict=True))
 
 
 def match_tables(
@@ -88,19 +84,19 @@ def match_tables(
         others = [metric for metric in labels if metrics is None and metric not in shared]
         n_users = len(table) - len(users)
         only.append({"n_users": n_users, "scores": other_scores, "metrics": others})
-    return Matched(matched[0], matched[1], only)
+    return Matched(matched[0], matched[1], paired, only)
 
 
 def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
     """Return what every score has changed, a row for each metric."""
-    scores = matched.scores()
-    n, metrics = len(scores), matched.new.columns.unique("metric")
+    n, metrics = len(matched.scores), matched.new.columns.unique("metric")
     # Old and new scores are called alike, so that they go by number.
     columns = pd.MultiIndex.from_product([range(2 * n), metrics], names=LEVELS)
     both = pd.concat([matched.old, matched.new], axis=1).set_axis(columns, axis=1)
     pairs = ScorePairs(both, [(i, n + i) for i in range(n)], are_several=False)
     table = compare_pairs(pairs, None, how)
-    return table.rename(index={n + i: new for i, (_, new) in enumerate(scores)}, level="score")
+    named = {n + i: new for i, (_, new) in enumerate(matched.scores)}
+    return table.rename(index=named, level="score")
 
 
 def check_limit(limit: float) -> float:

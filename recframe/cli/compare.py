@@ -173,7 +173,7 @@ def _tell_matched(matched: Matched, names: list[str]) -> None:
         if said:
             both = f"; both have {count_of(n_users, 'user')}" if n_only else ""
             tell(f"note: only {show_path(name)} has {', '.join(said)}, left out{both}")
-    for old, new in matched.scores():
+    for old, new in matched.scores:
         if old != new:
             tell(f"note: {quote(new)} is compared with {quote(old)}, each the only score of a file")
     if np.array_equal(matched.old.to_numpy(), matched.new.to_numpy(), equal_nan=True):
