@@ -98,8 +98,9 @@ def _find_place(
     first = wrong[0]
     value = given[first]
     if first in options:
-        bound = _spell({one: given[one] for one in wrong if one in options})
-        others = _spell({one: given[one] for one in given if one in taken})
+        spelled = {one: f"{one}={quote(given[one])}" for one in given}
+        bound = ", ".join(spelled[one] for one in wrong if one in options)
+        others = ", ".join(spelled[one] for one in given if one in taken)
         return f"it is an option: df.rec({bound}).{name}({others})"
     if first in CUT_OFFS and "k" in taken:
         return f"its cut-off is k: {name}(k={quote(value)})"
@@ -110,11 +111,6 @@ def _find_place(
         return f"name the cut-off in the metric: {name}({before}{labels})"
     near = find_near(first, taken)
     return f"did you mean {near[0]}?" if near else _list_taken(name, taken)
-
-
-def _spell(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as they are written in a call."""
-    return ", ".join(f"{name}={quote(value)}" for name, value in arguments.items())
 
 
 def _list_taken(name: str, taken: list[str]) -> str:
