@@ -22,7 +22,7 @@ from recframe.errors import count_of
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.filters import filter_files
-from recframe.files.footers import Files, open_files, read_sample, read_schema
+from recframe.files.footers import Files, make_sample, open_files, read_schema
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each
 from recframe.files.sources import find_source, stage
@@ -178,7 +178,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     @property
     def _sample(self) -> pd.DataFrame:
-        return read_sample(self._frame.found, self._frame.limits.memory)
+        first = self._frame.found[0]
+        return make_sample(read_schema(first, self._frame.limits.memory), first.path)
 
     @property
     def _size(self) -> str:

@@ -1,6 +1,6 @@
 """``ddf.rec``: the accessor of Dask DataFrames, lazily. Imported only by those who use Dask."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import Any, Self, Unpack
 
@@ -11,20 +11,29 @@ from dask.base import tokenize
 from dask.dataframe.extensions import register_dataframe_accessor
 
 from recframe import partitions
+from recframe.analysis.ranks import is_user
 from recframe.calls import public
-from recframe.dask import tasks
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, other_labels
+from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import check_pair_columns, check_truth_columns
 from recframe.frames.names import is_same
-from recframe.frames.tables import add_up, in_cells, mean_of_sums, mean_table, sum_and_count
+from recframe.frames.tables import (
+    add_up,
+    in_cells,
+    mean_of_sums,
+    mean_table,
+    sort_table,
+    sum_and_count,
+)
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import check_bound
+from recframe.partitions import Lookups, check_bound
 
 __all__ = ["DaskRecAccessor"]
 
 ANY_CELL = in_cells([None])
+NOTHING = Lookups(None, None)
 
 # Dask names pandas' frames and indexes by their values, and takes those of one name to be one. Here
 # names also tell which column a value is in, and dtypes such as Int64 and string.
@@ -150,23 +159,22 @@ class DaskRecAccessor(RankingMethods[Any]):
         others = other_labels(self._sample, columns.labels)
         roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
         read = partial(partitions.make_partition, others=others, **roles)
-        results = frame.map_partitions(tasks.in_cell, lookups, read, meta=ANY_CELL)
-        made = results.map_partitions(tasks.get_made, meta=meta)
+        results = frame.map_partitions(in_cell, lookups, read, meta=ANY_CELL)
         if lookups is None and not self._partitioned:
-            return made
-        found = in_one(results.map_partitions(tasks.leave_made, meta=ANY_CELL))
-        checked = found.map_partitions(tasks.check, lookups, columns, options, meta=ANY_CELL)
-        made = made.map_partitions(tasks.give_checked, checked, meta=meta)
+            return results.map_partitions(get_made, None, meta=meta)
+        found = results.map_partitions(leave_made, meta=ANY_CELL).repartition(npartitions=1)
+        checked = found.map_partitions(check, lookups, columns, options, meta=ANY_CELL)
+        made = results.map_partitions(get_made, checked, meta=meta)
         if not options.has_truth or columns.user is None:
             return made
-        absent = checked.map_partitions(tasks.make_absent, frame._meta, **roles, meta=meta)
+        absent = checked.map_partitions(make_absent, frame._meta, **roles, meta=meta)
         return dd.concat([made, absent])  # type: ignore[no-untyped-call]  # Dask has none
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
         meta = make_table(per_user._meta)  # which checks what is left to check
         # What is undefined has columns only where there is any, which the data tells.
-        return in_one(per_user).map_partitions(
-            tasks.make_of_all, make_table, meta=meta, enforce_metadata=False
+        return per_user.repartition(npartitions=1).map_partitions(
+            make_of_all, make_table, meta=meta, enforce_metadata=False
         )
 
     def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
@@ -179,15 +187,16 @@ class DaskRecAccessor(RankingMethods[Any]):
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": self._options}
         frame, lookups = self._open(columns, self._options)
         count = partial(partitions.count_partition, **roles)
-        results = in_one(frame.map_partitions(tasks.in_cell, lookups, count, meta=ANY_CELL))
+        cells = frame.map_partitions(in_cell, lookups, count, meta=ANY_CELL)
         roles["empty"] = frame._meta
-        meta = tasks.describe(in_cells([]), None, **roles)
-        return results.map_partitions(tasks.describe, lookups, **roles, meta=meta)
+        meta = describe(in_cells([]), None, **roles)
+        results = cells.repartition(npartitions=1)
+        return results.map_partitions(describe, lookups, **roles, meta=meta)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_named("user", user)
         frame = self._select(columns.labels)
-        find = partial(tasks.rows_of_user, user=user, labels=columns.users)
+        find = partial(rows_of_user, user=user, labels=columns.users)
         rows = frame.map_partitions(find, meta=frame._meta).compute()
         if len(rows) == 0 and not self._options.has_truth:
             rows = frame.head(npartitions=-1)  # the refusal names ids that are there
@@ -207,7 +216,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         check_pair_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
-            frame = in_one(frame)
+            frame = frame.repartition(npartitions=1)
         elif any(isinstance(label, tuple) for label in columns.users):
             raise RecframeError(
                 f"user={quote(columns.user)}: Dask does not shuffle by a column whose label is a "
@@ -220,12 +229,7 @@ class DaskRecAccessor(RankingMethods[Any]):
             return frame, None
         # A task needs a frame, whatever is in it.
         one = dd.from_pandas(pd.DataFrame({"": [0]}))  # type: ignore[no-untyped-call]  # Dask has none
-        return frame, one.map_partitions(tasks.read_lookups, columns, options, meta=ANY_CELL)
-
-
-def in_one(frame: Any) -> Any:
-    """Return a frame of one partition."""
-    return frame.repartition(npartitions=1)
+        return frame, one.map_partitions(read_lookups, columns, options, meta=ANY_CELL)
 
 
 def check_named(name: str, value: object) -> None:
@@ -236,3 +240,75 @@ def check_named(name: str, value: object) -> None:
         raise RecframeError(
             f"{name} must be a value that Dask can name a task by, found {quote(value)}"
         ) from error
+
+
+# What workers run: functions of partitions, found here by name.
+
+
+@public
+def read_lookups(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
+    """Return what rows are looked up in, in one cell."""
+    return in_cells([partitions.read_lookups(columns, options)])
+
+
+@public
+def in_cell(
+    frame: pd.DataFrame, lookups: pd.DataFrame | None, make: Callable[..., Any]
+) -> pd.DataFrame:
+    """Return what is made of a partition and what its rows are looked up in, in one cell."""
+    return in_cells([make(frame, _open(lookups))])
+
+
+def get_made(results: pd.DataFrame, _: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the table that is made of a partition, once what has to be checked of all is."""
+    made: pd.DataFrame = results["cell"].iloc[0].made
+    return made
+
+
+def leave_made(results: pd.DataFrame) -> pd.DataFrame:
+    """Return what is to be checked of a partition, without the table."""
+    return in_cells([results["cell"].iloc[0]._replace(made=None)])
+
+
+@public
+def check(
+    results: pd.DataFrame, lookups: pd.DataFrame | None, columns: Columns, options: Options
+) -> pd.DataFrame:
+    """Return, in one cell, the judge that has taken note of all partitions, or raise."""
+    parts = results["cell"].tolist()
+    return in_cells([partitions.check_partitions(parts, _open(lookups), columns, options)])
+
+
+@public
+def make_absent(
+    checked: pd.DataFrame, empty: pd.DataFrame, make: Make, columns: Columns, options: Options
+) -> pd.DataFrame:
+    """Return what is made of the users of truth that no partition has, given one without rows.
+
+    Raise if no user, or no item, of truth is in any partition.
+    """
+    judge = checked["cell"].iloc[0]
+    return make(judge.judge_absent(read_interactions(empty, columns, options)), options)
+
+
+@public
+def describe(results: pd.DataFrame, lookups: pd.DataFrame | None, **roles: Any) -> pd.DataFrame:
+    """Return the description that the figures of all partitions add up to."""
+    return partitions.describe_partitions(results["cell"].tolist(), _open(lookups), **roles)
+
+
+@public
+def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
+    """Return what is made of the per-user table of all partitions, users sorted."""
+    # Sums depend on the order of what is summed: in this one they are those of pandas.
+    return make_table(sort_table(per_user))
+
+
+def rows_of_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> pd.DataFrame:
+    """Return the rows of one user."""
+    return frame[is_user(frame, user, labels)]
+
+
+def _open(lookups: pd.DataFrame | None) -> Lookups:
+    """Return what rows are looked up in, if anything."""
+    return NOTHING if lookups is None else lookups["cell"].iloc[0]

@@ -58,13 +58,13 @@ def read_batches(
         stored = [name for name in names if name not in row_group.partitions]
         own_bytes = row_group.n_bytes + is_plain * row_group.n_rows * row_group.text_bytes
         n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
-        with naming_file(row_group.path):
+        with naming_file(row_group.found.path):
             is_short = is_plain and row_group.text_bytes <= LONG_TEXT
             as_codes = () if is_short else row_group.coded
-            file = opened(row_group.path, as_codes, get_ident())  # a thread has its own
+            file = opened(row_group.found.path, as_codes, get_ident())  # a thread has its own
             yield from file.iter_batches(n_rows, [row_group.number], stored)
 
-    found_at = {row_group.path: row_group.found for row_group in row_groups}
+    found_at = {row_group.found.path: row_group.found for row_group in row_groups}
     reads: Iterator[tuple[RowGroup, Iterable[pa.RecordBatch]]]
     is_here = all(one.found.remote is None for one in row_groups)
     sizes = [one.n_bytes - one.n_rows * files.row_bytes for one in row_groups]
@@ -73,18 +73,20 @@ def read_batches(
     if is_here and n_threads > 1:
         reads = run_ahead(lambda one: (one, list(read_rows(one))), row_groups, n_threads)
     else:
-        in_order = read_ahead(
-            row_groups, lambda one: (one.found.remote, one.ranges), AHEAD * n_bytes
-        )
+        in_order: Iterable[RowGroup] = row_groups
+        if not is_here:
+            in_order = read_ahead(
+                row_groups, lambda one: (one.found.remote, one.ranges), AHEAD * n_bytes
+            )
         reads = ((one, read_rows(one)) for one in in_order)
     for row_group, batches in reads:
         n_left = row_group.n_rows
-        with naming_file(row_group.path):
+        with naming_file(row_group.found.path):
             for read in batches:
                 n_left -= read.num_rows
                 kept = matching(read, row_group)
                 rows = _conform_all(kept, row_group, files, is_plain=is_plain)
-                batch = _without_nulls(rows, files, row_group.path)
+                batch = _without_nulls(rows, files, row_group.found.path)
                 progress.n_read += 2 * (read.num_rows - kept.num_rows) + kept.num_rows
                 if batch.num_rows < rows.num_rows:
                     progress.note_dropped(rows, batch)
@@ -109,7 +111,7 @@ def _conform_all(
         except pa.ArrowInvalid as error:  # a number that the other files' type has not
             found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
             raise RecframeError(
-                f"{quote(name)} in {show_path(row_group.path)} has type {found}; "
+                f"{quote(name)} in {show_path(row_group.found.path)} has type {found}; "
                 "write the files with one type"
             ) from error
     return pa.record_batch(columns)
@@ -124,16 +126,13 @@ def _conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:
             return values.take(array.indices)
         # Files that name their categories may have narrower codes, each its own.
         codes = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), values)
-        return without_unused(codes) if len(values) > len(codes) else codes
+        if len(values) > len(codes):  # texts of no row are left out
+            used = codes.indices.dictionary_encode()
+            codes = pa.DictionaryArray.from_arrays(used.indices, values.take(used.dictionary))
+        return codes
     # Even a cast that changes nothing takes a time that tiny files notice.
     array = array if array.type == wanted else array.cast(wanted)
     return array.dictionary_encode() if wanted in TEXTS else array
-
-
-def without_unused(array: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Return texts without those of no row."""
-    used = array.indices.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(used.indices, array.dictionary.take(used.dictionary))
 
 
 def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordBatch:

@@ -162,9 +162,9 @@ def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa
         # With this true of every row group, no user can come back after its block.
         if _below(batch[user], row_group.low).true_count:
             raise RecframeError(
-                f"{show_path(row_group.path)}: the statistics of row group {row_group.number} say "
-                f"that no {quote(user)} is below {quote(row_group.low)}, but one is; write the "
-                "file anew"
+                f"{show_path(row_group.found.path)}: the statistics of row group "
+                f"{row_group.number} say that no {quote(user)} is below {quote(row_group.low)}, "
+                "but one is; write the file anew"
             )
         enough = max(min(MOST_ROWS * row_bytes, memory // 2), 2 * n_carried)
         is_full = n_held >= enough or n_held + row_group.n_bytes > memory

@@ -1,7 +1,6 @@
 """Filters: which rows of files are there, and which files and row groups cannot have any."""
 
 import operator
-from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -150,11 +149,8 @@ def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema)
     return [found[int(one.path)] for one in dataset.get_fragments(filter=expression)]
 
 
-def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
-    """Return which of the row groups of a file may have rows that match, by its statistics."""
-    meant = range(n) if found.only is None else found.only
-    if found.condition is None or found.staged is not None:
-        return meant
+def find_row_groups(found: Found, schema: pa.Schema) -> list[int]:
+    """Return which row groups of a file may have rows that match, by its statistics."""
     import pyarrow.dataset as ds
 
     remote = found.remote
@@ -163,7 +159,7 @@ def find_row_groups(found: Found, schema: pa.Schema, n: int) -> Sequence[int]:
             file, partition_expression=_guarantee(found.partitions)
         )
         left = fragment.subset(found.condition, schema=schema)
-        return [row_group.id for row_group in left.row_groups if row_group.id in meant]
+        return [row_group.id for row_group in left.row_groups]
 
 
 def _guarantee(partitions: PartitionValues) -> pc.Expression:

@@ -63,11 +63,7 @@ class Files(NamedTuple):
     footer_bytes: int  # what the largest of their footers takes in memory
     footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
     is_filtered: bool  # some of the rows may not match
-
-    @property
-    def n_rows(self) -> int:
-        """The rows of all files, where they have a condition those of row groups that may match."""
-        return sum(row_group.n_rows for row_group in self.row_groups)
+    n_rows: int  # of all files, where they have a condition of row groups that may match
 
     @property
     def rows_said(self) -> str:
@@ -77,7 +73,7 @@ class Files(NamedTuple):
     @property
     def paths(self) -> list[str]:
         """The files that have rows."""
-        return list(dict.fromkeys(row_group.path for row_group in self.row_groups))
+        return list(dict.fromkeys(row_group.found.path for row_group in self.row_groups))
 
     @property
     def size(self) -> str:
@@ -85,11 +81,6 @@ class Files(NamedTuple):
         counts = {"file": len(self.paths), "row group": len(self.row_groups)}
         said = [count_of(n, what) for what, n in counts.items()]
         return f"{self.rows_said} row{'s' * (self.n_rows != 1)} in {', '.join(said)}"
-
-
-def read_sample(found: list[Found], memory: int) -> pd.DataFrame:
-    """Return a frame without rows that has all columns of the first file, in their dtypes."""
-    return _make_sample(read_schema(found[0], memory), found[0].path)
 
 
 def read_schema(found: Found, memory: int) -> pa.Schema:
@@ -130,7 +121,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     for name in names:
         field = pa.field(name, _common_type(name, types[name]))
         schema = schema.set(schema.get_field_index(name), field)
-    sample = _make_sample(schema, found[0].path)
+    sample = make_sample(schema, found[0].path)
     plain = {name: plain_type(schema.field(name).type) for name in names}
     for name, found_type in plain.items():
         if pa.types.is_nested(found_type):
@@ -150,6 +141,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         footer_bytes,
         {first.found.path: first.metadata} if len(found) == 1 else {},
         any(one.condition is not None for one in found),
+        sum(row_group.n_rows for row_group in row_groups),
     )
 
 
@@ -176,8 +168,11 @@ def _read_footer(found: Found, memory: int) -> File:
     for name in found.looked_at:
         if name not in schema.names:
             raise missing_column(name, schema, found.path)
-    with naming_file(found.path):
-        indexes = find_row_groups(found, schema, metadata.num_row_groups)
+    indexes: Sequence[int] = range(metadata.num_row_groups) if found.only is None else found.only
+    if found.condition is not None and found.staged is None:
+        with naming_file(found.path):
+            left = find_row_groups(found, schema)
+        indexes = [index for index in left if index in indexes]
     return File(found, schema, metadata, values, said_too, indexes)
 
 
@@ -207,7 +202,7 @@ def _check_footer(found: Found, memory: int) -> None:
         )
 
 
-def _make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
+def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
     """Return the frame of a schema without rows, or raise where pandas does not read it."""
     try:
         return pd.DataFrame(schema.empty_table().to_pandas())
@@ -237,17 +232,17 @@ def _list_row_groups(
             n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
         low = high = None
         for user in users[:1]:
+            statistics = columns[user].statistics if user in columns else None
             if user in file.partitions:
                 low = high = file.partitions[user].as_py()
-            elif user in columns and (statistics := columns[user].statistics) is not None:
-                low, high = (
-                    (statistics.min, statistics.max) if statistics.has_min_max else (None, None)
-                )
+            elif statistics is not None and statistics.has_min_max:
+                low, high = statistics.min, statistics.max
         if low != low or high != high:
             low = high = None  # writers should leave NaN out of statistics; here they did not
         coded = tuple(name for name in texts if CODED_SHARE * sizes[name] <= memory)
         text_bytes = sum(_longest(columns[name].statistics) for name in texts)
-        ranges = _ranges(file.found.remote, columns.values())
+        remote = file.found.remote
+        ranges = _find_ranges(remote, columns.values()) if remote is not None else ()
         yield RowGroup(
             0,
             file.found,
@@ -270,15 +265,15 @@ def _longest(statistics: pq.Statistics | None) -> int:
     return max(len(str(bound).encode()) for bound in (statistics.min, statistics.max))
 
 
-def _ranges(remote: Remote | None, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
+def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
     """Return where columns of a row group are in a file in a store, but where that is damaged."""
     found: list[Range] = []
-    for column in columns if remote is not None else ():
+    for column in columns:
         # Some writers say 0 of a dictionary that is not there.
         offsets = (column.dictionary_page_offset, column.data_page_offset)
         start = min((int(offset) for offset in offsets if offset), default=-1)
         stop = start + column.total_compressed_size
-        if remote is not None and 0 <= start < stop <= remote.size:
+        if 0 <= start < stop <= remote.size:
             found.append((start, stop))
     return tuple(found)
 

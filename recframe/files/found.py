@@ -1,20 +1,29 @@
-"""A file as it was found, what is known of its columns and rows beside it, and how it is opened."""
+"""Files as paths name them: found and opened, with what is known beside them of their columns."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from posixpath import join
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recframe.disk import check_named, open_delta
 from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path, spell
-from recframe.foreign import find_reader
+from recframe.foreign import PathLike, find_reader
 from recframe.formats import PARQUET, Rows, find_format, open_rows
+from recframe.frames.judgments import naming
 from recframe.frames.names import shown
-from recframe.stores.remote import Range, Remote
+from recframe.stores import ENVIRONMENT, Access
+from recframe.stores.listings import Listed, Listings
+from recframe.stores.remote import Range, Reader, Remote
 
+NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
+WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
 KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
 ROW_GROUP_BUFFER = 1 << 20  # bytes; without one, reading a part of a row group holds all of it
 
@@ -53,7 +62,7 @@ class Found(NamedTuple):
 
     def open(self) -> Any:
         """Return it opened to be read."""
-        return Path(self.path).open("rb") if self.remote is None else self.remote.open()
+        return Path(self.path).open("rb") if self.remote is None else Reader(self.remote)
 
 
 class RowGroup(NamedTuple):
@@ -71,17 +80,129 @@ class RowGroup(NamedTuple):
     ranges: tuple[Range, ...] = ()  # of its columns, of a file that is not on this machine
     text_bytes: int = 0  # more of each row where texts are held as they are, not as codes
 
-    @property
-    def path(self) -> str:
-        """The path of its file."""
-        return self.found.path
-
     def may_have(self, user: Any) -> bool:
         """Return whether its statistics leave room for a user."""
         try:
             return self.low is None or bool(self.low <= user <= self.high)
         except TypeError:
             return True  # ids that pandas has as something else than the file
+
+
+def find_files(
+    paths: PathLike | Sequence[PathLike], argument: str = "", access: Access = ENVIRONMENT
+) -> list[Found]:
+    """Return the files that paths name, in order, each with what is known of its columns.
+
+    What is refused is so by the name of the argument, if there is one.
+    """
+    listed = [paths] if isinstance(paths, str | os.PathLike) else paths
+    listings, found = Listings(access), list[Found]()
+    with naming(argument) if argument else nullcontext():
+        given = [os.fspath(path) for path in listed]
+        for path in given:
+            check_named("path", path)
+        if access.storage_options is not None and not any(map(access.leads_away, given)):
+            raise RecframeError(
+                "storage_options are of paths with a scheme, as s3://bucket/folder, found "
+                f"{quote(given)}; leave them out"
+            )
+        for path in given:
+            for one in listings.find(path):
+                if one.log:
+                    found += _read_log(one, listings)
+                else:
+                    found.append(Found(one.path, {}, remote=one.remote))
+        if not found:
+            raise RecframeError("no file named, found an empty list")
+        listings.check()
+        keep_footers(found)
+        _check_one_format(found)
+    return _typed(found)
+
+
+def _read_log(table: Listed, listings: Listings) -> list[Found]:
+    """Return the live files of a Delta table, with the values of what it is partitioned by."""
+    found = list_files(open_delta(table.log))
+    if not found:
+        raise RecframeError(f"cannot read {show_path(table.log)}: the Delta table has no file")
+    named = [listings.name(table.tree, join(table.path, file.path)) for file in found]
+    return [
+        file._replace(path=one.path, remote=one.remote)
+        for file, one in zip(found, named, strict=True)
+    ]
+
+
+def _typed(found: list[Found]) -> list[Found]:
+    """Return files with what folders say: numbers where all are whole numbers, else texts."""
+    # Of many files Path would take ten times as long.
+    folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
+    texts: dict[str, dict[str, str | None]] = {}  # None for a null
+    for folder in filter(None, dict.fromkeys(folders)):
+        pairs = [name.split("=", 1) for name in Path(folder).parts if "=" in name]
+        texts[folder] = {
+            name: None if text == NULL_VALUE else unquote(text) for name, text in pairs
+        }
+    types: dict[str, pa.DataType] = {}
+    for name, text in (pair for of_folder in texts.values() for pair in of_folder.items()):
+        types.setdefault(name, pa.int64())
+        if text is not None and not WHOLE_NUMBER.fullmatch(text):
+            types[name] = pa.string()
+    values = {
+        folder: {
+            name: pa.scalar(text, pa.string()).cast(types[name]) for name, text in said.items()
+        }
+        for folder, said in texts.items()
+    }
+    return [
+        file._replace(partitions=values[folder]) if folder else file
+        for file, folder in zip(found, folders, strict=True)
+    ]
+
+
+def list_files(dataset: Any, root: Path | None = None) -> list[Found]:
+    """Return the files of a dataset of parquet files; on this machine paths are below a root.
+
+    What its fragments say is what the log of a Delta table does.
+    """
+    import pyarrow.dataset as ds  # only datasets need it
+
+    found, schema = [], dataset.schema
+    for fragment in dataset.get_fragments():
+        values = ds.get_partition_keys(fragment.partition_expression)
+        # Of categories there is one here, which is no reason to have the users of all files so.
+        for name in {*values, *dataset.format.read_options.dictionary_columns} & {*schema.names}:
+            at = schema.get_field_index(name)
+            schema = schema.set(at, pa.field(name, plain_type(schema.field(at).type)))
+        said = {
+            name: pa.scalar(value, schema.field(name).type)
+            for name, value in values.items()
+            if name in schema.names
+        }
+        path = fragment.path if root is None else os.fspath(root / fragment.path)
+        # As it is pickled, since to ask for its row groups reads its footer.
+        *_, only = fragment.__reduce__()[1]
+        found.append(Found(path, said, schema, only=None if only is None else tuple(only)))
+    return found
+
+
+def _check_one_format(found: list[Found]) -> None:
+    """Raise where files are of several formats, as in a folder with a table and notes on it."""
+    first: dict[str, str] = {}
+    for file in found:
+        first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
+    if len(first) > 1:
+        (one, path), (other, also), *_ = first.items()
+        raise RecframeError(
+            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
+            f"name the files of one format, for example by a pattern as '*.{one}'"
+        )
+
+
+def keep_footers(found: list[Found]) -> None:
+    """Have the footers of files in stores kept once they are read, where there are few."""
+    for file in found if len(found) <= KEPT_FOOTERS else ():
+        if file.remote is not None:
+            file.remote.keeps_footer = True
 
 
 def open_file(
@@ -96,7 +217,7 @@ def open_file(
     if found.staged is not None:
         source, footer, _ = found.staged
     elif found.remote is not None:
-        source = found.remote.open()
+        source = Reader(found.remote)
         footer = footer or pq.read_metadata(pa.BufferReader(found.remote.read_footer()))
     return pq.ParquetFile(
         source,
@@ -127,52 +248,6 @@ def missing_column(name: str, schema: pa.Schema, path: str) -> MissingColumnErro
     return MissingColumnError(
         f"{quote(name)}: no such column in {show_path(path)}; it has {shown(schema.names)}"
     )
-
-
-def list_files(dataset: Any, root: Path | None = None) -> list[Found]:
-    """Return the files of a dataset of parquet files; on this machine paths are below a root.
-
-    What its fragments say is what the log of a Delta table does.
-    """
-    import pyarrow.dataset as ds  # only datasets need it
-
-    found, schema = [], dataset.schema
-    for fragment in dataset.get_fragments():
-        values = ds.get_partition_keys(fragment.partition_expression)
-        # Of categories there is one here, which is no reason to have the users of all files so.
-        for name in {*values, *dataset.format.read_options.dictionary_columns} & {*schema.names}:
-            at = schema.get_field_index(name)
-            schema = schema.set(at, pa.field(name, plain_type(schema.field(at).type)))
-        said = {
-            name: pa.scalar(value, schema.field(name).type)
-            for name, value in values.items()
-            if name in schema.names
-        }
-        path = fragment.path if root is None else os.fspath(root / fragment.path)
-        # As it is pickled, since to ask for its row groups reads its footer.
-        *_, only = fragment.__reduce__()[1]
-        found.append(Found(path, said, schema, only=None if only is None else tuple(only)))
-    return found
-
-
-def check_one_format(found: list[Found]) -> None:
-    """Raise where files are of several formats, as in a folder with a table and notes on it."""
-    first: dict[str, str] = {}
-    for file in found:
-        first.setdefault(PARQUET if file.table_schema else find_format(file.path), file.path)
-    if len(first) > 1:
-        (one, path), (other, also), *_ = first.items()
-        raise RecframeError(
-            f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
-            f"name the files of one format, for example by a pattern as '*.{one}'"
-        )
-
-
-def keep_footers(found: list[Found]) -> None:
-    """Have the footers of files in stores kept once they are read, where there are few."""
-    for file in found if len(found) <= KEPT_FOOTERS else ():
-        if file.remote is not None:
-            file.remote.keeps_footer = True
 
 
 def plain_type(found: pa.DataType) -> pa.DataType:

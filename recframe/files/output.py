@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 from recframe.disk import Disk, check_kind, identify, identity
 from recframe.errors import RecframeError, show_path
-from recframe.files.paths import would_find
 from recframe.foreign import PathLike
 from recframe.frames.tables import tidy_table
 from recframe.stores import is_uri, show_uri, without_file
@@ -72,6 +71,15 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
             f"cannot write {show_path(path)}: it would be read the next time, as "
             f"{show_path(folder)} names it too; write it elsewhere"
         )
+
+
+def would_find(given: str, path: str) -> bool:
+    """Return whether a file or folder or pattern that is given means a path, there or not."""
+    disk = Disk()
+    folder, steps = disk.split(given) if disk.look_up(given) is None else (given, ())
+    root, target = (Path(os.path.realpath(end)) for end in (folder, path))
+    below = target.parts[len(root.parts) :]
+    return target.is_relative_to(root) and do_match(below, steps)
 
 
 def _would_find_there(given: str, path: str) -> bool:

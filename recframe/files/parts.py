@@ -1,7 +1,6 @@
 """What is made of files block by block: of the rows of whole users, judged where there is truth."""
 
 from collections.abc import Callable, Generator, Hashable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -80,8 +79,16 @@ def make_each(
     """Yield what is made of each block of whole users; a refusal says that it is of a part."""
     progress.report()
     for block in iter_blocks(files, limits, progress):
-        with _naming_part(files, len(block)):
+        try:
             made = make(block)
+        except RecframeError as error:
+            part = f"in a part of {len(block):,} of the {files.rows_said} rows: "
+            part = "" if len(block) == files.n_rows else part
+            if isinstance(error, RepeatedPairError):
+                advice = _advise(files, error.user, error.item)
+                raise RepeatedPairError(f"{part}{error.found}; {advice}") from error
+            say_where(part, error)
+            raise
         progress.n_evaluated += len(block)
         progress.report()
         yield made
@@ -92,21 +99,6 @@ def make_each(
             f"{FILTERS}: no row of the files matches, so that there is nothing to evaluate; look "
             "at the values that they compare with"
         )
-
-
-@contextmanager
-def _naming_part(files: Files, n_rows: int) -> Iterator[None]:
-    """Say of a refusal how many of the rows it is about, where these are not all."""
-    try:
-        yield
-    except RecframeError as error:
-        is_all = n_rows == files.n_rows
-        part = "" if is_all else f"in a part of {n_rows:,} of the {files.rows_said} rows: "
-        if isinstance(error, RepeatedPairError):
-            advice = _advise(files, error.user, error.item)
-            raise RepeatedPairError(f"{part}{error.found}; {advice}") from error
-        say_where(part, error)
-        raise
 
 
 def _read_dtype(files: Files, label: Hashable) -> Any:
@@ -120,7 +112,7 @@ def _read_dtype(files: Files, label: Hashable) -> Any:
     found: list[pa.Array] = []
     of_file: dict[str, list[RowGroup]] = {}
     for row_group in files.row_groups:
-        of_file.setdefault(row_group.path, []).append(row_group)
+        of_file.setdefault(row_group.found.path, []).append(row_group)
     for path, row_groups in of_file.items():
         indexes = [row_group.number for row_group in row_groups]
         with naming_file(path), open_file(row_groups[0].found) as file:
@@ -157,7 +149,7 @@ def _advise(files: Files, user: Any, item: Any) -> str:
         if not users or row_group.may_have(ids[users[0]]):
             for part in _find_rows(row_group, ids):
                 found.append(part)
-                paths += [row_group.path] * len(part)
+                paths += [row_group.found.path] * len(part)
         if len(paths) > 1:
             break
     if len(paths) < 2:  # as of integers that pandas has rounded beside nulls
@@ -176,7 +168,7 @@ def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFram
     stored = [name for name in ids if name not in said]
     if not all(said[name] == ids[name] for name in ids if name in said):
         return
-    with naming_file(row_group.path), open_file(row_group.found) as file:
+    with naming_file(row_group.found.path), open_file(row_group.found) as file:
         read = partial(file.iter_batches, LOOKUP_ROWS, [row_group.number])
         if not stored:  # all are the pair's, by the names of folders
             yield matching(next(read()), row_group).to_pandas().assign(**said)

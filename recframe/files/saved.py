@@ -20,7 +20,7 @@ from recframe.frames.tables import sort_table
 from recframe.frames.user_values import LEVELS
 from recframe.options import is_path
 from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
-from recframe.stores.remote import Remote
+from recframe.stores.remote import Reader, Remote
 from recframe.stores.store import find_place
 
 
@@ -94,7 +94,7 @@ def _read_table(path: str) -> pd.DataFrame:
     if is_uri(path):  # which is read whole
         store, key = find_place(path, ENVIRONMENT, {})
         with store.reaching(key):
-            source = BytesIO(Remote(store, key).open().read())
+            source = BytesIO(Reader(Remote(store, key)).read())
     if ending not in FILE_ENDINGS:
         raise RecframeError(f"{show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
     try:

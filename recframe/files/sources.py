@@ -23,16 +23,15 @@ from recframe.files.found import (
     TEXTS,
     Found,
     Staged,
+    find_files,
     keep_footers,
     list_files,
     missing_column,
     naming_file,
     plain_type,
 )
-from recframe.files.paths import find_files
 from recframe.foreign import is_of, is_source
-from recframe.formats import Rows
-from recframe.formats.rows import GivenRows, Known, read_until_known
+from recframe.formats import GivenRows, Known, Rows, read_until_known
 from recframe.frames.columns import Columns
 from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
 from recframe.stores.remote import Remote

@@ -152,6 +152,7 @@ def _load_stored(path: str, access: Any) -> pd.DataFrame:
     from recframe.disk import open_delta
     from recframe.formats import open_rows, read_whole
     from recframe.stores.listings import Listings
+    from recframe.stores.remote import Reader
 
     listings = Listings(access)
     found = listings.find(path)
@@ -160,14 +161,14 @@ def _load_stored(path: str, access: Any) -> pd.DataFrame:
         return pd.DataFrame(open_delta(found[0].log).to_table().to_pandas())
     listings.check()
     store, key = listings.place(path)
-    rows = open_rows(found[0].path, remote.open) if len(found) == 1 else None
+    rows = open_rows(found[0].path, partial(Reader, remote)) if len(found) == 1 else None
     with store.reaching(key):
         if rows is not None:
             return pd.DataFrame(read_whole(rows).to_pandas())
         source: Any = key
         filesystem = store.filesystem
         if store.is_web:  # which may not send parts of files
-            source, filesystem = remote.open(), None
+            source, filesystem = Reader(remote), None
         return pd.DataFrame(
             pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
         )

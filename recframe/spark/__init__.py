@@ -1,6 +1,7 @@
 """``recframe.spark.rec(sdf)``: the methods of ``df.rec`` on Spark DataFrames, lazily."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, Unpack
 
@@ -22,8 +23,15 @@ from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
 from recframe.partitions import Lookups, check_bound, describe_partitions
 from recframe.spark import lazy, tasks
-from recframe.spark.columns import as_frame, check_kinds, check_whole, make_sample
-from recframe.spark.given import BESIDE, find_roles, open_beside, put
+from recframe.spark.columns import (
+    BESIDE,
+    as_frame,
+    check_kinds,
+    check_whole,
+    find_roles,
+    make_sample,
+    open_beside,
+)
 
 __all__ = ["SparkRecAccessor", "rec"]
 
@@ -238,7 +246,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         truth, judgments = beside.pop("truth", None), None
         if truth is not None:  # of which the driver tells which items no partition has
             rows = as_frame(truth.toArrow(), truth.columns)
-            judgments = read_judgments(columns, put(options, "truth", rows))
+            judgments = read_judgments(columns, replace(options, truth=rows))
         keeps = self._partitioned
         source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
@@ -250,7 +258,8 @@ class SparkRecAccessor(RankingMethods[Any]):
         beside, options = self._open(columns, self._options)
         for other, one in beside.items():  # of which the user's rows are enough
             users = find_roles(other, columns, options).users
-            options = put(options, other, lazy.find_user(one, user, users, one.columns))
+            rows: Any = lazy.find_user(one, user, users, one.columns)
+            options = replace(options, **{other: rows})
         return options
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:

@@ -1,6 +1,7 @@
-"""Columns of Spark: their types, what they cannot be, and as Arrow and pandas have them."""
+"""Columns of Spark as Arrow and pandas have them, and truth and exclude, opened and checked."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import NULLABLE
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
 from recframe.frames.ids import as_users
+from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
 from recframe.frames.names import has_role_name, is_infer, is_time
 from recframe.frames.values import OF_MEAN
 from recframe.options import Options
@@ -33,6 +35,7 @@ SIMPLE = {
     kinds.TimestampType: pa.timestamp("us", "UTC"),
     kinds.TimestampNTZType: pa.timestamp("us"),
 }
+BESIDE = ("truth", "exclude")  # the options that are frames
 RELEVANCE_TYPES = (kinds.NumericType, kinds.BooleanType, kinds.StringType)
 
 
@@ -75,35 +78,6 @@ def check_kinds(frame: Any, columns: Columns) -> None:
             f"the column {quote(label)} must have one value in a cell, found Spark's "
             f"{shorten(kind.simpleString())}; {remedy}"
         )
-
-
-def check_alike(frame: Any, columns: Columns, side: Any, roles: Columns, other: str) -> None:
-    """Raise where ids of truth, or of exclude, never equal those of the frame, by their types."""
-    pairs = [("user", *pair) for pair in zip(columns.users, roles.users, strict=True)]
-    for role, own, label in [*pairs, ("item", columns.item, roles.item)]:
-        of_frame, of_side = frame.schema[own].dataType, side.schema[label].dataType
-        are_numbers = all(isinstance(kind, kinds.NumericType) for kind in (of_frame, of_side))
-        if type(of_frame) is not type(of_side) and not are_numbers:
-            raise RecframeError(
-                f"{other}: {role}: ids of different kinds are never equal; {quote(own)} of the "
-                f"frame is {of_frame.simpleString()}, {quote(label)} of {other} "
-                f"{of_side.simpleString()}; make them one, as with F.col(...).cast('string')"
-            )
-
-
-def check_said(truth: Any, roles: Columns, options: Options) -> None:
-    """Raise where another column of truth may say what is relevant, which no value is read for."""
-    if roles.relevant is not None or not is_infer(options.relevant):
-        return
-    for field in truth.schema:
-        label, is_verdict = field.name, isinstance(field.dataType, RELEVANCE_TYPES)
-        is_id = has_role_name(label, "user") or has_role_name(label, "item") or is_time(label)
-        if is_verdict and not is_id and label not in roles.labels:
-            raise RecframeError(
-                f"truth: relevant: no column found by its name, but {quote(label)} may be it; pass "
-                f"relevant={quote(label)} if it says which pairs are relevant, or relevant=None "
-                "where all are"
-            )
 
 
 def as_frame(table: pa.Table, labels: Sequence[Hashable]) -> pd.DataFrame:
@@ -150,3 +124,116 @@ def as_per_user(table: pa.Table, labels: "pd.Index[Any]") -> pd.DataFrame:
     of_each = [values.reindex(of_each[0].index) for values in of_each]
     per_user = pd.concat(of_each, axis=1, keys=scores, names=["score", "metric"])
     return pd.DataFrame(per_user, dtype=float)
+
+
+def find_roles(other: str, columns: Columns, options: Options) -> Columns:
+    """Return the label of each role in truth, or in what is excluded, where it is a frame."""
+    frame: Any = getattr(options, other)
+    with naming(other):
+        if other == "truth":
+            return find_truth_columns(frame, columns, options)
+        return find_pair_columns(frame, columns)
+
+
+def open_beside(
+    given: Mapping[str, Any], frame: Any, columns: Columns, options: Options
+) -> tuple[dict[str, Any], Options]:
+    """Return truth and exclude as Spark DataFrames, if any, and the options that go with them.
+
+    What is `given` is; that of pandas, or of a file, is read and checked by the driver.
+    """
+    beside = {}
+    for other in BESIDE:
+        if getattr(options, other) is None:
+            continue
+        if other in given:
+            one = given[other]
+        else:
+            one, options = _hand_over(other, frame, columns, options)
+        sample: Any = make_sample(one)
+        options = replace(options, **{other: sample})
+        roles = find_roles(other, columns, options)
+        check_whole(other, one)
+        check_kinds(one, roles)
+        _check_alike(frame, columns, one, roles, other)
+        if other == "truth":
+            _check_said(one, roles, options)
+            read_judgments(columns, options, is_all=False)
+        beside[other] = one
+    return beside, options
+
+
+def _hand_over(other: str, frame: Any, columns: Columns, options: Options) -> tuple[Any, Options]:
+    """Return truth or exclude of pandas, or of a file, on Spark; those of truth have new names."""
+    table: Any = load_frame(other, getattr(options, other))
+    options = replace(options, **{other: table})
+    found = find_roles(other, columns, options)
+    users: list[Any] = columns.users  # by which those of exclude are found, as is its item
+    item: Any = columns.item
+    if other == "truth":
+        read_judgments(columns, options)
+        users, item = [f"user{number}" for number in range(len(found.users))], "item"
+        relevant = None if found.relevant is None else "relevant"
+        options = replace(options, truth_user=users, truth_item=item, relevant=relevant)
+    else:
+        read_excluded(columns, options)
+    labels = [
+        *zip(users, found.users, strict=True),
+        (item, found.item),
+        ("relevant", found.relevant),
+    ]
+    try:
+        arrays = {
+            str(name): _as_array(get_column(table, label))
+            for name, label in labels
+            if label is not None
+        }
+        return frame.sparkSession.createDataFrame(pa.table(arrays)), options
+    except (TypeError, ValueError, pa.ArrowException) as error:  # and those of Spark
+        raise RecframeError(
+            f"{other}: Spark cannot hold its columns ({shorten(str(error))}); convert them, or "
+            "pass a Spark DataFrame"
+        ) from error
+
+
+def _as_array(column: pd.Series) -> pa.Array:
+    """Return a column of pandas in a type that Spark has."""
+    array = pa.array(column.array, from_pandas=True)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_unsigned_integer(array.type):
+        array = array.cast(pa.int64())
+    if pa.types.is_timestamp(array.type):
+        array = array.cast(pa.timestamp("us", array.type.tz))
+    return array
+
+
+def _check_alike(frame: Any, columns: Columns, side: Any, roles: Columns, other: str) -> None:
+    """Raise where ids of truth, or of exclude, never equal those of the frame, by their types."""
+    pairs = [("user", *pair) for pair in zip(columns.users, roles.users, strict=True)]
+    for role, own, label in [*pairs, ("item", columns.item, roles.item)]:
+        of_frame, of_side = frame.schema[own].dataType, side.schema[label].dataType
+        are_numbers = all(isinstance(kind, kinds.NumericType) for kind in (of_frame, of_side))
+        if type(of_frame) is not type(of_side) and not are_numbers:
+            raise RecframeError(
+                f"{other}: {role}: ids of different kinds are never equal; {quote(own)} of the "
+                f"frame is {of_frame.simpleString()}, {quote(label)} of {other} "
+                f"{of_side.simpleString()}; make them one, as with F.col(...).cast('string')"
+            )
+
+
+def _check_said(truth: Any, roles: Columns, options: Options) -> None:
+    """Raise where another column of truth may say what is relevant, which no value is read for."""
+    if roles.relevant is not None or not is_infer(options.relevant):
+        return
+    for field in truth.schema:
+        label, is_verdict = field.name, isinstance(field.dataType, RELEVANCE_TYPES)
+        is_id = has_role_name(label, "user") or has_role_name(label, "item") or is_time(label)
+        if is_verdict and not is_id and label not in roles.labels:
+            raise RecframeError(
+                f"truth: relevant: no column found by its name, but {quote(label)} may be it; pass "
+                f"relevant={quote(label)} if it says which pairs are relevant, or relevant=None "
+                "where all are"
+            )

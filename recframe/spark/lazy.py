@@ -16,8 +16,7 @@ from recframe.frames.tables import make_columns
 from recframe.methods import MakeTable
 from recframe.options import Options
 from recframe.spark import tasks
-from recframe.spark.columns import as_frame, make_sample
-from recframe.spark.given import find_roles
+from recframe.spark.columns import as_frame, find_roles, make_sample
 
 INTEGERS = (kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType)
 CELL_FIELDS = [
@@ -167,14 +166,14 @@ def _map(rows: Any, make: Callable[[pa.Table], pa.Table], schema: Any) -> Any:
     return rows.mapInArrow(partial(tasks.run, make=make), schema)
 
 
-def make_cells(rows: Any, read: Callable[[pa.Table], Any]) -> Any:
+def make_cells(rows: Any, read: Callable[[pa.Table], pa.Table]) -> Any:
     """Return what is read of every partition, in a cell for each."""
-    return _map(rows, partial(tasks.make_cell, read=read), kinds.StructType(CELL_FIELDS))
+    return _map(rows, read, kinds.StructType(CELL_FIELDS))
 
 
 def make_of_partitions(
     rows: Any,
-    read: Callable[[pa.Table], Any],
+    read: Callable[[pa.Table], pa.Table],
     make: Callable[[list[Any]], pd.DataFrame],
     labels: list[str],
 ) -> Any:

@@ -172,11 +172,6 @@ def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
 # What is said of all users: made of one cell of each partition.
 
 
-def make_cell(table: pa.Table, read: Callable[[pa.Table], Any]) -> pa.Table:
-    """Return what is read of a partition, in a cell."""
-    return _in_cell(read(table))
-
-
 def make_of_cells(
     table: pa.Table, make: Callable[[list[Any]], pd.DataFrame], types: dict[str, pa.DataType]
 ) -> pa.Table:
@@ -186,10 +181,10 @@ def make_of_cells(
     return pa.table(as_arrays(columns, list(types.values())), labels)
 
 
-def read_part(table: pa.Table, task: Task, *, lists_users: bool) -> PartitionResult:
-    """Return what is made of a partition, and its users where they are listed."""
+def read_part(table: pa.Table, task: Task, *, lists_users: bool) -> pa.Table:
+    """Return what is made of a partition, and its users where they are listed, in a cell."""
     _, result = task.run(table)
-    return result if lists_users else result._replace(users=result.users[:0])
+    return _in_cell(result if lists_users else result._replace(users=result.users[:0]))
 
 
 def make_of_parts(
@@ -202,18 +197,18 @@ def make_of_parts(
 
 def count_rows(
     table: pa.Table, layout: PartitionLayout, judgments: Judgments | None, **roles: Any
-) -> PartitionResult:
-    """Return the figures of a partition, given all of truth."""
+) -> pa.Table:
+    """Return the figures of a partition, given all of truth, in a cell."""
     _, frame, roles["options"] = layout.split(table, roles["options"])
     columns, options = roles["columns"], roles["options"]
     excluded = read_excluded(columns, options, is_all=columns.user is None)
-    return count_partition(frame, Lookups(judgments, excluded), **roles)
+    return _in_cell(count_partition(frame, Lookups(judgments, excluded), **roles))
 
 
-def read_users(table: pa.Table, empty: pd.DataFrame, *, as_sums: bool) -> pd.DataFrame:
-    """Return the per-user table of a partition that has it in tidy form, or its sums."""
+def read_users(table: pa.Table, empty: pd.DataFrame, *, as_sums: bool) -> pa.Table:
+    """Return the per-user table of a partition that has it in tidy form, or its sums, in a cell."""
     per_user = as_per_user(table, empty.columns)
-    return sum_and_count(per_user) if as_sums else per_user
+    return _in_cell(sum_and_count(per_user) if as_sums else per_user)
 
 
 def make_of_users(

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from recframe.errors import RecframeError, hide, quote, show_path
+from recframe.errors import RecframeError, hide, show_path
 
 URI = re.compile(r"((?:[A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+)://")  # a drive has one letter
 
@@ -29,14 +29,6 @@ class Access(NamedTuple):
     def leads_away(self, path: str) -> bool:
         """Return whether a path is one in a store, and none of this machine."""
         return self.filesystem is not None or (is_uri(path) and not path.startswith("file://"))
-
-    def check_used(self, paths: Sequence[str]) -> None:
-        """Raise where options of stores are given and no path is in one."""
-        if self.storage_options is not None and not any(map(self.leads_away, paths)):
-            raise RecframeError(
-                "storage_options are of paths with a scheme, as s3://bucket/folder, found "
-                f"{quote(list(paths))}; leave them out"
-            )
 
     def place(self, given: Any) -> Any:
         """Return what is given for an option, a path with how its store is reached."""

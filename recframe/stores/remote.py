@@ -43,10 +43,6 @@ class Remote:
         self.ends: set[int] = set()  # where columns end, each of which is read on and on
         self.keeps_footer = False  # as it is read again and again
 
-    def __repr__(self) -> str:
-        """Return its name."""
-        return f"<file {self._store.show(self._key)}>"
-
     @property
     def size(self) -> int:
         """Its bytes."""
@@ -110,10 +106,6 @@ class Remote:
         footer = self.find(start, self.size) or self.fetch(start, self.size)
         self._footer_bytes, self._tail = len(footer), footer if self.keeps_footer else b""
         return footer
-
-    def open(self) -> "Reader":
-        """Return it opened to be read from its beginning."""
-        return Reader(self)
 
 
 class Reader(io.RawIOBase):

@@ -41,17 +41,9 @@ class Store:
         handler = getattr(filesystem, "handler", None)
         self.of_fsspec = getattr(handler, "fs", None)  # None where Arrow has its own
         protocols = getattr(self.of_fsspec, "protocol", ()) or getattr(filesystem, "type_name", "")
-        self._protocols = {protocols} if isinstance(protocols, str) else set(protocols)
-
-    @property
-    def is_web(self) -> bool:
-        """Whether it is a web server, which may send whole files only."""
-        return not self._protocols.isdisjoint(WEB)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether what is written is there once it is whole, and not before."""
-        return not self._protocols.isdisjoint(OBJECT_STORES)
+        protocols = {protocols} if isinstance(protocols, str) else set(protocols)
+        self.is_web = not protocols.isdisjoint(WEB)  # which may send whole files only
+        self.is_whole = not protocols.isdisjoint(OBJECT_STORES)  # what is written appears so
 
     def show(self, key: str) -> str:
         """Return the name of a path in it, without what no message may have."""

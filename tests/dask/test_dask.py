@@ -24,7 +24,7 @@ from lazily import (
     interactions,
     parts,
 )
-from recframe.dask import tasks
+from recframe.dask import in_cell
 
 ONE_OF_EACH_WAY = ["describe", "compare", "evaluate", "top", "curve"]  # from users to a table
 
@@ -445,7 +445,7 @@ def test_functions_travel_by_name():
     """What is sent to workers is small and needs no more than recframe there."""
     lazy = parts(interactions()).rec(short="pad").evaluate(METRICS)
 
-    assert len(pickle.dumps(tasks.in_cell)) < 100
+    assert len(pickle.dumps(in_cell)) < 100
     assert METRICS == list(lazy.columns.unique("metric"))
 
 

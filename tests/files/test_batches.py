@@ -9,7 +9,7 @@ import recframe
 from layouts import FEW, SMALL, evaluate_as_in_memory, one_sorted_file, shuffled_file
 from opened import open_files
 from recframe.files import batches
-from recframe.files.batches import _conform, gather, read_batches, without_unused
+from recframe.files.batches import _conform, gather, read_batches
 from recframe.files.budget import Progress
 from recframe.files.footers import ROW_BYTES
 from recframe.options import Options
@@ -210,10 +210,11 @@ def test_few_rows_keep_few_texts():
 def test_texts_without_the_unused():
     """The rows are as before, and each text is one of a row, in the order they come."""
     codes = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 2], pa.int32()), TEXTS[:3])
-    fewer = without_unused(codes.slice(0, 2))
+    fewer = _conform(codes.slice(0, 2), pa.string())
+    with_null = _conform(codes.slice(1, 2), pa.string())
 
     assert (["c", "a"], ["c", "a"]) == (fewer.to_pylist(), fewer.dictionary.to_pylist())
-    assert codes.to_pylist() == without_unused(codes).to_pylist()
+    assert (["a", None], ["a"]) == (with_null.to_pylist(), with_null.dictionary.to_pylist())
 
 
 # Each of ten rows, of 64 bytes for the work and 8 of its number.

@@ -6,8 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.formats import open_rows
-from recframe.formats.rows import AgainError, Known
+from recframe.formats import AgainError, Known, open_rows
 
 NONE = pa.null()
 COLUMNS = {

@@ -7,8 +7,7 @@ import io
 import pyarrow as pa
 import pytest
 
-from recframe.formats import find_format, open_rows, read_whole
-from recframe.formats.rows import Known
+from recframe.formats import Known, find_format, open_rows, read_whole
 
 
 def read(name, data, known=None):
@@ -106,14 +105,14 @@ def test_all_rows_decide_the_type(name, data):
 
 def test_mixed_values_of_json_in_two_blocks(monkeypatch):
     """Numbers and texts in one column are refused in whatever lines they are."""
-    monkeypatch.setattr("recframe.formats.rows.FIRST_BLOCK", 60)
+    monkeypatch.setattr("recframe.formats.FIRST_BLOCK", 60)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' is int64 .*and string .*from line 97 on"):
         read("x.jsonl", b'{"id": 1}\n' * 96 + b'{"id": "a"}\n', Known(n_bytes=60))
 
 
 def test_members_that_come_late(monkeypatch):
     """A column that the first block does not have is refused, not passed over."""
-    monkeypatch.setattr("recframe.formats.rows.FIRST_BLOCK", 64)
+    monkeypatch.setattr("recframe.formats.FIRST_BLOCK", 64)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' is in a line from [0-9]+ on, but in none of"):
         read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Known(n_bytes=64))
 

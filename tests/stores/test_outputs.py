@@ -5,7 +5,7 @@ import pytest
 
 import recframe
 from recframe.cli import main
-from recframe.stores.store import Store
+from recframe.stores import store
 
 METRICS = ["--metric", "recall@3", "ndcg@3", "-q"]
 
@@ -89,7 +89,7 @@ def test_nothing_is_left_of_a_run_that_fails(kept, folder, capsys):
 
 def test_an_upload_that_fails(kept, monkeypatch, folder, capsys):
     """Where a store shows parts, what is sent lies beside its place until it is whole."""
-    monkeypatch.setattr(Store, "is_whole", False)
+    monkeypatch.setattr(store, "OBJECT_STORES", set())
     arguments = ["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", "memory://bucket/new.csv"]
 
     assert 0 == main(arguments)

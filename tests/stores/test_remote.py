@@ -8,7 +8,7 @@ import pyarrow.fs
 import pytest
 
 import recframe
-from recframe.stores.remote import HOLE, LARGEST, Remote, merge, read_ahead, run_ahead
+from recframe.stores.remote import HOLE, LARGEST, Reader, Remote, merge, read_ahead, run_ahead
 from recframe.stores.store import Store
 
 SIZE = 40 << 20
@@ -40,7 +40,7 @@ def fetched(monkeypatch):
 def test_no_more_is_held_than_there_is_room_for(remote, fetched):
     """What is read makes room for what is next, and all of it is fetched once."""
     remote.keeps_footer = True
-    reader = remote.open()
+    reader = Reader(remote)
     for number in read_ahead(range(30), lambda n: (remote, [(n << 20, (n + 1) << 20)]), 1):
         reader.seek(number << 20)
 
@@ -53,7 +53,7 @@ def test_no_more_is_held_than_there_is_room_for(remote, fetched):
 def test_what_has_no_room_is_read_on_and_on(remote, fetched):
     """Columns of a large row group are fetched a part ahead each, and none beyond its end."""
     columns = [(0, 10 << 20), (10 << 20, 19 << 20)]
-    readers = [remote.open(), remote.open()]
+    readers = [Reader(remote), Reader(remote)]
     for _ in read_ahead([0], lambda _: (remote, columns), 1):
         for step in range(10):
             for reader, (start, stop) in zip(readers, columns, strict=True):
@@ -77,7 +77,7 @@ def test_a_footer_is_fetched_with_what_is_read(remote, fetched):
 
 def test_what_is_not_foreseen_is_fetched(remote):
     """Small parts in blocks, and a file that is read to its end in larger and larger ones."""
-    reader = remote.open()
+    reader = Reader(remote)
     reader.seek(-3, 2)
 
     assert b"\x27\x27\x27" == reader.read()
