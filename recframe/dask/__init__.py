@@ -15,7 +15,7 @@ from recframe.calls import public
 from recframe.dask import tasks
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, other_labels
-from recframe.frames.judgments import check_pair_columns, check_truth_columns
+from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import is_same
 from recframe.frames.tables import add_up, in_cells, mean_of_sums, mean_table, sum_and_count
 from recframe.methods import Make, MakeTable, RankingMethods
@@ -203,8 +203,7 @@ class DaskRecAccessor(RankingMethods[Any]):
 
         That is in one cell, to be read once by a worker; None where there is nothing.
         """
-        check_truth_columns(columns, options)
-        check_pair_columns(columns, options)
+        check_given_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
             frame = in_one(frame)

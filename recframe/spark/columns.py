@@ -12,7 +12,7 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import NULLABLE
 from recframe.frames.columns import Columns
 from recframe.frames.ids import as_users
-from recframe.frames.names import has_role_name, is_infer, is_time
+from recframe.frames.names import find_role, is_infer, is_time
 from recframe.frames.values import OF_MEAN
 from recframe.options import Options
 
@@ -97,7 +97,7 @@ def check_said(truth: Any, roles: Columns, options: Options) -> None:
         return
     for field in truth.schema:
         label, is_verdict = field.name, isinstance(field.dataType, RELEVANCE_TYPES)
-        is_id = has_role_name(label, "user") or has_role_name(label, "item") or is_time(label)
+        is_id = find_role(label) in ("user", "item") or is_time(label)
         if is_verdict and not is_id and label not in roles.labels:
             raise RecframeError(
                 f"truth: relevant: no column found by its name, but {quote(label)} may be it; pass "
