@@ -51,7 +51,8 @@ from recframe.analysis.summary import curve_metrics, curve_table, measure_curve,
 from recframe.calls import make_public, public
 from recframe.errors import find_near
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.interactions import ALL_USERS, Interactions
+from recframe.frames.ids import ALL_USERS
+from recframe.frames.interactions import Interactions
 from recframe.frames.tables import mean_table, measure_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics

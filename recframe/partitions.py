@@ -14,10 +14,10 @@ from recframe.frames.duplicates import advise_blindly
 from recframe.frames.ids import as_users, encode
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import (
+    NO_ROWS,
     Candidates,
     Judgments,
     Pairs,
-    check_rows,
     naming,
     read_excluded,
     read_judgments,
@@ -170,7 +170,8 @@ def check_common(commons: Sequence[Common]) -> None:
             for ids in ([part.users for part in parts], [part.other_users for part in parts])
         )
         with naming(other):
-            check_rows(other, len(other_users))
+            if len(other_users) == 0:
+                raise RecframeError(NO_ROWS[other])
         are_users = any(part.are_users for part in parts)
         are_items = any(part.items.are_common for part in parts)  # in any one partition
         if are_users and are_items:
@@ -185,10 +186,9 @@ def check_common(commons: Sequence[Common]) -> None:
         others = encode(other_items, "item")
         items = Items(True) if are_items else find_items(examples, others, other)
         overlap = Overlap(other_users, others, other)
-        overlap.note_users(users, np.full(len(other_users), are_users))
+        overlap.note(users, [items], np.full(len(other_users), are_users))
         if any(N_USERS in (len(part.users), len(part.other_users)) for part in parts):
-            overlap.note_users(users[:1], overlap.is_listed)  # there may be others
-        overlap.note_items([items])
+            overlap.note(users[:1], [], overlap.is_listed)  # there may be others
         overlap.check()
 
 

@@ -144,7 +144,7 @@ def count_figures(
         Figures(*_count_ranking(interactions, score, k, options, common), is_found)
         for score in columns.scores
     ]
-    if judge is not None and judge.has_others:
+    if judge is not None and not judge.judgments.relevant.all():
         _add_judged(figures, interactions, k, options)
     return figures
 

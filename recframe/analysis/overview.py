@@ -10,7 +10,7 @@ import pandas as pd
 from recframe.analysis.display import TEXT_WIDTH, as_html
 from recframe.errors import RecframeError, count_of, plain, quote
 from recframe.frames.columns import find_columns, find_roles, find_truth_roles
-from recframe.frames.judgments import check_pair_columns, check_truth_columns
+from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import NAMES, Roles, find_remedy, list_changed, spell_arguments
 from recframe.options import Options
 
@@ -76,8 +76,7 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
         return Overview(title, rows, ("Pass ", f"{call}({arguments})", plain(after)))
     try:
         columns = find_columns(frame, options)
-        check_truth_columns(columns, options)
-        check_pair_columns(columns, options)
+        check_given_columns(columns, options)
     except RecframeError as error:
         return Overview(title, rows, (f"Refused: {error}", "", ""))
     calls = [".describe(k=10)", ".mean(['precision@10', 'recall@10'])"]

@@ -10,7 +10,8 @@ import pandas as pd
 from recframe.analysis.display import Inspection
 from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_columns, get_column
-from recframe.frames.interactions import ALL_USERS, Interactions, read_interactions
+from recframe.frames.ids import ALL_USERS
+from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.kinds import check_dtype
 from recframe.frames.names import is_same
 from recframe.frames.tables import mean_table, measure_table

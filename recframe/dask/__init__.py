@@ -16,7 +16,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, other_labels
 from recframe.frames.interactions import read_interactions
-from recframe.frames.judgments import check_pair_columns, check_truth_columns
+from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import is_same
 from recframe.frames.tables import (
     add_up,
@@ -212,8 +212,7 @@ class DaskRecAccessor(RankingMethods[Any]):
 
         That is in one cell, to be read once by a worker; None where there is nothing.
         """
-        check_truth_columns(columns, options)
-        check_pair_columns(columns, options)
+        check_given_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
             frame = frame.repartition(npartitions=1)

@@ -20,7 +20,7 @@ from recframe.calls import public
 from recframe.disk import check_named, identify, reason
 from recframe.errors import RecframeError, quote, shorten, show_path
 from recframe.foreign import PathLike, frame_error
-from recframe.frames.ids import encode, group_users
+from recframe.frames.ids import encode, find_users
 from recframe.frames.judgments import naming
 from recframe.kernel.grouping import SortedPairs
 from recframe.options import is_path
@@ -260,7 +260,7 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
 
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:
     """Raise where a query has a document in two lines."""
-    groups = group_users([frame["query"]]).groups
+    groups = find_users(frame, ["query"]).groups
     rows, first = SortedPairs(groups, encode(frame["doc"], "item").codes).find_repeats()
     if len(rows) == 0:
         return

@@ -39,7 +39,7 @@ from recframe.frames.names import (
 )
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import Metric, list_columns
+from recframe.metrics.names import Metric
 from recframe.options import INFER, Options
 
 MAX_GRADES = 20  # distinct values; ten stars in halves are as many
@@ -100,17 +100,17 @@ def find_columns(
     "df.rec".
     Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
     """
+    of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if metrics and not options.tie_rule.reads_relevance:
-        with_relevant = with_relevant and not all(
-            DEFINITIONS[metric.name].of_column for metric in metrics
-        )
+        with_relevant = with_relevant and len(of_column) < len(metrics)
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
         check_roles(frame, roles, options, call)
     if not (with_item or options.needs_item or options.duplicates != "keep"):
         roles.pop("item", None)
     ascending = _find_directions(roles["score"].labels, options.ascending)
-    averaged = tuple((name, _find_by_name(frame, name)) for name in list_columns(metrics))
+    named = dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column)
+    averaged = tuple((name, _find_by_name(frame, name)) for name in named)
     return _name_columns(roles, ascending, averaged)
 
 

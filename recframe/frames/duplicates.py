@@ -10,7 +10,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import Columns, get_column, other_labels
-from recframe.frames.names import has_role_name, shown
+from recframe.frames.names import find_role, shown
 from recframe.frames.values import Gains, Scores
 from recframe.kernel.grouping import Repeats
 from recframe.kernel.threads import Array
@@ -76,9 +76,9 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> str:
     label, (one, other, *_) = told
     both = [label, *columns.users] if columns.users else label
     apart = f"pass {option('user', both)} to {APART}"
-    if has_role_name(label, "user"):  # as a session of a user
+    if find_role(label) == "user":  # as a session of a user
         apart = f"pass {option('user', label)} to rank each by itself"
-    elif has_role_name(label, "item"):  # as a passage of a document
+    elif find_role(label) == "item":  # as a passage of a document
         apart = f"pass {option('item', label)} where it is what is ranked"
     shown_values = f"such as {quote(one)} and {quote(other)}"
     return f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {REMEDY}"

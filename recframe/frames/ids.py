@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,11 +13,13 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from recframe.errors import RecframeError, quote, shorten
+from recframe.frames.columns import get_column
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.values import find_nulls, has_nulls, null_error
 from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take
 from recframe.kernel.threads import Array, in_slices, in_threads
 
+ALL_USERS = "all"  # the index label where the frame is one ranking
 SPREAD = 4  # integers for each row, up to which they are codes themselves
 N_FIRST_ROWS = 1 << 16  # rows in which runs of ids are looked for first
 
@@ -68,10 +70,6 @@ class Ids(NamedTuple):
             ids = pd.Index(pd.array(ids.to_numpy(), self.dtype))
         return ids
 
-    def take(self, rows: Array) -> pd.Index[Any]:
-        """Return the ids of rows."""
-        return self.restore(self.codes[rows])
-
 
 class Users(NamedTuple):
     """The users of rows.
@@ -95,11 +93,15 @@ class Users(NamedTuple):
         return sort_ids(self.ids) if self.sorted_by is None else self.sorted_by
 
 
-def group_users(columns: Sequence[pd.Series]) -> Users:
-    """Return the users of rows, or raise where an id is null or cannot be one.
+def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | None = None) -> Users:
+    """Return the users of a frame or of some of its rows, or raise where an id cannot be one.
 
-    Of several columns each combination of their ids is a user.
+    Of several columns each combination of their ids is a user; without one all rows are of one.
     """
+    columns = [get_column(frame, label, rows) for label in labels]
+    if not columns:
+        n_rows = len(frame) if rows is None else len(rows)
+        return Users(pd.Index([ALL_USERS]), Groups(1, offsets=np.array([0, n_rows])))
     for column in columns:
         check_dtype(column, "user")
     offsets = _find_runs(columns)

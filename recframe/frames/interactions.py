@@ -20,7 +20,7 @@ from recframe.frames.duplicates import (
     fold_values,
     repeated_error,
 )
-from recframe.frames.ids import Ids, Users, encode, group_users
+from recframe.frames.ids import Ids, Users, encode, find_users
 from recframe.frames.kinds import rank_as_text
 from recframe.frames.values import (
     Gains,
@@ -32,12 +32,10 @@ from recframe.frames.values import (
     read_scores,
     read_values,
 )
-from recframe.kernel.grouping import Groups, Repeats, SortedPairs
+from recframe.kernel.grouping import Repeats, SortedPairs
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
 from recframe.options import Options
-
-ALL_USERS = "all"  # the index label where the frame is one ranking
 
 
 class Judged(NamedTuple):
@@ -223,14 +221,6 @@ def read_interactions(
         averaged=tuple(averaged),
     )
     return interactions if items is None else _settle_repeats(interactions, options, lenient)
-
-
-def find_users(frame: pd.DataFrame, labels: list[Hashable], rows: Array | None) -> Users:
-    """Return the users of a frame or of some of its rows; of no column one user."""
-    if labels:
-        return group_users([get_column(frame, label, rows) for label in labels])
-    n_rows = len(frame) if rows is None else len(rows)
-    return Users(pd.Index([ALL_USERS]), Groups(1, offsets=np.array([0, n_rows])))
 
 
 def _settle_repeats(interactions: Interactions, options: Options, lenient: bool) -> Interactions:

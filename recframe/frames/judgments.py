@@ -31,10 +31,9 @@ from recframe.frames.columns import (
     find_truth_columns,
     get_column,
 )
-from recframe.frames.ids import Ids, Users, encode
+from recframe.frames.ids import Ids, Users, encode, find_users
 from recframe.frames.interactions import (
     complete_rows,
-    find_users,
     read_interactions,
 )
 from recframe.frames.names import is_infer
@@ -91,12 +90,12 @@ def note_matches(
     """Take note of what pairs and a part of a frame, of these users and items, have in common."""
     is_listed = np.zeros(len(pairs.users.ids), bool)
     is_listed[pairs.users.groups.codes[matches.user >= 0]] = True
-    overlap.note_users(users, is_listed)
-    if not overlap.items.are_common:
+    items = overlap.items
+    if not items.are_common:
         # As a rule some pair is found, and items need not be looked at by themselves.
         are_found = len(matches.row) > 0
-        found = Items(True) if are_found else find_items(find_column(), pairs.item, overlap.other)
-        overlap.note_items([found])
+        items = Items(True) if are_found else find_items(find_column(), pairs.item, overlap.other)
+    overlap.note(users, [items], is_listed)
 
 
 class Judgments(NamedTuple):
@@ -174,12 +173,6 @@ def _load_stored(path: str, access: Any) -> pd.DataFrame:
         )
 
 
-def check_rows(name: str, n_rows: int) -> None:
-    """Raise where what an option gives has no row."""
-    if n_rows == 0:
-        raise RecframeError(NO_ROWS[name])
-
-
 @contextmanager
 def naming(name: str) -> Iterator[None]:
     """Say of a refusal which option it is about."""
@@ -190,15 +183,11 @@ def naming(name: str) -> Iterator[None]:
         raise
 
 
-def check_truth_columns(columns: Columns, options: Options) -> None:
-    """Raise where truth is a frame without the columns that it needs."""
+def check_given_columns(columns: Columns, options: Options) -> None:
+    """Raise where truth or exclude is a frame without the columns that it needs."""
     if isinstance(options.truth, pd.DataFrame):
         with naming("truth"):
             find_truth_columns(options.truth, columns, options)
-
-
-def check_pair_columns(columns: Columns, options: Options) -> None:
-    """Raise where what is excluded is a frame without the columns that it needs."""
     if isinstance(options.exclude, pd.DataFrame):
         with naming("exclude"):
             find_pair_columns(options.exclude, columns)
@@ -227,8 +216,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             if columns.relevant is not None:
                 one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"
             raise RecframeError(f"{error.found}; make them one, with truth.{one}") from None
-        if is_all:
-            check_rows("truth", len(rows.relevant))
+        if is_all and len(rows.relevant) == 0:
+            raise RecframeError(NO_ROWS["truth"])
     relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
     find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
     pairs = Pairs(rows.users, rows.items)  # type: ignore[arg-type]  # truth has items
@@ -247,18 +236,10 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
         own = find_pair_columns(frame, columns)
         rows = complete_rows(frame, own.labels) if options.missing == "drop" else None
         users = find_users(frame, own.users, rows)
-        if is_all:
-            check_rows("exclude", users.groups.n_rows)
+        if is_all and users.groups.n_rows == 0:
+            raise RecframeError(NO_ROWS["exclude"])
         item = encode(get_column(frame, own.item, rows), "item")
     return Pairs(users, item)
-
-
-class Side(NamedTuple):
-    """Pairs beside a frame, what it has in common with them, and whether their rows are kept."""
-
-    pairs: Pairs
-    overlap: Overlap
-    is_kept: bool
 
 
 class Candidates:
@@ -270,7 +251,7 @@ class Candidates:
     def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
         self._columns = columns
         self._sides = [
-            Side(pairs, Overlap(pairs.users.ids, pairs.item, name), name == "truth")
+            (pairs, Overlap(pairs.users.ids, pairs.item, name))
             for name, pairs in (("exclude", excluded), ("truth", judged))
             if pairs is not None
         ]
@@ -287,11 +268,11 @@ class Candidates:
         users, ids = find_users(frame, labels, rows), get_column(frame, item, rows)
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)
-        for pairs, overlap, is_kept in self._sides:
+        for pairs, overlap in self._sides:
             matches = pairs.match(users, items, sorted_pairs, overlap.other)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
-            is_out |= is_found != is_kept
+            is_out |= is_found != (overlap.other == "truth")
             note_matches(overlap, pairs, matches, users.ids, lambda: ids)
         if is_all:
             self.check()
@@ -303,13 +284,13 @@ class Candidates:
 
     def note(self, users: pd.Index[Any], items: Sequence[Sequence[Items]]) -> None:
         """Take note of users, and of the items of parts for each side, that were met elsewhere."""
-        for side, of_parts in zip(self._sides, items, strict=True):
-            side.overlap.note(users, of_parts)
+        for overlap, of_parts in zip(self.overlaps, items, strict=True):
+            overlap.note(users, of_parts)
 
     @property
     def overlaps(self) -> list[Overlap]:
         """What the frames had in common with each side."""
-        return [side.overlap for side in self._sides]
+        return [overlap for _, overlap in self._sides]
 
     def check(self) -> None:
         """Raise if no user, or no item, of one of the sides was in any frame."""

@@ -26,7 +26,7 @@ from recframe.frames.matrices import (
     read_sparse,
 )
 from recframe.frames.names import (
-    has_role_name,
+    find_role,
     is_infer,
     leave_out,
     less_is_better,
@@ -249,10 +249,10 @@ def _read_frame(
     users = read_ids(f"user={quote(user)}", get_column(frame, user))
     sizes, fields = _read_column(name, users, get_column(frame, label))
     names = list(fields)
-    scored = [f for f in names if has_role_name(f, "score") or may_be_score(f) or f in SCORE_FIELDS]
+    scored = [f for f in names if find_role(f) == "score" or may_be_score(f) or f in SCORE_FIELDS]
     others = [field for field in names if field not in scored]
     # The only other beside a score is the item, whatever its name.
-    named = [f for f in others if len(others) == len(scored) == 1 or has_role_name(f, "item")]
+    named = [f for f in others if len(others) == len(scored) == 1 or find_role(f) == "item"]
     if len(named) != 1 or len(scored) != min(1, len(names) - 1):
         raise RecframeError(
             f"{name}: lists must hold items, pairs of an item and its score, or structs whose "

@@ -13,7 +13,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import find_table, frame_error, is_sparse
 from recframe.frames.kinds import NO_IDS, compare
-from recframe.frames.names import has_role_name
+from recframe.frames.names import find_role
 from recframe.frames.values import NUMBER_OBJECTS, check_digits, read_objects
 from recframe.kernel.grouping import group_offsets
 from recframe.kernel.threads import Array
@@ -182,7 +182,7 @@ def read_sparse(truth: Any, users: ArrayLike | None, items: ArrayLike | None) ->
 def _read_matrix(name: str, values: Any, required: str) -> Array:
     """Return a dense matrix, or raise where it is none or holds the ids of users."""
     if isinstance(values, pd.DataFrame):
-        if ids := [label for label in values.columns if has_role_name(label, "user")]:
+        if ids := [label for label in values.columns if find_role(label) == "user"]:
             raise RecframeError(
                 f"{name} must hold {name} only, found a column {quote(ids[0])}; pass users= that "
                 f"column, and {name}.drop(columns={quote(ids[0])}); a frame with a row for each "

@@ -135,11 +135,6 @@ def find_role(label: Hashable) -> str | None:
     return ROLES.get(_plain(label))
 
 
-def has_role_name(label: Hashable, role: str) -> bool:
-    """Return whether a name is one of those that mean a role."""
-    return find_role(label) == role
-
-
 def leave_to_ids(labels: list[Hashable]) -> list[Hashable]:
     """Return the labels without those, as "query", beside whose name with id there is another."""
     names = {_plain(label) for label in labels}

@@ -60,20 +60,16 @@ class Overlap:
         self.items = Items(False)
         self._n_users = 0
 
-    def note_users(self, users: pd.Index[Any], is_listed: Array) -> None:
-        """Take note of the users of a part, and of which of the other side these are."""
+    def note(
+        self, users: pd.Index[Any], items: Sequence[Items], is_listed: Array | None = None
+    ) -> None:
+        """Take note of users, of which of the other side these are, and of the items of parts."""
+        if is_listed is None:
+            is_listed = match(self.other_users, users, "user", self.other) >= 0
         self.is_listed |= is_listed
         self._n_users += len(users)
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
-
-    def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
-        """Take note of users, and of the items of parts, that were met elsewhere."""
-        self.note_users(users, match(self.other_users, users, "user", self.other) >= 0)
-        self.note_items(items)
-
-    def note_items(self, parts: Sequence[Items]) -> None:
-        """Take note of what the items of parts have in common with the other side."""
-        self.items = max([self.items, *parts], key=lambda p: (p.are_common, len(p.examples)))
+        self.items = max([self.items, *items], key=lambda p: (p.are_common, len(p.examples)))
 
     def check(self) -> None:
         """Raise where no user, or no item, of the other side was in any part."""
@@ -147,9 +143,6 @@ def match(ids: pd.Index[Any], among: pd.Index[Any], role: str, other: str = "tru
     own, others = plain(ids), plain(among)
     if _is_signed(own) and _is_signed(others):
         own, others = own.astype(np.int64), others.astype(np.int64)
-    elif own.dtype != others.dtype:
-        # As Python objects 1 equals 1.0, and no integer is rounded to be compared.
-        own, others = own.astype(object), others.astype(object)
     text, of_others = read_text(own), read_text(others)
     if text is not None and of_others is not None and text.type == of_others.type:
         return np.asarray(pc.index_in(text, value_set=of_others).fill_null(-1), np.int64)

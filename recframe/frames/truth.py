@@ -44,11 +44,6 @@ class Judge:
         self.overlap = Overlap(pairs.users.ids, pairs.item)
         self.n_found = 0  # pairs of truth that were in a frame
 
-    @property
-    def has_others(self) -> bool:
-        """Whether truth also holds items that are not relevant."""
-        return not self.judgments.relevant.all()
-
     def judge(
         self, interactions: Interactions, *, is_all: bool = False, adds_absent: bool = False
     ) -> Interactions:
@@ -234,7 +229,8 @@ def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Ar
     if len(added) == 0:
         return column.reset_index(drop=True)
     if is_same(column.name, columns.item):
-        return pd.Series(append(pd.Index(column), judgments.pairs.item.take(added)))
+        item = judgments.pairs.item
+        return pd.Series(append(pd.Index(column), item.restore(item.codes[added])))
     for number, label in enumerate(columns.users):
         if is_same(column.name, label):
             ids, codes = judgments.pairs.users.ids, judgments.pairs.users.groups.codes

@@ -146,7 +146,6 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
             f"{len(beyond)} beyond (such as {numbers[beyond[0]]:g}); clip them, for example with "
             f"df[{quote(column.name)}].clip(-1e9, 1e9)"
         )
-    numbers += 0.0  # of the two zeros, the positive one
     if nulls is not None:
         values = np.full(len(column), np.nan)
         values[~nulls] = numbers

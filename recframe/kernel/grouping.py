@@ -12,19 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recframe.kernel.threads import (
-    ROWS_PER_THREAD,
-    Array,
-    count_slices,
-    in_slices,
-    in_threads,
-    n_processors,
-)
+from recframe.kernel.threads import ROWS_PER_THREAD, Array, in_slices, in_threads
 
 BUCKET = 1 << 19  # keys that two sorted parts are merged into at a time
 SLICE = 1 << 17  # rows of whole users that the cache holds while they are sorted and counted
-RUN = 1 << 22  # rows whose metrics one thread computes at a time
-MOST_USERS = 1 << 16  # in such a run
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # of items, beside users and places of a slice
 NONE = np.empty(0, np.int64)
 
@@ -72,11 +63,9 @@ class Groups:
         """The rows in grouped order, those of a group as they stand; None: all as they stand."""
         return None if self.are_together else argsort(self.codes)
 
-    def rows(self, places: Array | slice) -> Array:
-        """Return the rows that have these places in grouped order."""
-        if self.order is not None:
-            return self.order[places]
-        return np.arange(places.start, places.stop) if isinstance(places, slice) else places
+    def rows(self, places: Any) -> Any:
+        """Return the rows at these places, a slice or an array, in grouped order."""
+        return places if self.order is None else self.order[places]
 
     def count(self, flags: Array) -> Array:
         """Return how many rows of each group have a flag set."""
@@ -103,7 +92,7 @@ def sort(keys: Array) -> Array:
 
     Each thread sorts a part; then buckets of neighbouring values of all parts are merged.
     """
-    if len(keys) <= ROWS_PER_THREAD or count_slices(len(keys)) == 1:
+    if len(keys) <= ROWS_PER_THREAD:
         keys.sort()
         return keys
 
@@ -112,6 +101,8 @@ def sort(keys: Array) -> Array:
         return start, stop
 
     parts = in_slices(sort_part, len(keys))
+    if len(parts) == 1:
+        return keys
     n_buckets = -(-len(keys) // BUCKET)
     sample = np.sort(keys[:: max(1, BUCKET // 512)])
     edges = sample[np.arange(1, n_buckets) * len(sample) // n_buckets]
@@ -201,15 +192,6 @@ def number_members(sizes: Array) -> tuple[Array, Array]:
     return group, np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def number_distinct(*columns: Array) -> tuple[Array, Array]:
-    """Return the first row of each distinct combination, and the number of every row's combination.
-
-    The columns are of integers that are not negative.
-    """
-    _, first, number = np.unique(combine(*columns), return_index=True, return_inverse=True)
-    return first, number
-
-
 def count_flags(flags: Array, offsets: Array) -> Array:
     """Return how many flags are set between each offset and the next."""
     return np.diff(np.searchsorted(np.flatnonzero(flags), offsets))
@@ -222,19 +204,6 @@ def run_starts(*keys: Array) -> Array:
     for key in keys[1:]:
         begins[1:] |= key[1:] != key[:-1]
     return np.flatnonzero(begins)
-
-
-def run_sizes(starts: Array, n_rows: int) -> Array:
-    """Return how many rows there are from each start to the next, and from the last to the end."""
-    return np.diff(np.append(starts, n_rows))
-
-
-def cut_runs(groups: Groups) -> list[slice]:
-    """Return runs of whole users, each for one thread."""
-    n_runs = max(n_processors(), groups.n_rows // RUN, groups.n_groups // MOST_USERS)
-    n_runs = max(1, min(n_runs, groups.n_rows // SLICE))
-    cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
-    return [slice(*each) for each in pairwise(cuts)]
 
 
 def cut_users(offsets: Array, users: slice, n_rows: int) -> list[int]:
@@ -250,24 +219,6 @@ class Repeats(NamedTuple):
 
     rows: Array
     first: Array
-
-
-class _PairSlice(NamedTuple):
-    """The sorted keys of the rows of whole users.
-
-    Parameters
-    ----------
-    keys : ndarray of shape (n_rows,), int
-        The user, the first of the slice being 0, the item, and the place among these rows.
-    n_bits : int
-        The bits of a place.
-    start : int
-        The place of the first row among all in grouped order.
-    """
-
-    keys: Array
-    n_bits: int
-    start: int
 
 
 class SortedPairs:
@@ -288,22 +239,22 @@ class SortedPairs:
         _ = groups.order  # which threads would each find
         self._n_item_bits = int(items.max(initial=0)).bit_length()
         self._is_kept = is_kept
-        self._kept: dict[tuple[int, int], _PairSlice] = {}
+        self._kept: dict[tuple[int, int], tuple[Array, int]] = {}
 
     def find_repeats(self) -> Repeats:
         """Return the rows whose user has their item in a row before."""
 
         def find(first: int, stop: int) -> tuple[Array, Array]:
             # Without places keys are short, and as a rule no two are equal.
-            pairs = self._sort(first, stop, has_places=self._is_kept)
-            is_same = pairs.keys[1:] ^ pairs.keys[:-1] < 1 << pairs.n_bits
+            keys, n_bits = self._sort(first, stop, has_places=self._is_kept)
+            is_same = keys[1:] ^ keys[:-1] < 1 << n_bits
             if not is_same.any():
                 return NONE, NONE
-            pairs = self._sort(first, stop)
-            is_same = np.append(False, pairs.keys[1:] ^ pairs.keys[:-1] < 1 << pairs.n_bits)
+            keys, n_bits = self._sort(first, stop)
+            is_same = np.append(False, keys[1:] ^ keys[:-1] < 1 << n_bits)
             at, starts = np.flatnonzero(is_same), np.flatnonzero(~is_same)
             head = starts[np.searchsorted(starts, at, side="right") - 1]
-            return self._rows_of(pairs, at), self._rows_of(pairs, head)
+            return self._rows_of(first, keys[at], n_bits), self._rows_of(first, keys[head], n_bits)
 
         found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
         rows, heads = map(np.concatenate, found)
@@ -325,13 +276,14 @@ class SortedPairs:
         known, user, item = known[order], user[order], item[order]
 
         def find(first: int, stop: int) -> tuple[Array, Array]:
-            pairs = self._sort(first, stop)
+            keys, n_bits = self._sort(first, stop)
             own = slice(*np.searchsorted(user, (first, stop)).tolist())
             asked = ((user[own] - first) << n_item_bits) | item[own]
-            begin = np.searchsorted(pairs.keys, asked << pairs.n_bits)
-            n_found = np.searchsorted(pairs.keys, (asked + 1) << pairs.n_bits) - begin
+            begin = np.searchsorted(keys, asked << n_bits)
+            n_found = np.searchsorted(keys, (asked + 1) << n_bits) - begin
             which, number = number_members(n_found)
-            return known[own.start + which], self._rows_of(pairs, begin[which] + number)
+            found = keys[begin[which] + number]
+            return known[own.start + which], self._rows_of(first, found, n_bits)
 
         found = zip((NONE, NONE), *in_threads(find, self._slices()), strict=True)
         pair, row = map(np.concatenate, found)
@@ -344,13 +296,16 @@ class SortedPairs:
         slices = pairwise(cut_users(groups.offsets, slice(0, groups.n_groups), most))
         return [each for each in slices if groups.offsets[each[0]] < groups.offsets[each[1]]]
 
-    def _sort(self, first: int, stop: int, *, has_places: bool = True) -> _PairSlice:
-        """Return the sorted keys of the rows of a slice."""
+    def _sort(self, first: int, stop: int, *, has_places: bool = True) -> tuple[Array, int]:
+        """Return the sorted keys of the rows of a slice, and how many bits of them are a place.
+
+        A key is the user, the first being 0, the item, and the place among these rows.
+        """
         if (first, stop) in self._kept:
             return self._kept[first, stop]
         groups, n_item_bits = self._groups, self._n_item_bits
         places = slice(*groups.offsets[[first, stop]].tolist())
-        items = self._items[places] if groups.are_together else self._items[groups.rows(places)]
+        items = self._items[groups.rows(places)]
         n_bits = (len(items) - 1).bit_length() if has_places else 0
         is_short = not has_places and (stop - first - 1).bit_length() + n_item_bits <= 32
         dtype: type[np.integer[Any]] = np.uint32 if is_short else np.int64
@@ -360,11 +315,13 @@ class SortedPairs:
         if has_places:
             keys <<= n_bits
             keys |= np.arange(len(keys))
-        pairs = _PairSlice(sort(keys), n_bits, places.start)
+        keys = sort(keys)
         if self._is_kept:
-            self._kept[first, stop] = pairs
-        return pairs
+            self._kept[first, stop] = keys, n_bits
+        return keys, n_bits
 
-    def _rows_of(self, pairs: _PairSlice, at: Array) -> Array:
-        """Return the rows of keys of a slice."""
-        return self._groups.rows((pairs.keys[at] & ((1 << pairs.n_bits) - 1)) + pairs.start)
+    def _rows_of(self, first: int, keys: Array, n_bits: int) -> Array:
+        """Return the rows of keys of a slice, which begins at this user."""
+        places = (keys & ((1 << n_bits) - 1)) + self._groups.offsets[first]
+        rows: Array = self._groups.rows(places)
+        return rows

@@ -21,7 +21,6 @@ from recframe.kernel.grouping import (
     SLICE,
     Groups,
     combine,
-    cut_runs,
     cut_users,
     group_offsets,
     invert,
@@ -29,9 +28,11 @@ from recframe.kernel.grouping import (
     sort,
 )
 from recframe.kernel.scores import BATCH, find_bits, rank_densely, rankable
-from recframe.kernel.threads import Array, in_slices
+from recframe.kernel.threads import Array, in_slices, n_processors
 
 SHORT, LONG, DENSE = range(3)  # keys of 32 and 64 bits; of the ranks of scores
+RUN = 1 << 22  # rows whose metrics one thread computes at a time
+MOST_USERS = 1 << 16  # in such a run
 LEAST = (12, 20)  # bits of scores in these: with fewer too many rows would look tied
 
 
@@ -190,9 +191,13 @@ class Ranker:
 
     def runs(self) -> list[slice]:
         """Return runs of whole users, each for one thread; to be called before `slices`."""
+        groups = self._groups
         if self._sorted is None:  # else threads would each find the order
-            _ = self._groups.order
-        return cut_runs(self._groups)
+            _ = groups.order
+        n_runs = max(n_processors(), groups.n_rows // RUN, groups.n_groups // MOST_USERS)
+        n_runs = max(1, min(n_runs, groups.n_rows // SLICE))
+        cuts = cut_users(groups.offsets, slice(0, groups.n_groups), groups.n_rows // n_runs + 1)
+        return [slice(*each) for each in pairwise(cuts)]
 
     def slices(self, users: slice) -> Iterator[RankedSlice]:
         """Yield the users of a run, a slice of some rows at a time."""
@@ -233,11 +238,6 @@ class Ranker:
         self._groups.offsets = np.append(np.searchsorted(keys, users), len(keys))
         return keys, layout
 
-    def _pick(self, places: slice | Array) -> slice | Array:
-        """Return what picks the rows at these places in grouped order from arrays."""
-        order = self._groups.order
-        return places if order is None else order[places]
-
     def _rank(self, places: slice | Array, offsets: Array, step: int) -> _Found:
         """Return the marks of whole users' rows in ranked order, and which are tied or unranked.
 
@@ -247,7 +247,7 @@ class Ranker:
         layout = self._lay_out(n_users, n_rows, step)
         if layout is None:
             return self._rank(places, offsets, step + 1)
-        index = self._pick(places)
+        index = self._groups.rows(places)
         scores, tie = self._scores[index], self._read_ties(index) if layout.tie else None
         if step == DENSE:
             bits = -rank_densely(scores) - 1 + len(scores)
@@ -269,7 +269,7 @@ class Ranker:
         marks = keys.astype(np.uint8) if layout.mark <= 8 else keys.copy()
         marks &= marks.dtype.type((1 << layout.mark) - 1)
         if self._by_row:
-            marks = self._order_tied(self._pick(places))[marks]
+            marks = self._order_tied(self._groups.rows(places))[marks]
         elif self._rule.relevant_first is not False:
             np.subtract(marks.dtype.type(self._highest), marks, out=marks)
         is_tied = np.zeros(len(keys), bool)

@@ -23,14 +23,9 @@ ROWS_PER_THREAD = 1 << 17  # fewer are done sooner than another thread has start
 
 def in_slices(function: Callable[[int, int], Result], n_rows: int) -> list[Result]:
     """Call a function with the bounds of equal slices of rows, one for each thread."""
-    n_slices = count_slices(n_rows)
+    n_slices = min(n_processors(), n_rows // ROWS_PER_THREAD) if n_rows > ROWS_PER_THREAD else 1
     bounds = [n_rows * number // n_slices for number in range(n_slices + 1)]
     return in_threads(function, pairwise(bounds))
-
-
-def count_slices(n_rows: int) -> int:
-    """Return into how many slices `in_slices` cuts rows."""
-    return min(n_processors(), n_rows // ROWS_PER_THREAD) if n_rows > ROWS_PER_THREAD else 1
 
 
 def in_threads(function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> list[Result]:

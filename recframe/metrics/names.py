@@ -183,12 +183,6 @@ def _parse_parameters(label: str, name: str, given: str | None) -> dict[str, obj
     return parameters
 
 
-def list_columns(metrics: Iterable[Metric]) -> list[str]:
-    """Return the names of the columns that metrics are of, each once."""
-    of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
-    return list(dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column))
-
-
 def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
     """Return the parameters given in the order of the definition, or raise."""
     if DEFINITIONS[name].of_column:

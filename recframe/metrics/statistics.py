@@ -94,7 +94,7 @@ class RankStatistics:
         The terms are those of `positions(k)`; the weights, of `ties`, multiply those of each tie.
         """
         wide, spread = self._spread(k)
-        added = _at(terms, self.ties.above)
+        added = np.append(terms, 0.0).take(self.ties.above, mode="clip")  # 0 after the last
         added[wide] = spread.sum(terms[spread.position - 1])
         return sum_by(self.ties.user, weights * added, len(self.counts.n_ranked))
 
@@ -115,7 +115,8 @@ class RankStatistics:
     def expect_first(self, k: int | None, terms: Callable[[Array], Array]) -> Array:
         """Return the expectation of a term of the position of each user's first relevant row."""
         ties = self.first_ties
-        depth = _clip(ties.size - ties.n_relevant + 1, ties.above, k)
+        depth = ties.size - ties.n_relevant + 1
+        depth = depth if k is None else np.minimum(depth, k - ties.above)
         ties, depth = ties.take(depth > 0), depth[depth > 0]
         spread = Spread(ties.above, depth, ties.size, ties.n_relevant)
         values = np.zeros(len(self.counts.n_ranked))
@@ -152,23 +153,15 @@ class RankStatistics:
             down_to = np.append(0.0, discounts.cumsum())
             return down_to.take(self.counts.n_relevant, mode="clip")  # the last where R is more
         _, user, position, gain = self._grades
-        return sum_by(user, gain * _at(discounts, position - 1), len(self.counts.n_ranked))
+        added = gain * np.append(discounts, 0.0).take(position - 1, mode="clip")
+        return sum_by(user, added, len(self.counts.n_ranked))
 
     def _spread(self, k: int | None) -> tuple[Array, Spread]:
         """Return the ties that have several positions up to k, and these positions."""
-        depth = _clip(self.ties.size, self.ties.above, k)
+        size, above = self.ties.size, self.ties.above
+        depth = size if k is None else np.minimum(size, k - above)
         wide = np.flatnonzero(depth > 1)
-        return wide, Spread(self.ties.above[wide], depth[wide])
-
-
-def _clip(depth: Array, above: Array, k: int | None) -> Array:
-    """Return how many of the first positions of ties are up to k, 0 or less where none is."""
-    return depth if k is None else np.minimum(depth, k - above)
-
-
-def _at(terms: Array, nth: Array) -> Array:
-    """Return the nth term from 0, 0 where that is after the last."""
-    return np.append(terms, 0.0).take(nth, mode="clip")
+        return wide, Spread(above[wide], depth[wide])
 
 
 def defined(values: Array, statistics: RankStatistics, policy: Policy) -> Array:

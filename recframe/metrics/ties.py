@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recframe.kernel.counting import Counts
-from recframe.kernel.grouping import combine, number_distinct, number_members, run_sizes, run_starts
+from recframe.kernel.grouping import combine, number_members, run_starts
 from recframe.kernel.threads import Array
 
 Hits = tuple[Array, Array]  # numerator and denominator, by user
@@ -67,12 +67,12 @@ def find_ties(counts: Counts, gain: Array | None = None) -> Ties:
     """
     rows = run_starts(counts.user, counts.above)
     if gain is not None:
-        tie, _ = number_members(run_sizes(rows, len(gain)))
+        tie, _ = number_members(np.diff(rows, append=len(gain)))
         gain = (sum_by(tie, gain, len(rows)) / counts.tied[rows])[tie]
     _, _, user, above, tied, *_ = part_ties(counts, rows, is_alike=True)
     rows = run_starts(user, above)
-    size, n_relevant = tied[rows], run_sizes(rows, len(user))
-    _, n_above = number_members(run_sizes(run_starts(user), len(user)))
+    size, n_relevant = tied[rows], np.diff(rows, append=len(user))
+    _, n_above = number_members(np.diff(run_starts(user), append=len(user)))
     chance = n_relevant / size
     gain = chance if gain is None else gain[rows]
     return Ties(user[rows], above[rows], size, n_relevant, n_above[rows], chance, gain)
@@ -86,7 +86,7 @@ def part_ties(counts: Counts, rows: Array, is_alike: Array | bool) -> Counts:
     n_rows = len(counts.user)
     if len(rows) == n_rows:
         return counts
-    sizes = run_sizes(rows, n_rows)
+    sizes = np.diff(rows, append=n_rows)
     tie, nth = number_members(sizes)
     is_parted = (is_alike & (sizes == counts.tied[rows]))[tie]
     above, tied = counts.above + nth * is_parted, np.where(is_parted, 1, counts.tied)
@@ -230,8 +230,13 @@ def find_stops(counts: Counts, stop: Array, k: int | None) -> Stops:
     is_equal = np.minimum.reduceat(stop, rows) == np.maximum.reduceat(stop, rows)
     _, _, user, above, tied, *_ = part_ties(counts, rows, is_equal)
     rows = run_starts(user, above)
-    user, above, size, n_relevant = user[rows], above[rows], tied[rows], run_sizes(rows, len(stop))
-    _, nth = number_members(run_sizes(run_starts(user), len(user)))
+    user, above, size, n_relevant = (
+        user[rows],
+        above[rows],
+        tied[rows],
+        np.diff(rows, append=len(stop)),
+    )
+    _, nth = number_members(np.diff(run_starts(user), append=len(user)))
     reached = products_before(np.multiply.reduceat(1 - stop, rows), nth)
     # A row that is tied with none is where it is: all of these share a chance of 1.
     offset, n_chances = np.zeros_like(size), np.ones_like(size)
@@ -261,7 +266,8 @@ def _number_alike(size: Array, rows: Array, n_relevant: Array, stop: Array) -> t
     if len(values) > MOST_STOPS:
         return np.arange(len(size)), np.arange(len(size))
     n_equal = [np.bincount(tie[stop == value], minlength=len(size)) for value in values]
-    return number_distinct(size, *n_equal)
+    _, first, number = np.unique(combine(size, *n_equal), return_index=True, return_inverse=True)
+    return first, number
 
 
 def _stop_within(

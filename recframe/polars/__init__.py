@@ -16,7 +16,7 @@ from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.errors import RecframeError, quote
 from recframe.foreign import TruthLike
 from recframe.frames.columns import Columns, find_columns
-from recframe.frames.tables import make_of_table, plain_table
+from recframe.frames.tables import make_of_table, measure_table, plain_table
 from recframe.frames.truth import judge_frame, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
@@ -236,8 +236,11 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         return rows[made.index.to_numpy()].hstack(self._finish(added))
 
     def _per_user(self, metrics: list[Metric], *, is_single: bool = False) -> pl.DataFrame:
-        per_user: Any = super()._per_user(metrics)  # one form for one metric or several
-        return per_user_rows(per_user, self._frame.collect_schema(), self._options)
+        columns, options = self._find_columns(metrics=metrics), self._options
+        read, make = partial(read_table, self._frame), partial(measure_table, metrics=metrics)
+        # One form for one metric or several.
+        per_user = make_of_table(read, make, columns, options)
+        return per_user_rows(per_user, self._frame.collect_schema(), options)
 
     def _whole(self, per_user: Any, make_table: MakeTable) -> pl.DataFrame:
         plain = plain_table(make_table(per_user))

@@ -14,7 +14,7 @@ from recframe.foreign import NULLABLE
 from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
 from recframe.frames.ids import as_users
 from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
-from recframe.frames.names import has_role_name, is_infer, is_time
+from recframe.frames.names import find_role, is_infer, is_time
 from recframe.frames.values import OF_MEAN
 from recframe.options import Options
 
@@ -230,7 +230,7 @@ def _check_said(truth: Any, roles: Columns, options: Options) -> None:
         return
     for field in truth.schema:
         label, is_verdict = field.name, isinstance(field.dataType, RELEVANCE_TYPES)
-        is_id = has_role_name(label, "user") or has_role_name(label, "item") or is_time(label)
+        is_id = find_role(label) in ("user", "item") or is_time(label)
         if is_verdict and not is_id and label not in roles.labels:
             raise RecframeError(
                 f"truth: relevant: no column found by its name, but {quote(label)} may be it; pass "

@@ -9,7 +9,7 @@ import pytest
 
 from recframe.errors import RecframeError
 from recframe.frames import ids as module
-from recframe.frames.ids import encode, group_users, sort_ids
+from recframe.frames.ids import encode, find_users, sort_ids
 from recframe.frames.overlap import append, match
 
 # Distinct ids, in their order.
@@ -70,7 +70,7 @@ def is_cut(request, monkeypatch):
 def test_users_of_rows(kind, order):
     """Each row's user has its id, each id is there once, and the users can be sorted."""
     column, numbers = repeat(IDS[kind], order)
-    users = group_users([column])
+    users = find_users(column.to_frame(), ["user"])
 
     assert column.tolist() == users.ids.take(users.groups.codes).tolist()
     assert (column.dtype, "user") == (users.ids.dtype, users.ids.name)
@@ -90,7 +90,7 @@ def test_users_of_two_columns(kind, other, order):
     second, others = repeat(IDS[other], "shuffled")
     n_rows = min(len(first), len(second))
     columns = [first[:n_rows], second[:n_rows].rename("other")]
-    users = group_users(columns)
+    users = find_users(pd.concat(columns, axis=1), ["user", "other"])
     pairs = list(zip(number[:n_rows].tolist(), others[:n_rows].tolist(), strict=True))
     expected = [
         (IDS[kind].tolist()[own], IDS[other].tolist()[beside]) for own, beside in sorted(set(pairs))
@@ -112,9 +112,7 @@ def test_ids_as_codes(kind, order):
     code_of = dict(zip(numbers.tolist(), found.codes.tolist(), strict=True))
 
     assert column.tolist() == used.ids.take(used.codes).tolist()
-    pd.testing.assert_index_equal(
-        pd.Index(column), found.take(np.arange(len(column))), check_names=False
-    )
+    pd.testing.assert_index_equal(pd.Index(column), found.restore(found.codes), check_names=False)
     assert [code_of[number] for number in numbers] == found.codes.tolist()
     assert sorted(range(len(IDS[kind]))) == sorted(set(used.codes.tolist()))
     assert set(IDS[kind]) == set(found.distinct())
