@@ -38,12 +38,12 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.options import (
     DEFAULTS,
     INFER,
-    Absent,
     Duplicates,
     Gain,
     Missing,
     OptionArguments,
     Options,
+    Population,
     Short,
     Ties,
     Unjudged,
@@ -77,7 +77,7 @@ def evaluate(
     truth: TruthLike | None = None,
     truth_user: Hashable | list[Hashable] = INFER,
     truth_item: Hashable = INFER,
-    absent: Absent = "zero",
+    population: Population = "raise",
     exclude: TruthLike | None = None,
     unjudged: Unjudged = "nonrelevant",
     memory: int | str = MEMORY,
@@ -170,11 +170,15 @@ def evaluate(
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
         else looks for the names above; of several user columns truth must have each, or be given
         as many by a list. Ids are compared by value, whatever their dtypes.
-    absent : {"zero", "drop"}, default "zero"
-        A user of truth without a row, or without a score in a score column. "zero": an empty list,
-        whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision,
-        dcg, rbp, err, judged and means of a column).
-        "drop": without a row left out, without a score NaN.
+    population : {"raise", "both", "truth", "rows", "all"}, default "raise"
+        With `truth`: which users the table has where those of the two sides differ. "raise":
+        refuse, with the counts of both sides. "truth": the users of truth; one without a row has
+        an empty list, whatever `short` says: every metric is 0, or `zero_division` where R = 0
+        (but precision, dcg, rbp, err, judged and means of a column). "both": users that both
+        sides have. "rows": users of the frame, with R = 0 where truth has nothing. "all": users
+        of either side. A user of the frame has a row left after `exclude`, ``missing="drop"`` and
+        ``unjudged="drop"``; a user of truth has any row there, relevant or not. All score columns
+        share one population: a user whom one of them leaves unranked has an empty list in it.
     exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, as those seen in training, or a query's own
         document; or a file of them, read whole. Their rows leave the frame before anything
@@ -186,8 +190,8 @@ def evaluate(
     unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
         A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and
         not relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
-        condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user of truth of whom no
-        row is left is `absent`. It needs truth.
+        condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user without a row left
+        is one of truth alone. It needs truth.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
         the rows held at a time, beside the libraries, the result, truth, exclude, a page of each

@@ -23,7 +23,7 @@ Ties = Literal["expected", "first", "last", "best", "worst", "item"]
 Short = Literal["raise", "pad", "shrink", "nan"]
 Missing = Literal["raise", "unranked", "drop"]
 Duplicates = Literal["raise", "max", "first", "keep"]
-Absent = Literal["zero", "drop"]
+Population = Literal["raise", "both", "truth", "rows", "all"]
 Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential"]
 
@@ -102,7 +102,12 @@ class Options:
         INFER, "label or list of labels", "column of users in truth, as many as of the frame"
     )
     truth_item: Hashable = _option(INFER, "label", "column of items in truth")
-    absent: Absent = _option("zero", Absent, "users of truth without a row: score 0, leave out")
+    population: Population = _option(
+        "raise",
+        Population,
+        "whom the table has where users differ from those of truth: refuse, those with rows in "
+        "both, those of truth (without rows an empty list), those of the frame, those of either",
+    )
     exclude: TruthLike | None = _option(
         None,
         "DataFrame, Arrow table or path",
@@ -206,7 +211,7 @@ class OptionArguments(TypedDict, total=False):
     truth: TruthLike | None
     truth_user: Hashable | list[Hashable]
     truth_item: Hashable
-    absent: Absent
+    population: Population
     exclude: TruthLike | None
     unjudged: Unjudged
 

@@ -119,7 +119,7 @@ def test_truth(frame, negated):
     items = {"item": range(len(frame))}
     truth = frame.assign(**items).loc[::7, ["user", "item"]]
     frame, negated = (rows.drop(columns="relevant").assign(**items) for rows in (frame, negated))
-    options = {"truth": truth, "short": "pad"}
+    options = {"population": "all", "truth": truth, "short": "pad"}
 
     pd.testing.assert_frame_equal(
         negated.rec(**options).evaluate(METRICS), frame.rec(**options, **MIXED).evaluate(METRICS)

@@ -117,7 +117,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         if arguments.exclude is not None:
             with naming("exclude"):
                 files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
-        options = Options(**{**given, **files})
+        options = Options(**{**given, **files, "population": "truth"})
         excluded = read_excluded(COLUMNS, options)
         judgments = read_judgments(COLUMNS, options)
         is_complete, is_condensed = arguments.complete, options.is_condensed

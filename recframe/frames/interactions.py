@@ -154,6 +154,13 @@ class Interactions(NamedTuple):
             pairs=None,
         )
 
+    def keep_users(self, are_kept: Array) -> Interactions:
+        """Return interactions of some of their users, without the rows of the others."""
+        ids, groups, _ = self.users
+        users = Users(ids[are_kept], groups.keep(are_kept))
+        kept = self.take(np.flatnonzero(are_kept[groups.codes]))
+        return kept._replace(users=users, n_unlisted=self.n_unlisted[are_kept], folded=None)
+
     def find_rows(self) -> tuple[Array, Array]:
         """Return the positions in the frame of the rows read, and where each is among these.
 

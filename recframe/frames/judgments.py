@@ -60,6 +60,12 @@ class Matches(NamedTuple):
     pair: Array
     row: Array
 
+    def are_known(self, n_users: int) -> Array:
+        """Return which users of the frame have a pair."""
+        is_known = np.zeros(n_users, bool)
+        is_known[self.user[self.user >= 0]] = True
+        return is_known
+
     def are_listed(self) -> Array:
         """Return which pairs some row has."""
         is_listed = np.zeros(len(self.user), bool)
@@ -89,9 +95,9 @@ def note_matches(
     find_column: Callable[[], pd.Series],
 ) -> None:
     """Take note of what pairs and a part of a frame, of these users and items, have in common."""
-    is_listed = np.zeros(len(pairs.users.ids), bool)
-    is_listed[pairs.users.groups.codes[matches.user >= 0]] = True
-    overlap.note_users(users, is_listed)
+    position = np.full(len(pairs.users.ids), -1)
+    position[pairs.users.groups.codes] = matches.user
+    overlap.note_users(users, position)
     if not overlap.items.are_common:
         # As a rule some pair is found, and items need not be looked at by themselves.
         are_found = len(matches.row) > 0

@@ -29,8 +29,7 @@ from recframe.options import Options
 
 def policy_of(options: Options) -> Policy:
     """Return what the metrics need to know of the options."""
-    absent = options.absent if options.has_truth else None
-    return Policy(options.short, float(options.zero_division), absent, options.gain)
+    return Policy(options.short, float(options.zero_division), options.has_truth, options.gain)
 
 
 def measure_table(

@@ -246,7 +246,9 @@ def test_empty_lists():
         short: frame.rec(missing="unranked", short=short).evaluate("mean(price)@4")
         for short in ("pad", "shrink", "nan")
     }
-    absent = frame.rec(truth=truth, missing="unranked", short="pad").evaluate("mean(price)@2")
+    absent = frame.rec(population="all", truth=truth, missing="unranked", short="pad").evaluate(
+        "mean(price)@2"
+    )
 
     assert [1.5, 0.0] == means["pad"].iloc[:, 0].tolist()
     np.testing.assert_array_equal([3.0, math.nan], means["shrink"].iloc[:, 0])

@@ -92,18 +92,20 @@ def test_row_order_changes_nothing(ties):
     """Gains that are no binary fractions are added up in an order that the values decide."""
     recs, truth = graded()
     options = OPTIONS | {"ties": ties}
-    expected = recframe.evaluate(recs, LABELS, truth=truth, **options)
+    expected = recframe.evaluate(recs, LABELS, population="all", truth=truth, **options)
     for seed in range(5):
         shuffled = [frame.sample(frac=1, random_state=seed) for frame in (recs, truth)]
-        actual = recframe.evaluate(shuffled[0], LABELS, truth=shuffled[1], **options)
+        actual = recframe.evaluate(
+            shuffled[0], LABELS, population="all", truth=shuffled[1], **options
+        )
         pd.testing.assert_frame_equal(expected, actual, check_exact=True)
 
 
-@pytest.mark.parametrize(("gain", "absent"), [("linear", "drop"), ("exponential", "zero")])
-def test_every_door_gives_the_same(gain, absent, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("gain", "population"), [("linear", "rows"), ("exponential", "all")])
+def test_every_door_gives_the_same(gain, population, tmp_path, monkeypatch):
     """Threads, files in any memory, and Dask: the same bits, with truth that is not listed."""
     recs, truth = graded()
-    options = OPTIONS | {"gain": gain, "absent": absent, "truth": truth}
+    options = OPTIONS | {"gain": gain, "population": population, "truth": truth}
     expected = recframe.evaluate(recs, LABELS, **options)
     recs.to_parquet(tmp_path / "run.parquet", row_group_size=50)
     for memory in (1, "1GiB"):
@@ -136,7 +138,7 @@ def test_what_is_not_listed_is_in_the_ideal():
     """A graded item of truth that no list has lowers nDCG by its own grade, not by 1."""
     recs = pd.DataFrame({"user": [1], "item": ["a"], "score": [1.0]})
     truth = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "relevance": [1, 4, 2]})
-    found = recs.rec(truth=truth, min_relevance=1).ndcg()["score"]
+    found = recs.rec(population="all", truth=truth, min_relevance=1).ndcg()["score"]
 
     assert {1: pytest.approx(1 / (4 + 1 / math.log2(3))), 2: 0.0} == found.to_dict()
 
