@@ -138,8 +138,9 @@ def evaluate(
         followed, none relevant; the same, but min(k, n) for k in the denominators of precision
         and f1; NaN for that user and metric.
     missing : {"raise", "unranked", "drop"}, default "raise"
-        A null score: an error; the row is not ranked, but counted in R; rows with a null in any
-        column used are removed, for all scores alike.
+        A null score, or one of -inf, which masks the row (inf where the lowest is best): an
+        error; the row is not ranked, but counted in R; rows with a null in any column used are
+        removed, for all scores alike.
     duplicates : {"raise", "max", "first", "keep"}, default "raise"
         Rows that repeat the user and item of another, where the frame has an item column: an
         error; one row for the pair, in place of the first, with the best of its scores in each
@@ -157,8 +158,8 @@ def evaluate(
         What a relevant row adds to nDCG and dcg where `min_relevance` is given: its relevance, or
         2^relevance - 1. Without `min_relevance` it adds 1.
     min_score : float, default None
-        Rows below it are not recommended: not ranked, their relevance counts in R. Not with
-        `ascending` True.
+        Rows below it are not recommended: not ranked, their relevance counts in R. -inf ranks all
+        rows, those of -inf last. Not with `ascending` True.
     truth : DataFrame, Arrow table or path, default None
         The relevant items of every user, each pair of user and item once; or a file of
         them, read whole. A row is relevant where its pair is in truth, and R counts the items of

@@ -71,8 +71,9 @@ class Options:
     missing: Missing = _option(
         "raise",
         Missing,
-        "a null score: refuse, leave the row out of the ranking but count its relevance, remove "
-        "rows with a null in any column used",
+        "a null score, or one of -inf (inf where the lowest is best), which masks its row: refuse, "
+        "leave the row out of the ranking but count its relevance, remove rows with a null in any "
+        "column used",
     )
     duplicates: Duplicates = _option(
         "raise",
@@ -90,7 +91,9 @@ class Options:
         "what a row adds to nDCG under `min_relevance`: its relevance, 2^relevance - 1",
     )
     min_score: float | None = _option(
-        None, "float", "rows below it are not recommended, but count among the relevant"
+        None,
+        "float",
+        "rows below it are not recommended, but count among the relevant; -inf ranks all",
     )
     truth: TruthLike | None = _option(
         None,

@@ -58,7 +58,7 @@ def of_command_line(frame, metrics, options, folder):
         if isinstance(value, pd.DataFrame):
             value.to_parquet(folder / f"{name}.parquet", index=False)
             value = folder / f"{name}.parquet"
-        words += [f"--{name.replace('_', '-')}", str(value)]
+        words.append(f"--{name.replace('_', '-')}={value}")
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
         status = main([*words, "--per-user", str(folder / "users.csv")])

@@ -12,11 +12,12 @@ import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.errors import as_text, shorten
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import as_labels
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
+from recframe.frames.values import find_missing
 from recframe.kernel.counting import count_ties
 from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
@@ -274,9 +275,11 @@ def _count_ranking(
     n_relevant = rankings.groups.count(interactions.relevant) + interactions.n_unlisted
     n_ranked = pd.Series(rankings.n_ranked)
     is_judged = interactions.is_judged
+    column = get_column(interactions.frame, score)
+    is_low_best = interactions.columns.ascending[interactions.columns.scores.index(score)]
     numbers = {
         **common,
-        NULL_SCORES: _count_nulls(interactions.frame, [score]),
+        NULL_SCORES: find_missing(column, options, is_low_best).sum(),
         "users": len(n_ranked),
         NO_RELEVANT: (n_relevant == 0).sum() if is_judged else np.nan,
         "shortest ranking": n_ranked.min(),

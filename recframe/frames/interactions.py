@@ -25,6 +25,7 @@ from recframe.frames.kinds import rank_as_text
 from recframe.frames.values import (
     Gains,
     Scores,
+    find_missing,
     find_nulls,
     has_nulls,
     read_gains,
@@ -197,16 +198,18 @@ def read_interactions(
     drops, averages = options.missing == "drop", [label for _, label in columns.averaged]
     reads_items = options.has_truth or options.duplicates != "keep"
     complete = [*columns.users, columns.relevant] if drops or lenient else []
+    directions, missing = list(zip(columns.scores, columns.ascending, strict=True)), list[Array]()
     if drops:
-        complete += [*columns.scores, columns.item if reads_items else None, *averages]
-    rows = complete_rows(frame, complete)
+        complete += [columns.item if reads_items else None, *averages]
+        missing = [find_missing(get_column(frame, one), options, low) for one, low in directions]
+    rows = complete_rows(frame, complete, missing)
     users = find_users(frame, columns.users, rows)
     relevant, grades = None, None
     if columns.relevant is not None:
         with suppress(RecframeError) if lenient else nullcontext():
             relevant, grades = read_relevance(get_column(frame, columns.relevant, rows), options)
     scores: Scores = {}
-    for label, is_low_best in zip(columns.scores, columns.ascending, strict=True):
+    for label, is_low_best in directions:
         scores[label] = read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
     averaged = [read_values(get_column(frame, label, rows), scores, options) for label in averages]
     items = None
@@ -285,10 +288,14 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
     return best.take(first)
 
 
-def complete_rows(frame: pd.DataFrame, labels: Iterable[Hashable | None]) -> Array | None:
-    """Return the rows in which no column of these labels is null, None where all are such."""
+def complete_rows(
+    frame: pd.DataFrame, labels: Iterable[Hashable | None], missing: Iterable[Array] = ()
+) -> Array | None:
+    """Return the rows in which no column of these labels is null, None where all are such.
+
+    Those that are `missing` for another reason are left out too.
+    """
     columns = [get_column(frame, label) for label in labels if label is not None]
-    columns = [column for column in columns if has_nulls(column)]
-    if not columns:
-        return None
-    return np.flatnonzero(~np.any([find_nulls(column) for column in columns], axis=0))
+    flags = [find_nulls(column) for column in columns if has_nulls(column)]
+    flags += [rows for rows in missing if rows.any()]
+    return np.flatnonzero(~np.any(flags, axis=0)) if flags else None

@@ -97,16 +97,21 @@ def read_scores(
     Where the lowest score is the best, the values are turned round.
     """
     is_ranked = None
-    if has_nulls(score):
-        nulls = find_nulls(score)
+    missing = find_missing(score, options, is_low_best)
+    if missing.any():
         if options.missing == "raise" and not lenient:
+            nulls, what = find_nulls(score), "null"
+            if not nulls.any():
+                nulls, what = missing, "inf" if is_low_best else "-inf"
             remedy = (
                 f"pass {option('missing', 'unranked')} to leave them out of this ranking only (as "
                 f"where lists of models differ), or {option('missing', 'drop')} to remove these "
                 "rows, for every score"
             )
-            raise null_error(f"score={quote(score.name)}:", nulls, remedy)
-        is_ranked = ~nulls
+            if what == "-inf":
+                remedy += f"; {option('min_score', -math.inf)} ranks them last"
+            raise null_error(f"score={quote(score.name)}:", nulls, remedy, what)
+        is_ranked = ~missing
         present = _numbers(score[is_ranked], "score")
         values = np.zeros(len(score), present.dtype)
         values[is_ranked] = present
@@ -222,10 +227,32 @@ def find_nulls(column: pd.Series) -> Array:
     return nulls
 
 
-def null_error(what: str, nulls: Array, remedy: str = REMOVE_ROWS) -> RecframeError:
-    """Return the refusal of nulls in a column."""
+def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array:
+    """Return which scores are null, or mask their rows: the infinite one that no other is below.
+
+    Where `min_score` says which rows are recommended, none does.
+    """
+    dtype = score.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub":
+        return np.zeros(len(score), bool)
+    missing = find_nulls(score)
+    if options.min_score is not None:
+        return missing
+    if dtype.kind == "f" or (is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS):
+        present = score if not missing.any() else score[~missing]
+        masks = (present == (math.inf if is_low_best else -math.inf)).to_numpy(bool)
+        if masks.any():
+            missing = missing.copy()
+            missing[~missing] = masks
+    return missing
+
+
+def null_error(
+    what: str, nulls: Array, remedy: str = REMOVE_ROWS, found: str = "null"
+) -> RecframeError:
+    """Return the refusal of nulls in a column, or of what is taken for one."""
     return RecframeError(
-        f"{what} must not be null, found {int(nulls.sum())} null of {len(nulls)} rows "
+        f"{what} must not be {found}, found {int(nulls.sum())} {found} of {len(nulls)} rows "
         f"(the first in row {int(nulls.argmax())}); {remedy}"
     )
 

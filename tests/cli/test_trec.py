@@ -114,7 +114,7 @@ def test_json_has_the_conventions(capsys):
 
     assert {
         **{"ties": "item", "short": "pad", "zero_division": 0.0, "min_relevance": 2},
-        **{"unjudged": "nonrelevant", "complete": True},
+        **{"min_score": "-inf", "unjudged": "nonrelevant", "complete": True},
     } == document["options"]
     assert {
         "dense.run": {"unjudged_queries": 1, "unranked_queries": 2, "unjudged_documents": 3}

@@ -176,7 +176,7 @@ def test_grades_stay_with_their_rows():
 
 @pytest.mark.parametrize(
     ("scores", "dtype"),
-    [([-(2**63), 0, 2**63 - 1], "int64"), ([0, 3, 255], "uint8"), ([-np.inf, -0.5, 7], "float32")],
+    [([-(2**63), 0, 2**63 - 1], "int64"), ([0, 3, 255], "uint8"), ([-3e38, -0.5, 7], "float32")],
 )
 def test_the_lowest_score_first(scores, dtype):
     """Turned round, the scores of every type keep their order."""
