@@ -25,7 +25,7 @@ Missing = Literal["raise", "unranked", "drop"]
 Duplicates = Literal["raise", "max", "first", "keep"]
 Population = Literal["raise", "both", "truth", "rows", "all"]
 Unjudged = Literal["nonrelevant", "drop"]
-Gain = Literal["linear", "exponential"]
+Gain = Literal["linear", "exponential", "binary"]
 
 INFER = "infer"
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
@@ -88,7 +88,8 @@ class Options:
     gain: Gain = _option(
         "linear",
         Gain,
-        "what a row adds to nDCG under `min_relevance`: its relevance, 2^relevance - 1",
+        "what a row adds to nDCG, DCG and ERR under `min_relevance`: its relevance, whatever that "
+        "threshold is, 2^relevance - 1, or 1 from the threshold on",
     )
     min_score: float | None = _option(
         None,

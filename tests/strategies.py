@@ -153,7 +153,7 @@ def options(*, has_items=False, **fixed):
         "zero_division": st.sampled_from([math.nan, 0.0, 1.0]),
         "min_relevance": st.sampled_from([None, 1, 2.0]),
         "min_score": st.sampled_from([None, 0, 1.0]),
-        "gain": st.sampled_from(["linear", "exponential"]),
+        "gain": st.sampled_from(["linear", "exponential", "binary"]),
         "ascending": st.sampled_from([None, False, True]),
     }
     drawn = st.fixed_dictionaries(choices | {name: st.just(value) for name, value in fixed.items()})

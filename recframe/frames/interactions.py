@@ -74,7 +74,7 @@ class Interactions(NamedTuple):
     is_judged : bool
         Whether it is known which rows are relevant; where not, none is.
     find_gains : callable, default None
-        Returns what the rows and those items add to nDCG; None: 1 each.
+        Returns what the rows, and items without one, add to nDCG; None: 1 where relevant.
     n_repeated : int, default 0
         How many rows of the frame repeat the user and item of one before, as far as looked for.
     folded : Folded, default None
@@ -216,8 +216,8 @@ def read_interactions(
     if columns.item is not None and (reads_items or lenient):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
     find_gains = None
-    if relevant is not None and grades is not None:
-        find_gains = partial(read_gains, grades, relevant, columns.relevant, options.gain)
+    if grades is not None and options.gain != "binary":
+        find_gains = partial(read_gains, grades, columns.relevant, options.gain)
     n_rows = len(frame) if rows is None else len(rows)
     interactions = Interactions(
         frame,
@@ -281,9 +281,7 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
             label: fold_scores(*values, repeats) for label, values in interactions.scores.items()
         },
         averaged=tuple(fold_values(values, repeats, label) for values, label in averaged),
-        find_gains=None
-        if find_gains is None
-        else partial(fold_gains, find_gains, interactions.relevant, repeats),
+        find_gains=None if find_gains is None else partial(fold_gains, find_gains, repeats),
     )
     return best.take(first)
 

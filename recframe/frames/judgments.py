@@ -108,8 +108,8 @@ def note_matches(
 class Judgments(NamedTuple):
     """Truth: distinct pairs of a user and an item, and whether each is relevant.
 
-    `find_gains` returns what relevant items add to nDCG (None: 1 each), `find_grades` the relevance
-    of each pair, as truth has it (None: every pair is relevant).
+    `find_gains` returns what pairs add to nDCG (None: 1 where relevant), `find_grades` the
+    relevance of each pair, as truth has it (None: every pair is relevant).
     """
 
     pairs: Pairs

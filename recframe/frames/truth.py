@@ -175,9 +175,10 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     def match_gains() -> Gains:
         with naming("truth"):
             of_pairs = find_gains().gain  # type: ignore[misc]  # only where there are some
-        gain = np.zeros(n_rows)
+        gain = np.zeros(n_rows, of_pairs.dtype)
         gain[matches.row] = of_pairs[matches.pair]
-        return Gains(gain, matches.user[unlisted], of_pairs[unlisted])
+        gaining = is_unlisted & (of_pairs > 0)
+        return Gains(gain, matches.user[gaining], of_pairs[gaining])
 
     return interactions._replace(
         relevant=relevant,

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, option, option_with, quote, spell
+from recframe.errors import RecframeError, option, option_with, quote
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -27,9 +27,9 @@ Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
 
 
 class Gains(NamedTuple):
-    """The gain of each row, which is never looked at of one that is not relevant.
+    """The gain of each row, 0 or more.
 
-    `user` and `unlisted` are the users of relevant items that have no row, and their gains.
+    `user` and `unlisted` are the users of items with a gain that have no row, and their gains.
     """
 
     gain: Array
@@ -62,30 +62,23 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
 
 
-def read_gains(grades: Array, relevant: Array, label: Hashable, gain: str) -> Gains:
-    """Return the gains of rows, or raise where a relevant one has a grade that cannot be counted.
-
-    The grades of rows that are not relevant mean nothing.
-    """
+def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:
+    """Return the gains of rows, none where grades are below 0, or raise for one too large."""
+    if grades.dtype.kind == "b":
+        grades = grades.view(np.uint8)
     if grades.dtype == np.float16:  # in which gains do not add up, nor hold the limit
         grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
-    if grades.min(initial=0) < 0 or grades.max(initial=0) > limit:
-        low, high = (float(of(grades[relevant], initial=0)) for of in (np.min, np.max))
-        required = f"relevant={quote(label)}: metrics of grades need relevance of"
-        if low < 0:
-            raise RecframeError(
-                f"{required} 0 or more, found {low:g} in a relevant row; "
-                f"pass {spell('a min_relevance= of 0 or more', '--min-relevance of 0 or more')}"
-            )
-        if high > limit:
-            remedy = f"; pass {option('gain', 'linear')}" if gain == "exponential" else ""
-            found = f"under gain={gain!r}, found {high:g}"
-            raise RecframeError(f"{required} at most {limit:.3g} {found}{remedy}")
+    if (high := grades.max(initial=0)) > limit:
+        remedy = f"; pass {option('gain', 'linear')}" if gain == "exponential" else ""
+        raise RecframeError(
+            f"relevant={quote(label)}: metrics of grades need relevance of at most {limit:.3g} "
+            f"under gain={gain!r}, found {high:g}{remedy}"
+        )
+    if grades.min(initial=0) < 0:
+        grades = np.maximum(grades, 0)
     if gain == "exponential":
-        gains = np.zeros(len(grades))
-        gains[relevant] = np.exp2(grades[relevant].astype(np.float64)) - 1
-        grades = gains
+        grades = np.exp2(grades.astype(np.float64)) - 1
     return Gains(grades, np.empty(0, np.int64), np.empty(0))
 
 
