@@ -66,7 +66,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         Return the frame with the relevance that truth gives, and the items it does not list.
 
         First come the rows of the frame, then the relevant items of truth that have none, with null
-        scores: those of users without a row too, unless ``absent="drop"``. So
+        scores: those of users without a row too, unless `population` leaves them out. So
         ``judged.rec(missing="unranked", short="pad")`` evaluates to what ``truth=`` does. Grades
         are not kept.
 
@@ -127,8 +127,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
             return make_of_table(lambda _: self._frame, make, columns, options)
         return make(read_judged(self._read(), columns, options), options)
 
-    def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
-        options = self._options
+    def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
         judge = open_judge(columns, options)
         frame = open_candidates(columns, options, judge).among(self._read(columns), is_all=True)
         rows = read_interactions(frame, columns, options, lenient=True)

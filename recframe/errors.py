@@ -65,7 +65,7 @@ def spell_flags(options: Mapping[str, object]) -> str:
                 flags.append(f"--{flag}" if value else f"--no-{flag}")
             else:
                 shown = "..." if value is ... else shlex.quote(as_text(value))
-                flags.append(f"--{flag} {shown}")
+                flags.append(f"--{flag}{'=' if shown.startswith('-') else ' '}{shown}")
     return " ".join(flags)
 
 

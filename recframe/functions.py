@@ -38,12 +38,12 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.options import (
     DEFAULTS,
     INFER,
-    Absent,
     Duplicates,
     Gain,
     Missing,
     OptionArguments,
     Options,
+    Population,
     Short,
     Ties,
     Unjudged,
@@ -77,7 +77,7 @@ def evaluate(
     truth: TruthLike | None = None,
     truth_user: Hashable | list[Hashable] = INFER,
     truth_item: Hashable = INFER,
-    absent: Absent = "zero",
+    population: Population = "raise",
     exclude: TruthLike | None = None,
     unjudged: Unjudged = "nonrelevant",
     memory: int | str = MEMORY,
@@ -138,8 +138,9 @@ def evaluate(
         followed, none relevant; the same, but min(k, n) for k in the denominators of precision
         and f1; NaN for that user and metric.
     missing : {"raise", "unranked", "drop"}, default "raise"
-        A null score: an error; the row is not ranked, but counted in R; rows with a null in any
-        column used are removed, for all scores alike.
+        A null score, or one of -inf, which masks the row (inf where the lowest is best): an
+        error; the row is not ranked, but counted in R; rows with a null in any column used are
+        removed, for all scores alike.
     duplicates : {"raise", "max", "first", "keep"}, default "raise"
         Rows that repeat the user and item of another, where the frame has an item column: an
         error; one row for the pair, in place of the first, with the best of its scores in each
@@ -157,8 +158,8 @@ def evaluate(
         What a relevant row adds to nDCG and dcg where `min_relevance` is given: its relevance, or
         2^relevance - 1. Without `min_relevance` it adds 1.
     min_score : float, default None
-        Rows below it are not recommended: not ranked, their relevance counts in R. Not with
-        `ascending` True.
+        Rows below it are not recommended: not ranked, their relevance counts in R. -inf ranks all
+        rows, those of -inf last. Not with `ascending` True.
     truth : DataFrame, Arrow table or path, default None
         The relevant items of every user, each pair of user and item once; or a file of
         them, read whole. A row is relevant where its pair is in truth, and R counts the items of
@@ -170,11 +171,15 @@ def evaluate(
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
         else looks for the names above; of several user columns truth must have each, or be given
         as many by a list. Ids are compared by value, whatever their dtypes.
-    absent : {"zero", "drop"}, default "zero"
-        A user of truth without a row, or without a score in a score column. "zero": an empty list,
-        whatever `short` says: every metric is 0, or `zero_division` where R = 0 (but precision,
-        dcg, rbp, err, judged and means of a column).
-        "drop": without a row left out, without a score NaN.
+    population : {"raise", "both", "truth", "rows", "all"}, default "raise"
+        With `truth`: which users the table has where those of the two sides differ. "raise":
+        refuse, with the counts of both sides. "truth": the users of truth; one without a row has
+        an empty list, whatever `short` says: every metric is 0, or `zero_division` where R = 0
+        (but precision, dcg, rbp, err, judged and means of a column). "both": users that both
+        sides have. "rows": users of the frame, with R = 0 where truth has nothing. "all": users
+        of either side. A user of the frame has a row left after `exclude`, ``missing="drop"`` and
+        ``unjudged="drop"``; a user of truth has any row there, relevant or not. All score columns
+        share one population: a user whom one of them leaves unranked has an empty list in it.
     exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, as those seen in training, or a query's own
         document; or a file of them, read whole. Their rows leave the frame before anything
@@ -186,8 +191,8 @@ def evaluate(
     unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
         A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and
         not relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
-        condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user of truth of whom no
-        row is left is `absent`. It needs truth.
+        condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user without a row left
+        is one of truth alone. It needs truth.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
         the rows held at a time, beside the libraries, the result, truth, exclude, a page of each

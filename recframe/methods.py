@@ -5,6 +5,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial, update_wrapper
 from types import FunctionType
 from typing import (
@@ -238,7 +239,7 @@ class RankingMethods(ABC, Generic[Table]):
         return self._whole(per_user, lambda table: make_table(mean_table(table)))
 
     @abstractmethod
-    def _describe(self, columns: Columns, k: int) -> Table:
+    def _describe(self, columns: Columns, k: int, options: Options) -> Table:
         """Return the description that the figures of the rows add up to."""
 
     @abstractmethod
@@ -632,7 +633,10 @@ class RankingMethods(ABC, Generic[Table]):
           0.5 in the best (option ties)
         """
         k = check_k(k)
-        return self._describe(self._find_columns(with_item=True), k)
+        options = self._options
+        if options.population == "raise":  # which the figures are to tell about
+            options = replace(options, population="all")
+        return self._describe(self._find_columns(with_item=True), k, options)
 
     def catalogue(self, k: int = 10, items: Any = None) -> Table:
         """

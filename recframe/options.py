@@ -23,9 +23,9 @@ Ties = Literal["expected", "first", "last", "best", "worst", "item"]
 Short = Literal["raise", "pad", "shrink", "nan"]
 Missing = Literal["raise", "unranked", "drop"]
 Duplicates = Literal["raise", "max", "first", "keep"]
-Absent = Literal["zero", "drop"]
+Population = Literal["raise", "both", "truth", "rows", "all"]
 Unjudged = Literal["nonrelevant", "drop"]
-Gain = Literal["linear", "exponential"]
+Gain = Literal["linear", "exponential", "binary"]
 
 INFER = "infer"
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
@@ -71,8 +71,9 @@ class Options:
     missing: Missing = _option(
         "raise",
         Missing,
-        "a null score: refuse, leave the row out of the ranking but count its relevance, remove "
-        "rows with a null in any column used",
+        "a null score, or one of -inf (inf where the lowest is best), which masks its row: refuse, "
+        "leave the row out of the ranking but count its relevance, remove rows with a null in any "
+        "column used",
     )
     duplicates: Duplicates = _option(
         "raise",
@@ -87,10 +88,13 @@ class Options:
     gain: Gain = _option(
         "linear",
         Gain,
-        "what a row adds to nDCG under `min_relevance`: its relevance, 2^relevance - 1",
+        "what a row adds to nDCG, DCG and ERR under `min_relevance`: its relevance, whatever that "
+        "threshold is, 2^relevance - 1, or 1 from the threshold on",
     )
     min_score: float | None = _option(
-        None, "float", "rows below it are not recommended, but count among the relevant"
+        None,
+        "float",
+        "rows below it are not recommended, but count among the relevant; -inf ranks all",
     )
     truth: TruthLike | None = _option(
         None,
@@ -102,7 +106,12 @@ class Options:
         INFER, "label or list of labels", "column of users in truth, as many as of the frame"
     )
     truth_item: Hashable = _option(INFER, "label", "column of items in truth")
-    absent: Absent = _option("zero", Absent, "users of truth without a row: score 0, leave out")
+    population: Population = _option(
+        "raise",
+        Population,
+        "whom the table has where users differ from those of truth: refuse, those with rows in "
+        "both, those of truth (without rows an empty list), those of the frame, those of either",
+    )
     exclude: TruthLike | None = _option(
         None,
         "DataFrame, Arrow table or path",
@@ -210,7 +219,7 @@ class OptionArguments(TypedDict, total=False):
     truth: TruthLike | None
     truth_user: Hashable | list[Hashable]
     truth_item: Hashable
-    absent: Absent
+    population: Population
     exclude: TruthLike | None
     unjudged: Unjudged
 

@@ -22,7 +22,14 @@ from recframe.frames.judgments import (
     read_excluded,
     read_judgments,
 )
-from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, find_items
+from recframe.frames.overlap import (
+    N_EXAMPLES,
+    Items,
+    Overlap,
+    UserCounts,
+    add_counts,
+    find_items,
+)
 from recframe.frames.truth import Judge
 from recframe.methods import Make
 from recframe.options import Options
@@ -54,6 +61,7 @@ class PartitionResult(NamedTuple):
     users: "pd.Index[Any]"
     common: list[Common]
     items: Items = Items(False)
+    counts: UserCounts | None = None  # where truth is that of its users, which must be the same
 
 
 class Lookups(NamedTuple):
@@ -103,13 +111,16 @@ def make_partition(
     except RepeatedPairError as error:
         raise RepeatedPairError(f"{error.found}; {advise_blindly(others)}") from error
     is_all, items, users = columns.user is None, Items(False), interactions.users.ids
+    counts = None
     if judge is not None:
         interactions = judge.judge(interactions, is_all=is_all, adds_absent=is_apart)
         # Condensed rows have lost what is not common.
         overlaps += [judge.overlap] if is_apart and not options.is_condensed else []
         items = judge.overlap.items
+        if is_apart and options.population == "raise":
+            counts = judge.overlap.count_users()
     common = [] if is_all else list(map(_find_common, overlaps))
-    return PartitionResult(make(interactions, options), users, common, items)
+    return PartitionResult(make(interactions, options), users, common, items, counts)
 
 
 def count_partition(
@@ -150,7 +161,7 @@ def check_partitions(
             f"partitioned=True: {n_users} users in all, but the partitions have {len(users)} "
             "together; leave partitioned=True out to have them brought together"
         )
-    check_common([common for part in parts for common in part.common])
+    check_common(parts)
     if lookups.judgments is None:
         return None
     judge = Judge(lookups.judgments, options)
@@ -159,10 +170,13 @@ def check_partitions(
     return judge
 
 
-def check_common(commons: Sequence[Common]) -> None:
-    """Raise where all partitions have no user, or no item, in common with truth or exclude."""
+def check_common(results: Sequence[PartitionResult]) -> None:
+    """Raise where all partitions have no user, or no item, in common with truth or exclude.
+
+    Raise too where their users are not those of truth, as far as these must be the same.
+    """
     for other in ("truth", "exclude"):
-        parts = [common for common in commons if common.other == other]
+        parts = [one for result in results for one in result.common if one.other == other]
         if not parts:
             continue
         users, other_users = (
@@ -186,10 +200,13 @@ def check_common(commons: Sequence[Common]) -> None:
         others = encode(other_items, "item")
         items = Items(True) if are_items else find_items(examples, others, other)
         overlap = Overlap(other_users, others, other)
-        overlap.note(users, [items], np.full(len(other_users), are_users))
+        position = np.full(len(other_users), 0 if are_users else -1)
+        overlap.note(users, [items], position)
         if any(N_USERS in (len(part.users), len(part.other_users)) for part in parts):
-            overlap.note(users[:1], [], overlap.is_listed)  # there may be others
+            overlap.note(users[:1], [], position)  # there may be others
         overlap.check()
+    if counts := [result.counts for result in results if result.counts is not None]:
+        add_counts(counts).check()
 
 
 def _leave_candidates(

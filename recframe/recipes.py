@@ -64,13 +64,14 @@ Decided: as above; a user or item that the model does not know has a null predic
     0       0       33
     1       0        0
     2       0       18
-    >>> recframe.from_lists(recs).rec(truth=test).mean(["precision@3", "recall@3"])
+    >>> result = recframe.from_lists(recs).rec(truth=test, population="truth")
+    >>> result.mean(["precision@3", "recall@3"])
     metric  precision@3  recall@3
     score
-    score      0.111111  0.115152
+    score      0.121212  0.115152
 
 Decided: the pairs of the test set are relevant, recommended or not, and its users without
-recommendations count as 0; `absent="drop"` leaves them out.
+recommendations count as 0; `population="both"` leaves them out.
 
 ## A matrix of scores (LightFM, factorisation), and a sparse test set
 
@@ -86,10 +87,11 @@ recommendations count as 0; `absent="drop"` leaves them out.
     0     0     1    1.4
     1     0     8    1.1
     2     0    15    3.9
-    >>> df.rec(truth=recframe.truth_from(test)).mean(["precision@3", "recall@3"])
+    >>> truth = recframe.truth_from(test)
+    >>> df.rec(truth=truth, population="truth").mean(["precision@3", "recall@3"])
     metric  precision@3  recall@3
     score
-    score      0.111111  0.115152
+    score      0.121212  0.115152
 
 Decided: the ten best of each row are recommended, and what ties with the tenth; items of the
 training set are candidates too unless their scores are set to -inf before.
@@ -212,21 +214,21 @@ A list for each user, best first, in a dict or a frame, and a set of relevant it
     >>> {user: sorted(test[user])[:5] for user in list(test)[:2]}
     {0: [0, 2, 3, 4, 5], 1: [3, 6, 9, 11, 14]}
     >>> truth = recframe.truth_from(test)
-    >>> recframe.from_lists(recs).rec(truth=truth).mean(["precision@3", "recall@3"])
-    metric  precision@3  recall@3
+    >>> recframe.from_lists(recs).rec(truth=truth, population="truth").mean("recall@3")
+    metric  recall@3
     score
-    score      0.111111  0.115152
+    score   0.115152
     >>> df.head(3)
        user_id                             recommended
     0        0  [15, 30, 31, 1, 37, 39, 8, 38, 24, 18]
     1        1    [17, 0, 4, 13, 14, 5, 38, 7, 18, 23]
     2        2  [33, 27, 14, 17, 6, 34, 10, 16, 2, 12]
-    >>> recframe.from_lists(df).rec(truth=truth).mean(["precision@3", "recall@3"])
-    metric  precision@3  recall@3
+    >>> recframe.from_lists(df).rec(truth=truth, population="truth").mean("recall@3")
+    metric  recall@3
     score
-    score      0.111111  0.115152
+    score   0.115152
 
-Decided: the first of a list ranks highest. A user in `test` only counts as 0, one in `recs` only
-has a precision of 0 and no recall. A list of fewer than k items is refused until `short` says what
-its empty places are.
+Decided: the first of a list ranks highest. A user in `test` only counts as 0, and one in `recs`
+only does not count: `population` says so, and without it the call is refused. A list of fewer than
+k items is refused until `short` says what its empty places are.
 """

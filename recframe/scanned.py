@@ -228,10 +228,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
                 cells = [join(cells)]  # which stays small
         return make_table(in_cells(cells))
 
-    def _describe(self, columns: Columns, k: int) -> pd.DataFrame:
+    def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
         # Rows without a user are counted here, and not refused.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
-        options = self._options
         judge = open_judge(columns, options)
         candidates = open_candidates(columns, options, judge)
 

@@ -133,7 +133,7 @@ FRAME = pd.DataFrame(
 TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
 PER_USER = pd.DataFrame({"a": [0.1, 0.2, 0.4], "b": [0.2, 0.2, 0.3]})
 LISTS = pd.DataFrame({"user": [1, 2], "items": [[1, 2], [3]]})
-OF_TRUTH = ("truth_user", "truth_item", "absent", "unjudged")
+OF_TRUTH = ("truth_user", "truth_item", "population", "unjudged")
 
 
 def public_methods(accessor):

@@ -41,8 +41,9 @@ def evaluate(
             score = -score
         ranked = score is not None and (min_score is None or score >= min_score)
         relevant = is_relevant(relevance, min_relevance)
-        gained = gain_of(relevance, min_relevance, gain) if relevant else 0
-        grade = gain_of(relevance, min_relevance, "linear") if relevant else 0
+        gained = gain_of(relevance, relevant, min_relevance, gain)
+        is_binary = gain == "binary"
+        grade = gained if is_binary else gain_of(relevance, relevant, min_relevance, "linear")
         row = (score if ranked else None, relevant, gained, grade, *item)
         lists.setdefault(user, []).append(row)
     options = {"ties": ties, "short": short, "zero_division": zero_division}
@@ -116,10 +117,11 @@ def is_relevant(relevant, min_relevance):
     return relevant == 1
 
 
-def gain_of(relevance, min_relevance, gain):
-    """Return what a relevant row adds to DCG; without a threshold its relevance has no grades."""
-    if min_relevance is None:
-        return 1
+def gain_of(relevance, relevant, min_relevance, gain):
+    """Return what a row adds to DCG; without a threshold its relevance has no grades."""
+    if min_relevance is None or gain == "binary" or relevance is UNJUDGED:
+        return int(bool(relevant))
+    relevance = max(relevance, 0)
     return {"linear": relevance, "exponential": 2**relevance - 1}[gain]
 
 
@@ -147,6 +149,10 @@ def value(rows, metric, k, *, ties, short, zero_division):
     if metric == "judged":
         return divide(hits(held, k, ties), depth, zero_division)
     metric, parameters = read_name(metric)
+    if metric in ("err", "dcg", "ndcg"):  # whatever is relevant, a row counts by its gain
+        rows, ranked = ([(row[0], row[2] > 0, *row[2:]) for row in of] for of in (rows, ranked))
+    if metric == "ndcg" and not best_gains(rows):
+        return zero_division
     if metric == "fall_out":
         n_others = len(ranked) - sum(row[1] for row in ranked)
         others = min(k, len(ranked)) - Fraction(hits(ranked, k, ties))
@@ -159,6 +165,11 @@ def value(rows, metric, k, *, ties, short, zero_division):
     if metric == "rbp":
         weight = partial(persistence, **parameters)
         return math.fsum(term for _, term in places(ranked, k, ties, weight))
+    if metric == "ndcg":
+        weight = partial(discount, **parameters)
+        ideal = math.fsum(gain * weight(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
+        gained = math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
+        return divide(gained, ideal, zero_division)
     if n_relevant == 0:
         return zero_division
     if metric == "bpref":
@@ -171,11 +182,6 @@ def value(rows, metric, k, *, ties, short, zero_division):
         return Fraction(hits(ranked, k, ties)) / min(n_relevant, k)
     if metric == "f1":
         return Fraction(2 * hits(ranked, k, ties)) / (depth + n_relevant)
-    if metric == "ndcg":
-        weight = partial(discount, **parameters)
-        ideal = math.fsum(gain * weight(i) for i, gain in enumerate(best_gains(rows)[:k], 1))
-        gained = math.fsum(gain * term for gain, term in places(ranked, k, ties, weight))
-        return divide(gained, ideal, zero_division)
     definition = {
         "hit_rate": hit_rate,
         "all_relevant": all_relevant,

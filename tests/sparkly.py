@@ -52,7 +52,13 @@ def make(ids="bigint"):
 
 
 ROLES = {"user": "User.Id", "item": "doc", "score": ["knn_score", "other.score"], "short": "pad"}
-OF_TRUTH = {**ROLES, "truth_user": "who", "truth_item": "what", "relevant": "grade"}
+OF_TRUTH = {
+    "population": "all",
+    **ROLES,
+    "truth_user": "who",
+    "truth_item": "what",
+    "relevant": "grade",
+}
 OF_TRUTH["min_relevance"] = 2
 
 

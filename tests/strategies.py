@@ -43,18 +43,14 @@ SCORES = {
     "float64": Kind(
         "float64",
         "Float64",
-        st.sampled_from(
-            [-math.inf, -HUGE, -1.0, -TINY, -0.0, 0.0, TINY, 1.0, JUST_ABOVE_1, HUGE, math.inf]
-        )
-        | st.floats(allow_nan=False),
+        st.sampled_from([-HUGE, -1.0, -TINY, -0.0, 0.0, TINY, 1.0, JUST_ABOVE_1, HUGE, math.inf])
+        | st.floats(allow_nan=False, allow_infinity=False),
     ),
     "float32": Kind(
         "float32",
         "Float32",
-        st.sampled_from(
-            [-math.inf, -HUGE_32, -1.0, -TINY_32, -0.0, 0.0, TINY_32, 1.0, HUGE_32, math.inf]
-        )
-        | st.floats(allow_nan=False, width=32),
+        st.sampled_from([-HUGE_32, -1.0, -TINY_32, -0.0, 0.0, TINY_32, 1.0, HUGE_32, math.inf])
+        | st.floats(allow_nan=False, allow_infinity=False, width=32),
     ),
     "int": Kind(
         "int64", "Int64", st.sampled_from([-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1])
@@ -157,7 +153,7 @@ def options(*, has_items=False, **fixed):
         "zero_division": st.sampled_from([math.nan, 0.0, 1.0]),
         "min_relevance": st.sampled_from([None, 1, 2.0]),
         "min_score": st.sampled_from([None, 0, 1.0]),
-        "gain": st.sampled_from(["linear", "exponential"]),
+        "gain": st.sampled_from(["linear", "exponential", "binary"]),
         "ascending": st.sampled_from([None, False, True]),
     }
     drawn = st.fixed_dictionaries(choices | {name: st.just(value) for name, value in fixed.items()})

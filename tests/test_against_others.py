@@ -99,7 +99,7 @@ def test_ir_measures(frames, grade):
     labels = LABELS + RANKING + (NDCG if grade == 1 else [])
     expected = trec(recs, truth, labels, grade)
     table = recframe.evaluate(
-        with_truth(recs, truth), labels, truth=truth, min_relevance=grade, **TREC
+        with_truth(recs, truth), labels, population="all", truth=truth, min_relevance=grade, **TREC
     )
 
     assert_table(expected, table)
@@ -122,7 +122,11 @@ def test_ir_measures_gains_all_grades(frames):
     known = with_truth(recs, truth)
     theirs = trec(recs, truth, NDCG)["ndcg"]
     for grade, is_same in ((1, True), (2, False)):
-        ours = known.rec(truth=truth, min_relevance=grade, **TREC).ndcg()["score"].to_dict()
+        ours = (
+            known.rec(population="all", truth=truth, min_relevance=grade, **TREC)
+            .ndcg()["score"]
+            .to_dict()
+        )
         assert is_same == (theirs == pytest.approx(ours))
 
 
@@ -136,8 +140,8 @@ def test_ir_measures_breaks_ties_by_document(frames):
 
     assert trec(recs, truth, LABELS[:1]) != trec(new_recs, new_truth, LABELS[:1])
     pd.testing.assert_frame_equal(
-        recframe.evaluate(recs, "precision@5", truth=truth, **TREC),
-        recframe.evaluate(new_recs, "precision@5", truth=new_truth, **TREC),
+        recframe.evaluate(recs, "precision@5", population="all", truth=truth, **TREC),
+        recframe.evaluate(new_recs, "precision@5", population="all", truth=new_truth, **TREC),
     )
 
 
@@ -208,7 +212,9 @@ def test_ir_measures_keeps_the_last_of_repeated_pairs():
 def test_ir_measures_ignores_users_without_truth(frames):
     """ir_measures has no value for a user without truth; recframe has precision 0 and no recall."""
     recs, truth = frames
-    table = recframe.evaluate(recs, LABELS, truth=truth, min_relevance=1, short="pad")["score"]
+    table = recframe.evaluate(
+        recs, LABELS, population="all", truth=truth, min_relevance=1, short="pad"
+    )["score"]
     others = set(recs["user"]) - set(truth["user"])
 
     assert set(trec(recs, truth, ["precision@5"])["precision@5"]) == set(table.index) - others
@@ -356,7 +362,7 @@ def test_torchmetrics(frames, adaptive, short):
     torch = pytest.importorskip("torch")
     recs, truth = frames[0], positive(frames[1])
     recs["score"] += 1  # it finds nothing where scores are negative
-    listed = recs.rec(absent="drop").judge(truth).dropna()
+    listed = recs.rec(population="rows").judge(truth).dropna()
     codes, users = pd.factorize(listed["user"], sort=True)
     columns = [torch.tensor(listed[name].to_numpy()) for name in ("score", "relevant")]
     several = {"precision@5": {"top_k": 5, "adaptive_k": adaptive}, "recall@5": {"top_k": 5}}
@@ -396,7 +402,7 @@ def test_lenskit(frames):
         listed = items(item_ids=rows["item"].tolist(), ordered=True)
         for label, metric in (same | others).items():
             expected[label][user] = metric.measure_list(listed, true[user])
-    options = {"truth": truth, "absent": "drop", "short": "shrink"}
+    options = {"truth": truth, "population": "rows", "short": "shrink"}
     different = recframe.evaluate(recs, list(others), **options)["score"]
     for label in others:
         assert expected.pop(label) != pytest.approx(different[label].to_dict(), nan_ok=True)

@@ -145,7 +145,7 @@ def assert_same(name, expected, table):
 def test_every_method_sees_what_is_left(name, with_truth, recs, test, seen):
     """Each method gives what it gives of the frame after an anti-join."""
     frame = recs.assign(relevant=[1, 0, 0, 1, 1])
-    bound = {"short": "pad"} | ({"truth": test} if with_truth else {})
+    bound = {"short": "pad"} | ({"population": "all", "truth": test} if with_truth else {})
     ask = ROW_METHODS.get(name, lambda rec: rec.judge(test))
     expected = ask(anti_join(frame, seen).rec(**bound))
 
@@ -159,11 +159,11 @@ def test_every_method_sees_what_is_left(name, with_truth, recs, test, seen):
 
 def test_values_by_hand(recs, test, seen):
     """Without her 1, ann's 2 comes first; R counts what truth holds, excluded or not."""
-    recall = recs.rec(truth=test, short="pad").recall(1)["score"]
+    recall = recs.rec(population="all", truth=test, short="pad").recall(1)["score"]
     assert [0, 1, 0] == recall[["ann", "bob", "cat"]].tolist()
-    left = recs.rec(truth=test, short="pad", exclude=seen)
+    left = recs.rec(population="all", truth=test, short="pad", exclude=seen)
     assert [1 / 3, 1, 0] == left.recall(1).loc[["ann", "bob", "cat"], "score"].tolist()
-    both = recs.rec(truth=test, short="pad", exclude=pd.concat([seen, test[:1]]))
+    both = recs.rec(population="all", truth=test, short="pad", exclude=pd.concat([seen, test[:1]]))
     assert "ann" in both.recall(1).index
     assert 0 == both.recall(1).loc["ann", "score"]
 
@@ -199,12 +199,12 @@ def test_a_user_of_whom_nothing_is_left(recs, test):
     frame = recs.assign(relevant=1)
     gone = frame[frame["user"] == "ann"]
     assert "ann" not in frame.rec(short="pad", exclude=gone).precision(2).index
-    table = frame.rec(short="pad", exclude=gone, truth=test).precision(2)
+    table = frame.rec(short="pad", exclude=gone, population="all", truth=test).precision(2)
     assert 0.0 == table.loc["ann", "score"]
     with pytest.raises(RecframeError, match=r"user='ann': none of \d rows is left by exclude"):
         frame.rec(exclude=gone).inspect("ann")
     with pytest.raises(RecframeError, match="user='eve': none of 1 row is left by unjudged"):
-        frame.rec(unjudged="drop", truth=test).inspect("eve")
+        frame.rec(unjudged="drop", population="all", truth=test).inspect("eve")
 
 
 def test_null_ids_are_left_to_missing(recs, seen):
@@ -309,12 +309,14 @@ def make_truth(kind, grades):
     rows_and_truth(nulls=(), users=(0, 3, 5, -1, 2**53), least=6),
     strategies.options(short="pad", missing="raise", min_relevance=1),
     st.sampled_from(DUPLICATES),
-    st.sampled_from(["zero", "drop"]),
+    st.sampled_from(["both", "truth", "rows", "all"]),
 )
-def test_unjudged_rows_leave_as_by_a_filter(tmp_path_factory, drawn, options, duplicates, absent):
+def test_unjudged_rows_leave_as_by_a_filter(
+    tmp_path_factory, drawn, options, duplicates, population
+):
     """On every door the table is that of the rows that truth holds, whatever their grades."""
     kind, rows, grades = drawn
-    options |= {"duplicates": duplicates, "absent": absent, "relevant": "rating"}
+    options |= {"duplicates": duplicates, "population": population, "relevant": "rating"}
     frame, truth = make_frame(kind, rows), make_truth(kind, grades)
     bound = options | {"unjudged": "drop"}
     judged = frame[[row[:2] in grades for row in rows]]
@@ -336,7 +338,7 @@ def test_unjudged_rows_leave_as_by_a_filter(tmp_path_factory, drawn, options, du
 @pytest.mark.parametrize("name", [*ROW_METHODS, "judge"])
 def test_every_method_drops_unjudged_rows(name, recs, test):
     """Each method gives what it gives of the frame after a filter."""
-    bound = {"short": "pad", "truth": test}
+    bound = {"short": "pad", "truth": test, "population": "all"}
     pairs = set(zip(test["user"], test["item"], strict=True))
     judged = recs[[pair in pairs for pair in zip(recs["user"], recs["item"], strict=True)]]
     assert 0 < len(judged) < len(recs)
@@ -368,7 +370,7 @@ def test_lists_without_a_judged_row(recs, tmp_path):
     recs.to_parquet(tmp_path / "recs.parquet", row_group_size=2)
     with dask.config.set({"dataframe.convert-string": False}):
         ddf = dd.from_pandas(recs, npartitions=2)
-    bound = {"truth": truth, "unjudged": "drop"}
+    bound = {"population": "all", "truth": truth, "unjudged": "drop"}
     doors = [
         lambda: recs.rec(**bound).evaluate(METRICS),
         lambda: recframe.evaluate(tmp_path / "recs.parquet", METRICS, **bound, memory=2_000),
@@ -387,11 +389,11 @@ def test_lists_without_a_judged_row(recs, tmp_path):
 
 def test_unjudged_and_excluded_rows(recs, test, seen):
     """Both leave: what is left is judged and not excluded."""
-    rec = recs.rec(truth=test, short="pad", exclude=seen, unjudged="drop")
+    rec = recs.rec(population="all", truth=test, short="pad", exclude=seen, unjudged="drop")
 
     left = anti_join(recs, seen).merge(test)[["user", "item", "score"]]
     pd.testing.assert_frame_equal(
-        left.rec(truth=test, short="pad").evaluate(METRICS), rec.evaluate(METRICS)
+        left.rec(population="all", truth=test, short="pad").evaluate(METRICS), rec.evaluate(METRICS)
     )
     assert 2 == len(left)
     assert 2 == rec.describe(1).loc["rows", "score"]
@@ -412,5 +414,6 @@ def test_unjudged_on_the_command_line(recs, test, tmp_path, capsys):
     test.to_parquet(tmp_path / "test.parquet")
     paths = [str(tmp_path / "recs.parquet"), "--truth", str(tmp_path / "test.parquet")]
     asked = ["--unjudged", "drop", "--short", "pad", "--metric", "precision@1", "--format", "csv"]
+    asked += ["--population", "all"]
     assert 0 == main(["evaluate", *paths, *asked])
     assert f"score,precision@1\nscore,{2 / 3}\n" == capsys.readouterr().out

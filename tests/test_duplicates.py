@@ -170,9 +170,9 @@ def test_truth_with_repeated_rows(tmp_path_factory, kind_and_rows, options, dupl
         make_frame(kind, [(*p, 0, g) for p, g in pairs.items()]),
     )
     truth = truth.drop(columns="score")
-    options |= {"duplicates": duplicates, "absent": "drop" if drop else "zero"}
+    options |= {"duplicates": duplicates, "population": "rows" if drop else "all"}
     try:
-        expected = recframe.evaluate(frame, OF_RELEVANT, **options | {"absent": "zero"})
+        expected = recframe.evaluate(frame, OF_RELEVANT, **options | {"population": "all"})
     except RepeatedPairError:
         with pytest.raises(RepeatedPairError):
             recframe.evaluate(frame, LABELS, truth=truth, **options)
@@ -247,7 +247,8 @@ def test_a_judged_frame_evaluates_alike(passages, duplicates):
     undefined = ("auc", "fall_out")
     labels = [label for label in OF_RELEVANT if strategies.name_of(label) not in undefined]
     pd.testing.assert_frame_equal(
-        recs.rec(truth=truth, **options).evaluate(labels), judged.rec(**options).evaluate(labels)
+        recs.rec(population="all", truth=truth, **options).evaluate(labels),
+        judged.rec(**options).evaluate(labels),
     )
 
 

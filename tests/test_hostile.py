@@ -25,7 +25,7 @@ NONE = {"None"}
 ARRAYS = {"array of ints", "Series"}
 # What an argument takes of these values, by its name or by that of its door too; else nothing.
 TAKEN = {
-    "absent": set(),
+    "population": set(),
     "ascending": {"None", "True"},
     "alpha": {"Fraction", "float"},
     "baseline": NONE,

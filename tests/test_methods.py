@@ -31,8 +31,7 @@ class ListRec(RankingMethods[pd.DataFrame]):
     def _whole(self, per_user, make_table):
         return make_table(sort_table(per_user))
 
-    def _describe(self, columns, k):
-        options = self._options
+    def _describe(self, columns, k, options):
         parts = [read_interactions(part, columns, options, lenient=True) for part in self._frame]
         figures = [count_figures(part, options, k, None) for part in parts]
         return describe_figures(figures, self._frame[0][:0], columns, k, options, None)

@@ -220,8 +220,10 @@ def test_truth_and_exclude(users, lazy):
     truth = pl.DataFrame({"user": listed, "item": ["q", "t", "q"]})
     seen = pl.DataFrame({"user": listed[:1], "item": ["r"]})
     rec = (frame.lazy() if lazy else frame).rec
-    given = rec(truth=truth, exclude=seen, **OPTIONS)
-    expected = own.rec(truth=truth.to_pandas(), exclude=seen.to_pandas(), **OPTIONS)
+    given = rec(population="all", truth=truth, exclude=seen, **OPTIONS)
+    expected = own.rec(
+        population="all", truth=truth.to_pandas(), exclude=seen.to_pandas(), **OPTIONS
+    )
 
     assert rows_of_users(expected.evaluate(METRICS)) == rows_of(given.evaluate(METRICS))
     judged, of_pandas = given.judge(), expected.judge()
@@ -404,7 +406,7 @@ def test_decimal_users_of_truth_alone_are_not_cut_off():
     of_truth = pl.Series([7, 1234567]).cast(pl.Decimal(10, 0))
     truth = pl.DataFrame({"user": of_truth, "item": [1, 1]})
 
-    table = frame.rec(truth=truth, short="pad", zero_division=0.0).recall(1)
+    table = frame.rec(population="all", truth=truth, short="pad", zero_division=0.0).recall(1)
     assert [7, 12, 1234567] == [int(user) for user in table["user"]]
 
 

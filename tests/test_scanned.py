@@ -72,10 +72,10 @@ def test_files_are_described_as_their_frame(frame, change, memory, tmp_path):
         )
 
 
-@pytest.mark.parametrize("absent", ["zero", "drop"])
+@pytest.mark.parametrize("population", ["all", "rows"])
 @pytest.mark.parametrize("n_pairs", [1, 40])
 @pytest.mark.parametrize("grouped", [True, False])
-def test_files_are_described_with_truth(frame, grouped, n_pairs, absent, tmp_path):
+def test_files_are_described_with_truth(frame, grouped, n_pairs, population, tmp_path):
     """Users and items of truth that no file has are counted once, as in a frame."""
     path = tmp_path / "run.parquet"
     truth = frame.loc[::9, ["user", "item"]].assign(item=lambda rows: rows["item"] // n_pairs % 500)
@@ -83,7 +83,7 @@ def test_files_are_described_with_truth(frame, grouped, n_pairs, absent, tmp_pat
     frame = frame.drop(columns="relevant").assign(item=frame["item"] // n_pairs)
     frame = frame.sort_values("user") if grouped else frame
     frame.to_parquet(path, row_group_size=80, index=False)
-    options = {"truth": truth, "absent": absent, "missing": "unranked"}
+    options = {"truth": truth, "population": population, "missing": "unranked"}
     expected = frame.rec(**options).describe()
 
     pd.testing.assert_frame_equal(expected, describe(path, **options), check_exact=True)
@@ -202,7 +202,7 @@ def test_segments_of_files_with_truth(segmented, tmp_path):
     truth = segmented.loc[::5, ["user", "item"]]
     truth = pd.concat([truth, pd.DataFrame({"user": [35, 39], "item": [1, 2]})])
     segmented.drop(columns="relevant").to_parquet(path, row_group_size=80, index=False)
-    options = {"truth": truth, "missing": "unranked", "short": "pad"}
+    options = {"population": "all", "truth": truth, "missing": "unranked", "short": "pad"}
     weights = pd.Series(range(40), name="weight")
     frame = pd.read_parquet(path)
     expected = frame.rec(**options).mean("recall@4", by="country", weights=weights)

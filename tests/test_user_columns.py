@@ -128,17 +128,17 @@ def test_the_index_is_that_of_pandas(frame):
     assert table.loc[(DAYS[2], "bob")].equals(table.iloc[9])
 
 
-@pytest.mark.parametrize("absent", ["zero", "drop"])
-def test_truth_and_what_is_excluded(frame, truth, absent):
+@pytest.mark.parametrize("population", ["all", "rows"])
+def test_truth_and_what_is_excluded(frame, truth, population):
     """Pairs are of a combination too; users of truth without rows have a row, unless dropped."""
     excluded = frame.loc[frame.index % 5 == 0, [*BOTH, "item"]]
-    options = {"short": "pad", "absent": absent, "unjudged": "drop"}
+    options = {"short": "pad", "population": population, "unjudged": "drop"}
     expected = joined(frame).rec(
         user="both", truth=joined(truth), exclude=joined(excluded), **options
     )
     actual = frame.rec(user=BOTH, truth=truth, exclude=excluded, **options)
 
-    if absent == "zero":
+    if population == "all":
         assert (DAYS[1], "zoe") in actual.recall(k=2).index
     assert_same(expected.evaluate(METRICS), actual.evaluate(METRICS))
     pd.testing.assert_frame_equal(expected.describe(3), actual.describe(3))
@@ -151,11 +151,13 @@ def test_truth_and_what_is_excluded(frame, truth, absent):
 def test_truth_by_other_names(frame, truth):
     """Its columns are given by a list, in the order of the frame's; ids go by value."""
     other = truth.rename(columns={"date": "day", "user": "who"}).astype({"who": "category"})
-    expected = frame.rec(truth=truth, **PADDED).evaluate(METRICS)
-    actual = frame.rec(truth=other, truth_user=["day", "who"], relevant=None, **PADDED)
+    expected = frame.rec(population="all", truth=truth, **PADDED).evaluate(METRICS)
+    actual = frame.rec(
+        population="all", truth=other, truth_user=["day", "who"], relevant=None, **PADDED
+    )
 
     pd.testing.assert_frame_equal(expected, actual.evaluate(METRICS))
-    in_index = frame.set_index(BOTH).rec(truth=truth, **PADDED)
+    in_index = frame.set_index(BOTH).rec(population="all", truth=truth, **PADDED)
     pd.testing.assert_frame_equal(expected, in_index.evaluate(METRICS))
     assert expected.index.tolist() == in_index.judge().groupby(BOTH).size().index.tolist()
 
@@ -163,7 +165,7 @@ def test_truth_by_other_names(frame, truth):
 @pytest.mark.parametrize("with_truth", [True, False])
 def test_every_door(frame, truth, with_truth, tmp_path):
     """Files by every route, and Dask, give the tables of the frame bit for bit."""
-    options = {**PADDED, **({"truth": truth} if with_truth else {})}
+    options = {**PADDED, **({"population": "all", "truth": truth} if with_truth else {})}
     expected = frame.rec(**options)
     calls = [("evaluate", {"metrics": METRICS}), ("describe", {"k": 3})]
     if with_truth:  # who has no row has a date all the same, but no clicks
@@ -318,7 +320,11 @@ def test_segments_and_weights(frame, truth):
     pd.testing.assert_frame_equal(
         recframe.summary(per_user, by=country), pd.DataFrame(bound.summary("recall@2", by=country))
     )
-    days = frame.rec(truth=truth, **PADDED).mean("recall@2", by="date").index.unique("date")
+    days = (
+        frame.rec(population="all", truth=truth, **PADDED)
+        .mean("recall@2", by="date")
+        .index.unique("date")
+    )
     assert 4 == len(days)
     clicks = bound.mean("auc", weights="clicks")
     by_pair = frame.groupby(BOTH)["clicks"].first()
@@ -379,7 +385,7 @@ def test_frames_beside_need_every_column(frame, truth, other):
     with pytest.raises(MissingColumnError, match=match):
         frame.rec(**PADDED, **{other: beside}).recall(k=2)
     crossed = beside.merge(frame[["date"]].drop_duplicates(), how="cross")
-    assert len(frame.rec(**PADDED, **{other: crossed}).recall(k=2))
+    assert len(frame.rec(**PADDED, **{other: crossed}, population="rows").recall(k=2))
 
 
 def test_ids_are_compared_column_by_column(frame, truth):

@@ -14,7 +14,9 @@ frame = pd.DataFrame()
 rec = recframe.RecAccessor(frame)
 
 table: pd.DataFrame = rec(ties="worst", user=None, score=["a", "b"]).evaluate("recall@4")
-means: pd.DataFrame = rec(truth="truth.parquet", absent="drop").mean(["recall@4", "r_precision"])
+means: pd.DataFrame = rec(truth="truth.parquet", population="rows").mean(
+    ["recall@4", "r_precision"]
+)
 one: pd.DataFrame = rec.recall(k=4)
 ranks: pd.DataFrame = rec(score=["a", "dist"], ascending=[False, True], relevant=None).rank()
 evaluated: pd.DataFrame = recframe.evaluate(frame, "recall@4", short="pad", min_relevance=2)

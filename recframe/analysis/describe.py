@@ -12,11 +12,12 @@ import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.errors import as_text, shorten
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import as_labels
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
+from recframe.frames.values import find_missing
 from recframe.kernel.counting import count_ties
 from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
@@ -26,6 +27,7 @@ from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
 NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the frame"
+ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
@@ -50,6 +52,8 @@ WORRIES = {
         "zero_division)",
     ),
     CUT_USERS: ("users", "{bounds}(option ties)"),
+    ONLY_ROWS: ("", "refused unless option population says who is counted"),
+    ONLY_TRUTH: ("", "refused unless option population says who is counted"),
     UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind"),
 }
 
@@ -192,15 +196,18 @@ def describe_figures(
     """Return the description that figures of parts add up to, and users of truth in none."""
     rows = read_interactions(empty, columns, options, lenient=True)
     figures = join_figures(parts or [count_figures(rows, options, k, judge)])
-    n_repeated = figures[0].numbers.get(DUPLICATES, 0)
+    n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
         absent = count_figures(rows, options, k, judge, of_absent=True)
         figures = join_figures([figures, absent])
+        counts = judge.overlap.count_users()
     described = []
     for numbers, histograms, is_found in figures:
         shown = {name: n if math.isnan(n) else int(n) for name, n in numbers.items()}
         if is_found is not None:
             shown[UNFOUND] = int(np.count_nonzero(~is_found))
+        if counts is not None:
+            shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
         for name, (values, n_users) in histograms.items():
             # In the order of their values sums have the same bits, whatever parts they come in.
             n_all = n_users.sum()
@@ -210,7 +217,7 @@ def describe_figures(
     names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
     names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
     names += ["shortest ranking", "longest ranking", "rows in ties"]
-    names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND]
+    names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND, ONLY_ROWS, ONLY_TRUTH]
     labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
     names = [name for name in names if name in described[0]]
     # Objects, for whole numbers to be such beside means.
@@ -269,14 +276,17 @@ def _count_ranking(
     n_relevant = rankings.groups.count(interactions.relevant) + interactions.n_unlisted
     n_ranked = pd.Series(rankings.n_ranked)
     is_judged = interactions.is_judged
+    column = get_column(interactions.frame, score)
+    is_low_best = interactions.columns.ascending[interactions.columns.scores.index(score)]
     numbers = {
         **common,
-        NULL_SCORES: _count_nulls(interactions.frame, [score]),
+        NULL_SCORES: find_missing(column, options, is_low_best).sum(),
         "users": len(n_ranked),
         NO_RELEVANT: (n_relevant == 0).sum() if is_judged else np.nan,
         "shortest ranking": n_ranked.min(),
         "longest ranking": n_ranked.max(),
-        f"{SHORT_USERS}{k}": (n_ranked < k).sum(),
+        # An empty list, of a user of truth without a row, is not refused.
+        f"{SHORT_USERS}{k}": ((n_ranked < k) & (n_ranked >= options.has_truth)).sum(),
         "rows in ties": ties.n_tied.sum(),
         f"{CUT_USERS}{k}": ties.is_cut.sum(),
     }
@@ -303,7 +313,12 @@ def _add_judged(
         )
         # Of those that are ranked; where none is, of nothing.
         rule = replace(
-            options, ties="expected", short="shrink", zero_division=np.nan, absent="drop"
+            options,
+            ties="expected",
+            short="shrink",
+            zero_division=np.nan,
+            truth=None,
+            unjudged="nonrelevant",
         )
         shares = measure_table(of_first, rule, [make_metric("precision", k)])
         of_scores = [

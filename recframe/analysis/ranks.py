@@ -27,11 +27,14 @@ N_IDS_NAMED = 3  # ids named where the one asked for is not there
 
 
 def rank_options(options: Options) -> Options:
-    """Return the options, without truth where neither the tie rule nor `unjudged` reads it."""
+    """Return the options, without truth where neither the tie rule nor `unjudged` reads it.
+
+    Whoever has rows is ranked.
+    """
     reads_truth = options.tie_rule.reads_relevance or options.is_condensed
     if options.has_truth and not reads_truth:
         return replace(options, truth=None, relevant=INFER)  # which names a column of truth
-    return options
+    return replace(options, population="rows")
 
 
 def top_columns(
@@ -133,6 +136,7 @@ def inspect_user(
     leaving += ["unjudged"] if options.is_condensed else []
     if options.has_truth:
         # With the items that truth names and the user's list does not, as rows that are not ranked.
+        options = replace(options, population="all")  # the one asked for is shown
         frame, grades = judge_frame(frame, options, is_all=is_all)
         options = replace(
             options,

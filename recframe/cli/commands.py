@@ -42,7 +42,7 @@ from recframe.options import DEFAULTS, MEANINGS, Options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
 
-NOT_SHOWN = ("gain", "absent")  # which no figure of the catalogue depends on
+NOT_SHOWN = ("gain", "population")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
 
 
@@ -59,7 +59,7 @@ examples:
   recframe evaluate run.parquet
   recframe evaluate --metric precision@4 recall@4 r_precision runs/
   recframe evaluate runs/ --score knn --score als --ties worst --format csv
-  recframe evaluate runs/ --truth test.parquet --short pad --absent drop
+  recframe evaluate runs/ --truth test.parquet --short pad --population both
   recframe evaluate runs/ --output means.json --per-user users.parquet -q
 
 {STATUSES}"""

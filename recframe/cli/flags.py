@@ -34,7 +34,7 @@ GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant"),
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
     "relevance": ("min_relevance", "gain", "min_score"),
-    "truth": ("truth", "truth_user", "truth_item", "absent"),
+    "truth": ("truth", "truth_user", "truth_item", "population"),
     "candidates": ("exclude", "unjudged"),
 }
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}

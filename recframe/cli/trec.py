@@ -1,6 +1,7 @@
 """``recframe trec``: runs of TREC against their qrels, with the conventions of trec_eval."""
 
 import argparse
+import math
 from collections import deque
 from collections.abc import Hashable, Mapping
 from pathlib import Path
@@ -39,9 +40,10 @@ CONVENTIONS: dict[str, Any] = {
     "short": "pad",
     "zero_division": 0.0,
     "min_relevance": 1,
+    "min_score": -math.inf,  # a score of -inf is the lowest
     "unjudged": "nonrelevant",
 }
-OPTIONS = (*CONVENTIONS, "gain", "min_score", "exclude")
+OPTIONS = (*CONVENTIONS, "gain", "exclude")
 COLUMNS = Columns("query", ["score"], None, "doc", [False])
 
 
@@ -117,7 +119,7 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
         if arguments.exclude is not None:
             with naming("exclude"):
                 files["exclude"] = read_lines(arguments.exclude, QRELS_LINES)
-        options = Options(**{**given, **files})
+        options = Options(**{**given, **files, "population": "truth"})
         excluded = read_excluded(COLUMNS, options)
         judgments = read_judgments(COLUMNS, options)
         is_complete, is_condensed = arguments.complete, options.is_condensed

@@ -183,9 +183,9 @@ class DaskRecAccessor(RankingMethods[Any]):
         )
         return means.map_partitions(make_table, meta=make_table(means._meta))
 
-    def _describe(self, columns: Columns, k: int) -> Any:
-        roles: dict[str, Any] = {"columns": columns, "k": k, "options": self._options}
-        frame, lookups = self._open(columns, self._options)
+    def _describe(self, columns: Columns, k: int, options: Options) -> Any:
+        roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
+        frame, lookups = self._open(columns, options)
         count = partial(partitions.count_partition, **roles)
         cells = frame.map_partitions(in_cell, lookups, count, meta=ANY_CELL)
         roles["empty"] = frame._meta

@@ -94,8 +94,7 @@ def read_run(path: PathLike) -> pd.DataFrame:
     -----
     Trec_eval keeps scores as float32 and ranks equal ones by document: as does
     ``run.astype({"score": "float32"}).rec(truth=qrels, ties="item", short="pad",
-    zero_division=0, min_relevance=1, absent="drop")``, for the queries that the qrels have, and
-    ``recframe trec``.
+    zero_division=0, min_relevance=1, population="both")``, and ``recframe trec``.
 
     Examples
     --------
@@ -147,7 +146,8 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
     0   101  d12          2
     1   101   d3          1
     >>> run = recframe.read_run("examples/bm25.run")
-    >>> run.rec(truth=qrels, min_relevance=1, ties="item", short="pad").recall(k=2)
+    >>> rec = run.rec(truth=qrels, population="truth", min_relevance=1, ties="item", short="pad")
+    >>> rec.recall(k=2)
     recall@2  score
     query
     101         0.5

@@ -112,10 +112,10 @@ def fold_flags(flags: Array, repeats: Repeats) -> Array:
     return folded
 
 
-def fold_gains(find_gains: Callable[[], Gains], relevant: Array, repeats: Repeats) -> Gains:
+def fold_gains(find_gains: Callable[[], Gains], repeats: Repeats) -> Gains:
     """Return the gains of rows, where a first row has the highest of its pair."""
     gains = find_gains()
-    gain = np.where(relevant, gains.gain, 0)
+    gain = gains.gain.copy()
     np.maximum.at(gain, repeats.first, gain[repeats.rows])
     return gains._replace(gain=gain)
 

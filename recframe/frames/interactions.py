@@ -25,6 +25,7 @@ from recframe.frames.kinds import rank_as_text
 from recframe.frames.values import (
     Gains,
     Scores,
+    find_missing,
     find_nulls,
     has_nulls,
     read_gains,
@@ -71,7 +72,7 @@ class Interactions(NamedTuple):
     is_judged : bool
         Whether it is known which rows are relevant; where not, none is.
     find_gains : callable, default None
-        Returns what the rows and those items add to nDCG; None: 1 each.
+        Returns what the rows, and items without one, add to nDCG; None: 1 where relevant.
     n_repeated : int, default 0
         How many rows of the frame repeat the user and item of one before, as far as looked for.
     folded : Folded, default None
@@ -152,6 +153,13 @@ class Interactions(NamedTuple):
             pairs=None,
         )
 
+    def keep_users(self, are_kept: Array) -> Interactions:
+        """Return interactions of some of their users, without the rows of the others."""
+        ids, groups, _ = self.users
+        users = Users(ids[are_kept], groups.keep(are_kept))
+        kept = self.take(np.flatnonzero(are_kept[groups.codes]))
+        return kept._replace(users=users, n_unlisted=self.n_unlisted[are_kept], folded=None)
+
     def find_rows(self) -> tuple[Array, Array]:
         """Return the positions in the frame of the rows read, and where each is among these.
 
@@ -188,24 +196,26 @@ def read_interactions(
     drops, averages = options.missing == "drop", [label for _, label in columns.averaged]
     reads_items = options.has_truth or options.duplicates != "keep"
     complete = [*columns.users, columns.relevant] if drops or lenient else []
+    directions, missing = list(zip(columns.scores, columns.ascending, strict=True)), list[Array]()
     if drops:
-        complete += [*columns.scores, columns.item if reads_items else None, *averages]
-    rows = complete_rows(frame, complete)
+        complete += [columns.item if reads_items else None, *averages]
+        missing = [find_missing(get_column(frame, one), options, low) for one, low in directions]
+    rows = complete_rows(frame, complete, missing)
     users = find_users(frame, columns.users, rows)
     relevant, grades = None, None
     if columns.relevant is not None:
         with suppress(RecframeError) if lenient else nullcontext():
             relevant, grades = read_relevance(get_column(frame, columns.relevant, rows), options)
     scores: Scores = {}
-    for label, is_low_best in zip(columns.scores, columns.ascending, strict=True):
+    for label, is_low_best in directions:
         scores[label] = read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
     averaged = [read_values(get_column(frame, label, rows), scores, options) for label in averages]
     items = None
     if columns.item is not None and (reads_items or lenient):
         items = encode(get_column(frame, columns.item, rows), "item", lenient=lenient)
     find_gains = None
-    if relevant is not None and grades is not None:
-        find_gains = partial(read_gains, grades, relevant, columns.relevant, options.gain)
+    if grades is not None and options.gain != "binary":
+        find_gains = partial(read_gains, grades, columns.relevant, options.gain)
     n_rows = len(frame) if rows is None else len(rows)
     interactions = Interactions(
         frame,
@@ -261,17 +271,19 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
             label: fold_scores(*values, repeats) for label, values in interactions.scores.items()
         },
         averaged=tuple(fold_values(values, repeats, label) for values, label in averaged),
-        find_gains=None
-        if find_gains is None
-        else partial(fold_gains, find_gains, interactions.relevant, repeats),
+        find_gains=None if find_gains is None else partial(fold_gains, find_gains, repeats),
     )
     return best.take(first)
 
 
-def complete_rows(frame: pd.DataFrame, labels: Iterable[Hashable | None]) -> Array | None:
-    """Return the rows in which no column of these labels is null, None where all are such."""
+def complete_rows(
+    frame: pd.DataFrame, labels: Iterable[Hashable | None], missing: Iterable[Array] = ()
+) -> Array | None:
+    """Return the rows in which no column of these labels is null, None where all are such.
+
+    Those that are `missing` for another reason are left out too.
+    """
     columns = [get_column(frame, label) for label in labels if label is not None]
-    columns = [column for column in columns if has_nulls(column)]
-    if not columns:
-        return None
-    return np.flatnonzero(~np.any([find_nulls(column) for column in columns], axis=0))
+    flags = [find_nulls(column) for column in columns if has_nulls(column)]
+    flags += [rows for rows in missing if rows.any()]
+    return np.flatnonzero(~np.any(flags, axis=0)) if flags else None

@@ -59,6 +59,12 @@ class Matches(NamedTuple):
     pair: Array
     row: Array
 
+    def are_known(self, n_users: int) -> Array:
+        """Return which users of the frame have a pair."""
+        is_known = np.zeros(n_users, bool)
+        is_known[self.user[self.user >= 0]] = True
+        return is_known
+
     def are_listed(self) -> Array:
         """Return which pairs some row has."""
         is_listed = np.zeros(len(self.user), bool)
@@ -88,21 +94,21 @@ def note_matches(
     find_column: Callable[[], pd.Series],
 ) -> None:
     """Take note of what pairs and a part of a frame, of these users and items, have in common."""
-    is_listed = np.zeros(len(pairs.users.ids), bool)
-    is_listed[pairs.users.groups.codes[matches.user >= 0]] = True
+    position = np.full(len(pairs.users.ids), -1)
+    position[pairs.users.groups.codes] = matches.user
     items = overlap.items
     if not items.are_common:
         # As a rule some pair is found, and items need not be looked at by themselves.
         are_found = len(matches.row) > 0
         items = Items(True) if are_found else find_items(find_column(), pairs.item, overlap.other)
-    overlap.note(users, [items], is_listed)
+    overlap.note(users, [items], position)
 
 
 class Judgments(NamedTuple):
     """Truth: distinct pairs of a user and an item, and whether each is relevant.
 
-    `find_gains` returns what relevant items add to nDCG (None: 1 each), `find_grades` the relevance
-    of each pair, as truth has it (None: every pair is relevant).
+    `find_gains` returns what pairs add to nDCG (None: 1 where relevant), `find_grades` the
+    relevance of each pair, as truth has it (None: every pair is relevant).
     """
 
     pairs: Pairs

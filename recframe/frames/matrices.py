@@ -32,8 +32,9 @@ def from_topk(
     """
     Return the frame of a matrix of recommended items, one row of the matrix for each user.
 
-    Cells that hold no item are left out: -1, null or masked. A user with no other cells has no
-    row in the frame; evaluated with ``truth=``, that is a user for whom nothing is listed.
+    Cells that hold no item are left out: -1, null or masked, or with a score of -inf. A user with
+    no other cells has no row in the frame; evaluated with ``truth=``, that is a user for whom
+    nothing is listed.
 
     Parameters
     ----------
@@ -80,6 +81,9 @@ def from_topk(
                 f"scores must have the shape of items, found {score.shape} for {listed.shape}"
             )
         score = as_numbers("scores", np.ma.asarray(scores)[listed])
+        is_candidate = score > -np.inf
+        ids, score = ids[is_candidate], score[is_candidate]
+        listed[listed] = is_candidate
     return make_frame("items", user, listed.sum(axis=1), ids, score)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, option, quote
 from recframe.frames.ids import Ids, as_users, encode, read_text
 from recframe.frames.kinds import (
     NUMBERS,
@@ -50,6 +50,40 @@ class Items(NamedTuple):
     examples: pd.Index[Any] = pd.Index([])
 
 
+class UserCounts(NamedTuple):
+    """How many users are in both sides, only in the frame and only in truth.
+
+    With them, an example of each of the latter two, if there are any.
+    """
+
+    n_users: tuple[int, ...]
+    examples: tuple[list[Any], ...]
+
+    def check(self) -> None:
+        """Raise where a side has users that the other has not."""
+        n_both, *n_only = self.n_users
+        only = [
+            f"{n:,} only in {side} (such as {quote(users[0])})"
+            for n, side, users in zip(n_only, ("the frame", "truth"), self.examples, strict=True)
+            if n
+        ]
+        if only:
+            raise RecframeError(
+                f"population: users differ between the frame and truth, found {n_both:,} in both, "
+                f"{' and '.join(only)}; pass {option('population', 'both')} for the users that "
+                f"both have, {option('population', 'truth')} for those of truth (with an empty "
+                f"list where they have no row), {option('population', 'rows')} for those of the "
+                "frame (with nothing relevant where truth has none), or "
+                f"{option('population', 'all')} for either"
+            )
+
+
+def add_counts(parts: Sequence[UserCounts]) -> UserCounts:
+    """Return the counts of all users, given those of parts that have different ones."""
+    n_users, examples = (zip(*of_parts, strict=True) for of_parts in zip(*parts, strict=True))
+    return UserCounts(tuple(map(sum, n_users)), tuple(max(some, key=len) for some in examples))
+
+
 class Overlap:
     """Which users of truth, or of exclude, are in the parts noted, and whether any item is."""
 
@@ -57,19 +91,34 @@ class Overlap:
         self.other_users, self.other_items, self.other = users, items, other
         self.is_listed = np.zeros(len(users), bool)
         self.users = users[:0]  # examples of those of the frame
+        self.unknown = users[:0]  # an example of those that the other side has not
         self.items = Items(False)
         self._n_users = 0
 
     def note(
-        self, users: pd.Index[Any], items: Sequence[Items], is_listed: Array | None = None
+        self, users: pd.Index[Any], items: Sequence[Items], position: Array | None = None
     ) -> None:
-        """Take note of users, of which of the other side these are, and of the items of parts."""
-        if is_listed is None:
-            is_listed = match(self.other_users, users, "user", self.other) >= 0
-        self.is_listed |= is_listed
+        """Take note of users, of where each of the other side is among these, or -1, and of items.
+
+        The items are those of parts.
+        """
+        if position is None:
+            position = match(self.other_users, users, "user", self.other)
+        found = position[position >= 0]
+        self.is_listed |= position >= 0
         self._n_users += len(users)
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
+        if len(found) < len(users) and len(self.unknown) == 0:
+            first = int(np.bincount(found, minlength=len(users)).argmin())
+            self.unknown = users[first : first + 1]
         self.items = max([self.items, *items], key=lambda p: (p.are_common, len(p.examples)))
+
+    def count_users(self) -> UserCounts:
+        """Return how many users the parts noted and the other side have, and each alone."""
+        n_both = int(np.count_nonzero(self.is_listed))
+        first = int(np.append(self.is_listed, False).argmin())
+        n_users = n_both, self._n_users - n_both, len(self.is_listed) - n_both
+        return UserCounts(n_users, (list(self.unknown), list(self.other_users[first : first + 1])))
 
     def check(self) -> None:
         """Raise where no user, or no item, of the other side was in any part."""

@@ -20,6 +20,7 @@ from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
 from recframe.kernel.threads import Array, in_threads
+from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.measure import Plan, make_plan, measure_one
 from recframe.metrics.names import Metric
 from recframe.metrics.statistics import Policy, RankStatistics
@@ -29,8 +30,7 @@ from recframe.options import Options
 
 def policy_of(options: Options) -> Policy:
     """Return what the metrics need to know of the options."""
-    absent = options.absent if options.has_truth else None
-    return Policy(options.short, float(options.zero_division), absent, options.gain)
+    return Policy(options.short, float(options.zero_division), options.has_truth, options.gain)
 
 
 def measure_table(
@@ -46,8 +46,8 @@ def measure_table(
     position = invert(order)
     ideal = None
     if plan.needs_gains and interactions.find_gains is not None:
-        codes, gains = users.groups.codes, interactions.find_gains()
-        ideal = rank_ideal(interactions.relevant, codes, users.groups.n_groups, *gains)
+        gains = interactions.find_gains()
+        ideal = rank_ideal(users.groups.codes, users.groups.n_groups, *gains)
     judged = interactions.judged() if plan.needs_judged else None
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
     for score, of_score in zip(interactions.scores, cells, strict=True):
@@ -77,11 +77,21 @@ def _plan_runs(
     It writes into cells, a row for each metric, users at their positions.
     """
     rule, policy, n_unlisted = options.tie_rule, policy_of(options), interactions.n_unlisted
-    rankings = interactions.rankings(score, options, None if ideal is None else ideal.grades)
+    rankings = interactions.rankings(score, options)
     if options.short == "raise":
         deepest = max(plan.cut_offs, default=0)
         check_lengths(rankings.n_ranked, interactions.users.ids, score, deepest, options)
-    ranker, of_judged, sums = Ranker(rankings, rule), None, {}
+    of_gains, of_judged, sums = None, None, {}
+    if ideal is not None:
+        graded = rankings._replace(grades=ideal.grades)
+        if np.array_equal(ideal.grades > 0, interactions.relevant) and np.array_equal(
+            ideal.n_unlisted, n_unlisted
+        ):
+            rankings = graded  # which are counted once for all metrics
+        else:
+            of_gains = Ranker(graded, rule)
+            of_gains.runs()  # before threads ask for slices
+    ranker = Ranker(rankings, rule)
     if judged is not None:
         of_judged = rank_judged(rankings, rule, judged.rows, n_unlisted, judged.n_others)
     if interactions.averaged:
@@ -91,12 +101,17 @@ def _plan_runs(
 
     def measure_run(run: slice) -> None:
         counts = count(ranker, run, rule, n_unlisted, plan.depth)
-        grades = None if ideal is None else ideal.of_users(run, counts)
+        grades = None if ideal is None or of_gains is not None else ideal.of_users(run, counts)
         rows = None if of_judged is None else JudgedRows(of_judged, rule, run, plan.cut_offs)
         own = {name: (total[run], n_rows[run]) for name, (total, n_rows) in sums.items()}
-        statistics = RankStatistics(counts, grades, own, rows)
+        statistics = gained = RankStatistics(counts, grades, own, rows)
+        if ideal is not None and of_gains is not None:
+            counts = count(of_gains, run, rule, ideal.n_unlisted, plan.depth)
+            gained = RankStatistics(counts, ideal.of_users(run, counts))
         for index in plan.order:
-            cells[index][position[run]] = measure_one(plan.metrics[index], statistics, policy)
+            metric = plan.metrics[index]
+            of_metric = gained if DEFINITIONS[metric.name].needs_gains else statistics
+            cells[index][position[run]] = measure_one(metric, of_metric, policy)
 
     return measure_run, [(run,) for run in ranker.runs()]
 

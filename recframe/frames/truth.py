@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -52,16 +52,17 @@ class Judge:
         Where the frame `is_all` there is, or all of what truth there is for its users is here,
         `adds_absent`, users of truth who have no row in it are added.
         """
-        matches = self.find(interactions, is_all=is_all)
+        matches = self.find(interactions)
+        if is_all:
+            self.check()
+        if self.options.population in ("truth", "both"):
+            interactions, matches = _keep_known(interactions, matches)
         if is_all or adds_absent:
             return self._add_absent(interactions, matches)
         return judge_rows(interactions, self.judgments, matches)
 
-    def find(self, interactions: Interactions, *, is_all: bool = False) -> Matches:
-        """Return where the pairs of truth are in a frame.
-
-        Raise, where it `is_all` there is, if it has no user or no item of truth.
-        """
+    def find(self, interactions: Interactions) -> Matches:
+        """Return where the pairs of truth are in a frame."""
         pairs, overlap, users = self.judgments.pairs, self.overlap, interactions.users
         items = interactions.read_items()
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
@@ -69,9 +70,17 @@ class Judge:
         self.n_found += int(np.count_nonzero(matches.are_listed()))
         find_column = partial(interactions.get_column, interactions.columns.item)
         note_matches(overlap, pairs, matches, users.ids, find_column)
-        if is_all and not self.options.is_condensed:  # of condensed frames it has been checked
-            overlap.check()
         return matches
+
+    def check(self) -> None:
+        """Raise where no user, or no item, of truth was in the frames judged, all there are.
+
+        Raise too where their users are not those of truth, unless `population` says who counts.
+        """
+        if not self.options.is_condensed:  # of condensed frames it has been checked
+            self.overlap.check()
+        if self.options.population == "raise":
+            self.overlap.count_users().check()
 
     def find_relevant(self, interactions: Interactions) -> Array:
         """Return which of the distinct items that truth calls relevant are in a frame."""
@@ -86,17 +95,16 @@ class Judge:
 
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
-        if not self.options.is_condensed:
-            self.overlap.check()
+        self.check()
         none = np.empty(0, np.int64)
         nowhere = np.full(len(self.judgments.relevant), -1)
         return self._add_absent(empty, Matches(nowhere, none, none))
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
-        """Return judged interactions with the users added that no frame had, if these count."""
+        """Return judged interactions, with the users of truth added that no frame had, if asked."""
         index, groups, _ = interactions.users
         is_absent = ~self.overlap.is_listed
-        if self.options.absent != "drop" and is_absent.any():
+        if self.options.population not in ("both", "rows") and is_absent.any():
             pairs = self.judgments.pairs
             added, own = pairs.users.ids[is_absent], pairs.users.groups.codes
             users = interactions.users._replace(
@@ -107,6 +115,18 @@ class Judge:
             position = (len(index) + np.cumsum(is_absent) - 1)[own]
             matches = matches._replace(user=np.where(is_absent[own], position, matches.user))
         return judge_rows(interactions, self.judgments, matches)
+
+
+def _keep_known(interactions: Interactions, matches: Matches) -> tuple[Interactions, Matches]:
+    """Return interactions without the users that truth has not, and the matches in these."""
+    is_known = matches.are_known(len(interactions.users.ids))
+    if is_known.all():
+        return interactions, matches
+    rows = np.flatnonzero(is_known[interactions.users.groups.codes])
+    # Neither a user nor a row that matches is left out; -1 stays what it is.
+    user = np.append(np.cumsum(is_known) - 1, -1)[matches.user]
+    kept = matches._replace(user=user, row=np.searchsorted(rows, matches.row))
+    return interactions.keep_users(is_known), kept
 
 
 def open_judge(columns: Columns, options: Options) -> Judge | None:
@@ -150,9 +170,10 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
     def match_gains() -> Gains:
         with naming("truth"):
             of_pairs = find_gains().gain  # type: ignore[misc]  # only where there are some
-        gain = np.zeros(n_rows)
+        gain = np.zeros(n_rows, of_pairs.dtype)
         gain[matches.row] = of_pairs[matches.pair]
-        return Gains(gain, matches.user[unlisted], of_pairs[unlisted])
+        gaining = is_unlisted & (of_pairs > 0)
+        return Gains(gain, matches.user[gaining], of_pairs[gaining])
 
     return interactions._replace(
         relevant=relevant,
@@ -173,14 +194,22 @@ def judge_frame(
     """
     if not options.has_truth:
         raise RecframeError("truth: judge needs it; pass the frame of relevant items")
+    if options.population == "raise":
+        options = replace(options, population="all")
     columns = find_columns(frame, options, call="df.rec")
     judge = Judge(read_judgments(columns, options), options)
     frame = open_candidates(columns, options, judge).among(frame, is_all=is_all)
     interactions = read_interactions(frame, columns, options)
-    judgments, matches = judge.judgments, judge.find(interactions, is_all=is_all)
+    judgments, matches = judge.judgments, judge.find(interactions)
+    if is_all:
+        judge.check()
     added = _find_added(judgments, matches, options)
 
     rows, place = interactions.find_rows()
+    if options.population in ("truth", "both"):
+        is_known = matches.are_known(len(interactions.users.ids))
+        has_known = is_known[interactions.users.groups.codes][place]
+        rows, place = rows[has_known], place[has_known]
     kept = frame if len(rows) == len(frame) else frame.iloc[rows]
     ids = (*columns.users, columns.item)
     in_index = [name for name in ids if name in frame.index.names]
@@ -215,7 +244,7 @@ def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Arr
     """
     is_unlisted, is_absent = ~matches.are_listed(), matches.user < 0
     user = judgments.pairs.users.groups.codes
-    if options.absent == "drop":
+    if options.population in ("both", "rows"):
         added = np.flatnonzero(is_unlisted & judgments.relevant & ~is_absent)
     else:
         # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.

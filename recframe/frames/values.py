@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, option, option_with, quote, spell
+from recframe.errors import RecframeError, option, option_with, quote
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -27,9 +27,9 @@ Scores: TypeAlias = dict[Hashable, tuple[Array, Array | None]]
 
 
 class Gains(NamedTuple):
-    """The gain of each row, which is never looked at of one that is not relevant.
+    """The gain of each row, 0 or more.
 
-    `user` and `unlisted` are the users of relevant items that have no row, and their gains.
+    `user` and `unlisted` are the users of items with a gain that have no row, and their gains.
     """
 
     gain: Array
@@ -62,30 +62,23 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
 
 
-def read_gains(grades: Array, relevant: Array, label: Hashable, gain: str) -> Gains:
-    """Return the gains of rows, or raise where a relevant one has a grade that cannot be counted.
-
-    The grades of rows that are not relevant mean nothing.
-    """
+def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:
+    """Return the gains of rows, none where grades are below 0, or raise for one too large."""
+    if grades.dtype.kind == "b":
+        grades = grades.view(np.uint8)
     if grades.dtype == np.float16:  # in which gains do not add up, nor hold the limit
         grades = grades.astype(np.float64)
     limit = MAX_GAIN if gain == "linear" else math.log2(MAX_GAIN)
-    if grades.min(initial=0) < 0 or grades.max(initial=0) > limit:
-        low, high = (float(of(grades[relevant], initial=0)) for of in (np.min, np.max))
-        required = f"relevant={quote(label)}: metrics of grades need relevance of"
-        if low < 0:
-            raise RecframeError(
-                f"{required} 0 or more, found {low:g} in a relevant row; "
-                f"pass {spell('a min_relevance= of 0 or more', '--min-relevance of 0 or more')}"
-            )
-        if high > limit:
-            remedy = f"; pass {option('gain', 'linear')}" if gain == "exponential" else ""
-            found = f"under gain={gain!r}, found {high:g}"
-            raise RecframeError(f"{required} at most {limit:.3g} {found}{remedy}")
+    if (high := grades.max(initial=0)) > limit:
+        remedy = f"; pass {option('gain', 'linear')}" if gain == "exponential" else ""
+        raise RecframeError(
+            f"relevant={quote(label)}: metrics of grades need relevance of at most {limit:.3g} "
+            f"under gain={gain!r}, found {high:g}{remedy}"
+        )
+    if grades.min(initial=0) < 0:
+        grades = np.maximum(grades, 0)
     if gain == "exponential":
-        gains = np.zeros(len(grades))
-        gains[relevant] = np.exp2(grades[relevant].astype(np.float64)) - 1
-        grades = gains
+        grades = np.exp2(grades.astype(np.float64)) - 1
     return Gains(grades, np.empty(0, np.int64), np.empty(0))
 
 
@@ -97,16 +90,21 @@ def read_scores(
     Where the lowest score is the best, the values are turned round.
     """
     is_ranked = None
-    if has_nulls(score):
-        nulls = find_nulls(score)
+    missing = find_missing(score, options, is_low_best)
+    if missing.any():
         if options.missing == "raise" and not lenient:
+            nulls, what = find_nulls(score), "null"
+            if not nulls.any():
+                nulls, what = missing, "inf" if is_low_best else "-inf"
             remedy = (
                 f"pass {option('missing', 'unranked')} to leave them out of this ranking only (as "
                 f"where lists of models differ), or {option('missing', 'drop')} to remove these "
                 "rows, for every score"
             )
-            raise null_error(f"score={quote(score.name)}:", nulls, remedy)
-        is_ranked = ~nulls
+            if what == "-inf":
+                remedy += f"; {option('min_score', -math.inf)} ranks them last"
+            raise null_error(f"score={quote(score.name)}:", nulls, remedy, what)
+        is_ranked = ~missing
         present = _numbers(score[is_ranked], "score")
         values = np.zeros(len(score), present.dtype)
         values[is_ranked] = present
@@ -221,10 +219,32 @@ def find_nulls(column: pd.Series) -> Array:
     return nulls
 
 
-def null_error(what: str, nulls: Array, remedy: str = REMOVE_ROWS) -> RecframeError:
-    """Return the refusal of nulls in a column."""
+def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array:
+    """Return which scores are null, or mask their rows: the infinite one that no other is below.
+
+    Where `min_score` says which rows are recommended, none does.
+    """
+    dtype = score.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub":
+        return np.zeros(len(score), bool)
+    missing = find_nulls(score)
+    if options.min_score is not None:
+        return missing
+    if dtype.kind == "f" or (is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS):
+        present = score if not missing.any() else score[~missing]
+        masks = (present == (math.inf if is_low_best else -math.inf)).to_numpy(bool)
+        if masks.any():
+            missing = missing.copy()
+            missing[~missing] = masks
+    return missing
+
+
+def null_error(
+    what: str, nulls: Array, remedy: str = REMOVE_ROWS, found: str = "null"
+) -> RecframeError:
+    """Return the refusal of nulls in a column, or of what is taken for one."""
     return RecframeError(
-        f"{what} must not be null, found {int(nulls.sum())} null of {len(nulls)} rows "
+        f"{what} must not be {found}, found {int(nulls.sum())} {found} of {len(nulls)} rows "
         f"(the first in row {int(nulls.argmax())}); {remedy}"
     )
 

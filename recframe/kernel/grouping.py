@@ -79,6 +79,14 @@ class Groups:
             return Groups(self.n_groups, offsets=np.searchsorted(rows, self.offsets))
         return Groups(self.n_groups, codes=self.codes[rows])
 
+    def keep(self, are_kept: Array) -> Groups:
+        """Return the groups that are kept, with their rows alone."""
+        n_groups = int(np.count_nonzero(are_kept))
+        if self.are_together:
+            return Groups(n_groups, offsets=group_offsets(np.diff(self.offsets)[are_kept]))
+        number = np.cumsum(are_kept, dtype=np.int32) - 1
+        return Groups(n_groups, codes=number[self.codes[are_kept[self.codes]]])
+
     def extend(self, n_groups: int) -> Groups:
         """Return these groups and more of them, without rows."""
         if not self.are_together:

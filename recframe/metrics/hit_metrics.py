@@ -168,8 +168,7 @@ def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
     The lower the better. In [0, 1]; NaN (or `zero_division`) where all ranked rows are relevant.
     Where R = 0 it is min(k, n) / n, and for a user of truth without a row 0, as nothing wrong is
-    listed, or NaN under ``absent="drop"``. Under ``ties="best"`` relevant rows come first here
-    too, which gives the lowest value.
+    listed. Under ``ties="best"`` relevant rows come first here too, which gives the lowest value.
 
     See Also
     --------

@@ -75,13 +75,8 @@ def measure_one(metric: Metric, statistics: RankStatistics, policy: Policy) -> A
     values = definition.formula(statistics, metric.k, policy, **dict(metric.parameters))
     if metric.k is not None and policy.short == "nan":
         values[n_ranked < metric.k] = np.nan
-    if policy.absent is None:
-        return values
-    # An empty list finds nothing of what is there to be found.
-    nothing = np.flatnonzero(n_ranked == 0)
-    if policy.absent == "drop":
-        values[nothing] = np.nan
-    else:
+    if policy.has_truth:  # an empty list finds nothing of what is there to be found
+        nothing = np.flatnonzero(n_ranked == 0)
         undefined = 0.0 if definition.zero_without_relevant else policy.zero_division
         values[nothing] = np.where(n_relevant[nothing] == 0, undefined, 0.0)
     return values

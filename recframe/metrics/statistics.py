@@ -28,12 +28,12 @@ from recframe.metrics.ties import (
 class Policy(NamedTuple):
     """What a metric does at its edges: the options of these names in `recframe.evaluate`.
 
-    `absent` is None where there is no truth that a user could be absent from.
+    Where it `has_truth`, a user may be without a ranked row.
     """
 
     short: str
     zero_division: float
-    absent: str | None = None
+    has_truth: bool = False
     gain: str = "linear"
 
 

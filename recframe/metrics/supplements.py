@@ -24,7 +24,7 @@ class Grades(NamedTuple):
     gain : ndarray of shape (n_rows,), float
         The gain of each row of the counts.
     user, position : ndarray of shape (n_items,), int
-        The user of each relevant item, ranked or not, and its position in the user's ideal
+        The user of each item with a gain, ranked or not, and its position in the user's ideal
         ranking; both are in order.
     ideal : ndarray of shape (n_items,), float
         Its gain.
@@ -42,11 +42,13 @@ class Ideal(NamedTuple):
     Parameters
     ----------
     grades : ndarray of shape (n_rows,), unsigned int
-        The grade of each row, 0 where it is not relevant.
+        The grade of each row, 0 where it gains nothing.
     gains : ndarray of shape (n_grades,), float
-        The gain of each grade; the first is that of rows that are not relevant.
+        The gain of each grade, first 0.
     user, position, gain : ndarray of shape (n_items,)
         As in `Grades`.
+    n_unlisted : ndarray of shape (n_users,), int
+        The items of each user that have a gain and no row.
     """
 
     grades: Array
@@ -54,6 +56,7 @@ class Ideal(NamedTuple):
     user: Array
     position: Array
     gain: Array
+    n_unlisted: Array
 
     def of_users(self, users: slice, counts: Counts) -> Grades:
         """Return what graded relevance adds to the counts of a run of users."""
@@ -62,15 +65,13 @@ class Ideal(NamedTuple):
         return Grades(self.gains[counts.grade], user, self.position[own], self.gain[own])
 
 
-def rank_ideal(
-    relevant: Array, codes: Array, n_users: int, gain: Array, user: Array, unlisted: Array
-) -> Ideal:
+def rank_ideal(codes: Array, n_users: int, gain: Array, user: Array, unlisted: Array) -> Ideal:
     """Return the grades of rows and the ideal rankings of users.
 
-    `codes` are the users of rows, and `gain` is read where they are relevant; `user` and `unlisted`
-    are the users of relevant items that have no row, and their gains.
+    `codes` and `gain` are the users of rows and their gains; `user` and `unlisted` are those of
+    items with a gain that have no row.
     """
-    rows = np.flatnonzero(relevant)
+    rows, n_unlisted = np.flatnonzero(gain > 0), np.bincount(user, minlength=n_users)
     found = np.append(gain[rows], unlisted)
     low, high = found.min(initial=0), found.max(initial=0)
     if found.dtype.kind in "iu" and high - low < MOST_SPREAD:
@@ -78,7 +79,7 @@ def rank_ideal(
     else:
         levels, grade = np.unique(found, return_inverse=True)
         grade = grade + 1
-    grades = np.zeros(len(relevant), np.min_scalar_type(len(levels)))
+    grades = np.zeros(len(gain), np.min_scalar_type(len(levels)))
     grades[rows] = grade[: len(rows)]
     gains = np.append(0.0, levels.astype(np.float64))
     user = np.append(codes[rows], user)
@@ -86,7 +87,7 @@ def rank_ideal(
     keys = sort(user.astype(np.int64) * len(levels) + (len(levels) - grade))
     ideal = gains[len(levels) - keys % len(levels)]
     user, n_before = number_members(np.bincount(user, minlength=n_users))
-    return Ideal(grades, gains, user, n_before + 1, ideal)
+    return Ideal(grades, gains, user, n_before + 1, ideal, n_unlisted)
 
 
 def sum_columns(

@@ -140,8 +140,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         Return the frame with the relevance that truth gives, and the items it does not list.
 
         First come the rows of the frame, then the relevant items of truth that have none, null in
-        all other columns: those of users without a row too, unless ``absent="drop"``. Grades are
-        not kept.
+        all other columns: those of users without a row too, unless `population` leaves them out.
+        Grades are not kept.
 
         Parameters
         ----------
@@ -253,9 +253,9 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         """Return a table of pandas as one of Polars."""
         return as_polars(table, self._frame.collect_schema())
 
-    def _describe(self, columns: Columns, k: int) -> Any:
+    def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         table = read_table(self._frame, columns.labels)
-        return RecAccessor(table)._bind(self._options)._describe(columns, k)
+        return RecAccessor(table)._bind(options)._describe(columns, k, options)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return as_frame(collect(self._frame, columns.labels), columns), True

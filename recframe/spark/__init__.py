@@ -241,8 +241,8 @@ class SparkRecAccessor(RankingMethods[Any]):
         labels = list(plain_table(make_table(mean_table(empty))).columns)
         return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=True)
 
-    def _describe(self, columns: Columns, k: int) -> Any:
-        beside, options = self._open(columns, self._options)
+    def _describe(self, columns: Columns, k: int, options: Options) -> Any:
+        beside, options = self._open(columns, options)
         truth, judgments = beside.pop("truth", None), None
         if truth is not None:  # of which the driver tells which items no partition has
             rows = as_frame(truth.toArrow(), truth.columns)

@@ -102,7 +102,7 @@ def make_result(table: pa.Table, task: Task, *, reads_all: bool) -> pa.Table:
     said: Any = None
     try:
         rows, result = task.run(table)
-        said = result.common
+        said = result._replace(made=None, users=result.users[:0])
     except RecframeError as error:
         if not task.layout.beside or task.columns.user is None:
             raise
@@ -148,7 +148,7 @@ def check_beside(table: pa.Table, names: list[str]) -> pa.Table:
     for said in parts:
         if isinstance(said, RecframeError):
             raise said
-    check_common([one for said in parts for one in said])
+    check_common(parts)
     return table.select(names).slice(0, 0)
 
 

@@ -132,10 +132,10 @@ def test_users_without_a_list_do_not_end_the_curve():
     """A user of truth for whom nothing is listed has an empty list, which `short` is not about."""
     frame = pd.DataFrame({"user": [1, 1, 1], "item": list("abc"), "score": [3, 2, 1]})
     truth = pd.DataFrame({"user": [1, 2], "item": ["b", "a"]})
-    bound = frame.rec(truth=truth)
+    bound = frame.rec(truth=truth, population="all")
 
     assert [0.0, 0.5, 0.5] == bound.curve()["score"].tolist()
-    assert [0.0, 1.0, 1.0] == bound(truth=truth, absent="drop").curve()["score"].tolist()
+    assert [0.0, 1.0, 1.0] == bound(truth=truth, population="rows").curve()["score"].tolist()
 
 
 def test_curve_plots(frame):

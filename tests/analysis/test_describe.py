@@ -189,16 +189,20 @@ TRUTH = pd.DataFrame({"user": [1, 1, 3], "item": list("bzq")})
 
 def test_truth(listed):
     """With truth its users count, and worst and best are those of `mean`."""
-    column = listed.rec(truth=TRUTH).describe(k=2)["score"]
+    column = listed.rec(population="all", truth=TRUTH).describe(k=2)["score"]
     worst, best = (
-        listed.rec(truth=TRUTH, ties=ties, short="pad").mean("precision@2").iloc[0, 0]
+        listed.rec(population="all", truth=TRUTH, ties=ties, short="pad")
+        .mean("precision@2")
+        .iloc[0, 0]
         for ties in ("worst", "best")
     )
 
     names = ["users", "users without relevant rows", "shortest ranking"]
     assert [3, 1, 0] == column[names].tolist()
     assert [2, 3] == [
-        listed.rec(truth=truth).describe(k=2).loc["truth items not in the frame", "score"]
+        listed.rec(population="all", truth=truth)
+        .describe(k=2)
+        .loc["truth items not in the frame", "score"]
         for truth in (TRUTH, pd.DataFrame({"user": [1, 1, 4, 2, 2], "item": list("bzqay")}))
     ]
     assert [worst, best] == pytest.approx(column[BOUNDS].tolist())
@@ -344,12 +348,14 @@ def test_a_tie_that_changes_nothing_does_not_worry():
 
 def test_truth_found_nowhere_is_said(listed):
     """Items of truth that no row has; a list of k is no worry where truth is apart."""
-    warnings = listed.rec(truth=TRUTH).describe(k=3).warnings
+    warnings = listed.rec(population="all", truth=TRUTH).describe(k=3).warnings
 
-    assert 3 == len(warnings)
-    assert warnings[0].startswith("users with fewer than 3: 2 of 3 users; ")
+    assert 5 == len(warnings)
+    assert warnings[0].startswith("users with fewer than 3: 1 of 3 users; ")
     assert warnings[1].startswith("users without relevant rows: 1 of 3 users; ")
-    assert warnings[2].startswith("truth items not in the frame: 2; no ranking finds them")
+    assert warnings[2].startswith("users only in the frame: 1; refused unless option population")
+    assert warnings[3].startswith("users only in truth: 1; refused unless option population")
+    assert warnings[4].startswith("truth items not in the frame: 2; no ranking finds them")
 
 
 def test_a_warning_names_the_scores_it_is_of():

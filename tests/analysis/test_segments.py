@@ -195,7 +195,7 @@ def test_users_without_rows():
     """A column says nothing of users of truth without rows: they are of the null segment."""
     recs = pd.DataFrame({"user": [1, 2], "item": [1, 1], "score": 1.0, "country": "NL"})
     truth = pd.DataFrame({"user": [1, 3], "item": [1, 1]})
-    bound = recs.rec(truth=truth, short="pad")
+    bound = recs.rec(population="all", truth=truth, short="pad")
     table = bound.mean("recall@1", by="country")
     by_user = bound.mean("recall@1", by=pd.Series({1: "NL", 2: "NL", 3: "FR"}))
 
@@ -205,7 +205,9 @@ def test_users_without_rows():
     with pytest.raises(
         recframe.RecframeError, match=r"found 1 others \(user 3 has nan\); a Series"
     ):
-        recs.assign(w=1).rec(truth=truth, short="pad").mean("recall@1", weights="w")
+        recs.assign(w=1).rec(population="all", truth=truth, short="pad").mean(
+            "recall@1", weights="w"
+        )
 
 
 @pytest.mark.parametrize(

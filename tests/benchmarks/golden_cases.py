@@ -266,7 +266,8 @@ def make_truth(rng, codes, users, items, door):
         found["min_relevance"] = 1
     if "polars" in door and rng.random() < 0.5:
         truth = converted(truth, pl.from_pandas)
-    found["absent"], found["unjudged"] = pick(rng, ["drop"], 0.3), pick(rng, ["drop"], 0.25)
+    found["population"] = pick(rng, ["rows"], 0.3) or "all"
+    found["unjudged"] = pick(rng, ["drop"], 0.25)
     return {"truth": truth} | {name: value for name, value in found.items() if value}
 
 

@@ -114,7 +114,7 @@ def test_json_has_the_conventions(capsys):
 
     assert {
         **{"ties": "item", "short": "pad", "zero_division": 0.0, "min_relevance": 2},
-        **{"unjudged": "nonrelevant", "complete": True},
+        **{"min_score": "-inf", "unjudged": "nonrelevant", "complete": True},
     } == document["options"]
     assert {
         "dense.run": {"unjudged_queries": 1, "unranked_queries": 2, "unjudged_documents": 3}
@@ -299,23 +299,28 @@ def test_every_figure_is_that_of_trec_eval(seed, level, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("complete", [False, True])
-def test_runs_are_those_of_one_frame(complete, tmp_path, capsys):
-    """What is shown is what the accessor gives of all runs as columns of one frame, to the bit."""
+def test_runs_are_evaluated_one_by_one(complete, tmp_path, capsys):
+    """What is shown is what the accessor gives of each run by itself, to the bit."""
     runs, qrels = write_random(tmp_path, 3, 3)
     names, metrics = ["run", "run1", "run2"], ["ndcg@5", "average_precision", "judged@3"]
-    pairs = ["query", "doc"]
-    columns = [run.set_index(pairs)["score"].astype("float32") for run in runs]
-    frame = pd.concat(columns, axis=1, keys=names).reset_index()
-    frame = frame[frame["query"].isin(qrels["query"])]
-    qrels = qrels[qrels["relevance"] >= 0]
-    absent = "zero" if complete else "drop"
+    judged = qrels[qrels["relevance"] >= 0]
+    others = qrels[~qrels["query"].isin(judged["query"])].assign(doc="", relevance=0)
+    truth = pd.concat([judged, others.drop_duplicates()])  # queries that count all the same
     options = {"ties": "item", "short": "pad", "zero_division": 0, "min_relevance": 1}
-    rec = frame.rec(score=names, truth=qrels, missing="unranked", absent=absent, **options)
+    options |= {"truth": truth, "population": "truth" if complete else "both"}
+    per_query = pd.concat(
+        [
+            run.astype({"score": "float32"}).rec(**options).evaluate(metrics)["score"]
+            for run in runs
+        ],
+        axis=1,
+        keys=names,
+    ).sort_index()
     words = ["trec", *(str(tmp_path / name) for name in ["qrels", *names]), "--metric", *metrics]
     words += ["--complete"] * complete
     asked = {
-        "summary": (["--summary"], rec.summary(metrics)),
-        "compare": (["--baseline", "run1"], rec.compare(metrics, baseline="run1")),
+        "summary": (["--summary"], recframe.summary(per_query)),
+        "compare": (["--baseline", "run1"], recframe.compare(per_query, "run1")),
     }
 
     for name, (flags, expected) in asked.items():
@@ -347,7 +352,7 @@ def test_candidates(unjudged, tmp_path, capsys):
     words += ["--unjudged", unjudged, "--metric", "ndcg", "recall@3"]
     found = scores_of(capsys, *words)["run"]
     options = {"ties": "item", "short": "pad", "zero_division": 0, "min_relevance": 1}
-    options |= {"truth": qrels, "exclude": pairs, "unjudged": unjudged}
+    options |= {"population": "all", "truth": qrels, "exclude": pairs, "unjudged": unjudged}
     frame = run.astype({"score": "float32"})
     values = frame.rec(**options).evaluate(["ndcg", "recall@3"])["score"]
 
@@ -372,7 +377,7 @@ def test_read_frames_give_what_the_command_gives(capsys):
     """The note of `read_run` tells how the accessor gives the same."""
     qrels, run = recframe.read_qrels(QRELS), recframe.read_run(BM25).astype({"score": "float32"})
     options = {"ties": "item", "short": "pad", "zero_division": 0, "min_relevance": 1}
-    means = run.rec(truth=qrels, absent="drop", **options).mean(["ndcg@3", "average_precision"])
+    means = run.rec(truth=qrels, population="rows", **options).mean(["ndcg@3", "average_precision"])
     found = scores_of(capsys, QRELS, BM25, "--metric", "ndcg@3", "average_precision")
 
     assert found["bm25.run"] == means.loc["score"].to_dict()

@@ -293,7 +293,7 @@ def test_a_curve_with_truth(threads):
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
     truth = pd.concat([frame.loc[::7, ["user", "item"]], others])
-    curves = [data.rec(truth=truth).curve() for data in (frame, parts(frame))]
+    curves = [data.rec(population="all", truth=truth).curve() for data in (frame, parts(frame))]
 
     pd.testing.assert_frame_equal(curves[0], curves[1].compute(), rtol=1e-12)
     assert frame.groupby("user").size().min() == len(curves[0])
@@ -345,19 +345,19 @@ def test_describe_without_relevance(threads):
     pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
 
 
-@pytest.mark.parametrize("absent", ["zero", "drop"])
+@pytest.mark.parametrize("population", ["all", "rows"])
 @pytest.mark.parametrize("is_listed_twice", [False, True])
-def test_describe_with_truth(absent, is_listed_twice, threads):
+def test_describe_with_truth(population, is_listed_twice, threads):
     """Users of truth without a row count once; duplicates leave relevance undefined everywhere."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     if is_listed_twice:
         frame = pd.concat([frame, frame.iloc[:1]], ignore_index=True)
     others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
     truth = pd.concat([frame.loc[7:300:7, ["user", "item"]], others])
-    expected = frame.rec(truth=truth, absent=absent).describe(k=2)
+    expected = frame.rec(truth=truth, population=population).describe(k=2)
 
-    assert (49 if is_listed_twice or absent == "drop" else 51) == expected.loc["users"].iloc[0]
-    lazy = parts(frame).rec(truth=truth, absent=absent).describe(k=2)
+    assert (49 if is_listed_twice or population == "rows" else 51) == expected.loc["users"].iloc[0]
+    lazy = parts(frame).rec(truth=truth, population=population).describe(k=2)
     pd.testing.assert_frame_equal(expected, lazy.compute(), check_exact=True)
 
 
@@ -368,7 +368,7 @@ def test_every_table_with_truth(ties, threads):
     others = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
     truth = pd.concat([frame.loc[[9, 17, 21], ["user", "item"]], others])
 
-    assert_all_same(frame, parts(frame), truth=truth, ties=ties)
+    assert_all_same(frame, parts(frame), truth=truth, ties=ties, population="all")
 
 
 @pytest.mark.parametrize("table", ONE_OF_EACH_WAY)
@@ -376,7 +376,9 @@ def test_truth_is_read_once(table, threads, tmp_path, monkeypatch):
     """A file of truth is opened by one task, however many partitions are judged by it."""
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     frame.loc[::7, ["user", "item"]].to_parquet(tmp_path / "truth.parquet")
-    ours = parts(frame).rec(truth=tmp_path / "truth.parquet", ties="best", short="pad")
+    ours = parts(frame).rec(
+        population="all", truth=tmp_path / "truth.parquet", ties="best", short="pad"
+    )
     read, paths = pd.read_parquet, []
     monkeypatch.setattr(pd, "read_parquet", lambda path, **_: paths.append(path) or read(path))
     LAZY[table](ours).compute()
@@ -389,7 +391,7 @@ def test_truth_of_others(table, threads):
     """Truth that has no user in common with all partitions is refused as for pandas."""
     frame = interactions().assign(item=range(400))
     truth = pd.DataFrame({"user": [60, 61], "item": [1, 2]})
-    ours = parts(frame).rec(truth=truth, ties="best", short="pad")
+    ours = parts(frame).rec(population="all", truth=truth, ties="best", short="pad")
     with pytest.raises(recframe.RecframeError, match="no user is in both the frame and truth"):
         LAZY[table](ours).compute()
 
@@ -459,16 +461,16 @@ def test_without_rows_at_all(threads):
 
 
 @pytest.mark.parametrize(
-    ("ids", "absent"),
-    [("int", "zero"), ("str", "drop"), ("category", "zero"), ("nullable", "drop")],
+    ("ids", "population"),
+    [("int", "all"), ("str", "rows"), ("category", "all"), ("nullable", "rows")],
 )
-def test_truth(ids, absent, threads):
+def test_truth(ids, population, threads):
     """Relevance from truth is looked up in every partition; users without a row come once."""
     frame = interactions(ids).drop(columns="relevant").assign(item=range(400))
     truth = frame.loc[::7, ["user", "item"]].assign(item=lambda rows: rows["item"] % 300)
     others = pd.DataFrame({"user": USERS[ids](pd.Series([60, 61])), "item": [1, 2]})
     truth = pd.concat([truth, others.astype({"user": "str"} if ids == "category" else {})])
-    options = {"truth": truth, "absent": absent, "short": "pad"}
+    options = {"truth": truth, "population": population, "short": "pad"}
     if ids == "category":
         frame["user"] = frame["user"].cat.add_categories(others["user"].cat.categories)
         truth["user"] = truth["user"].astype("str")

@@ -40,7 +40,7 @@ def test_truth_on_a_cluster(cluster):
     frame = interactions().drop(columns="relevant").assign(item=range(400))
     truth = pd.DataFrame({"user": [*frame["user"][:9], 60], "item": range(10)})
 
-    assert_all_same(frame, parts(frame), truth=truth)
+    assert_all_same(frame, parts(frame), truth=truth, population="all")
 
 
 def test_a_broken_promise_on_a_cluster(cluster):

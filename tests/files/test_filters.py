@@ -76,7 +76,7 @@ def test_truth_of_users_that_a_filter_leaves_out(rows, tmp_path):
     """Users without a row that matches are absent, as where they have none."""
     rows.to_parquet(tmp_path / "run.parquet", row_group_size=20)
     truth, kept = rows.loc[rows["relevant"], ["user", "item"]], rows[rows["day"] == DAYS[0]]
-    options = {"truth": truth, "short": "pad"}
+    options = {"population": "all", "truth": truth, "short": "pad"}
 
     pd.testing.assert_frame_equal(
         kept.rec(**options).recall(2),

@@ -51,7 +51,12 @@ def test_long_items(large, tmp_path, layout, memory):
     folder = tmp_path / "files"
     folder.mkdir()
     layout(large.drop(columns="relevant").assign(item=items), folder)
-    options = {"truth": tmp_path / "truth.parquet", "relevant": None, "short": "pad"}
+    options = {
+        "population": "all",
+        "truth": tmp_path / "truth.parquet",
+        "relevant": None,
+        "short": "pad",
+    }
     evaluate_as_in_memory(folder, memory=memory, **options)
     layout(large.assign(item="x" * 100), folder)
     with pytest.raises(recframe.RecframeError, match="'user' and 'item' must not be the same in"):

@@ -35,9 +35,9 @@ def test_refusals_of_a_part_say_so(large, tmp_path):
         recframe.evaluate(tmp_path, FEW, memory=SMALL)
 
 
-@pytest.mark.parametrize("absent", ["zero", "drop"])
+@pytest.mark.parametrize("population", ["all", "rows"])
 @pytest.mark.parametrize("grouped", [True, False])
-def test_truth_over_many_blocks(tmp_path, absent, grouped):
+def test_truth_over_many_blocks(tmp_path, population, grouped):
     """Truth judges every block, and users that no file lists are added once, at the end."""
     rng = np.random.default_rng(8)
     n_rows = 3_000
@@ -48,7 +48,7 @@ def test_truth_over_many_blocks(tmp_path, absent, grouped):
     truth = pd.concat([truth, pd.DataFrame({"user": [95, 99], "item": [1, 2]})])
     frame.to_parquet(tmp_path / "run.parquet", row_group_size=200, index=False)
     truth.to_parquet(tmp_path / "truth.parquet", index=False)
-    options = {"absent": absent, "short": "pad", "score": "score"}
+    options = {"population": population, "short": "pad", "score": "score"}
     metrics = ["precision@3", "recall@3", "r_precision"]
     expected = frame.rec(truth=truth, **options).evaluate(metrics)
 
@@ -68,11 +68,15 @@ def test_no_table_of_absent_users_where_there_are_none(large, tmp_path):
     large = large.assign(item=range(300))
     one_sorted_file(large, tmp_path)
     truth = large.loc[large["relevant"], ["user", "item"]]
-    tables = list(recframe.iter_evaluate(tmp_path, FEW, truth=truth, short="pad"))
+    tables = list(
+        recframe.iter_evaluate(tmp_path, FEW, truth=truth, short="pad", population="rows")
+    )
     assert 1 == len(tables)
-    tables = list(recframe.iter_evaluate(tmp_path, FEW, truth=truth, short="pad", absent="zero"))
+    tables = list(recframe.iter_evaluate(tmp_path, FEW, truth=truth, short="pad", population="all"))
     assert [40] == [len(table) for table in tables]
 
     absent = pd.concat([truth, pd.DataFrame({"user": ["user 999"], "item": [1]})])
-    tables = list(recframe.iter_evaluate(tmp_path, FEW, truth=absent, short="pad", absent="zero"))
+    tables = list(
+        recframe.iter_evaluate(tmp_path, FEW, truth=absent, short="pad", population="all")
+    )
     assert ["user 999"] == tables[-1].index.tolist()

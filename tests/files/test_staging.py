@@ -70,8 +70,8 @@ def test_truth_and_exclude_of_each_format(recs, test, tmp_path, monkeypatch, end
     path = save(recs, tmp_path, ending)
 
     pd.testing.assert_frame_equal(
-        recframe.evaluate(recs, ["recall@1"], **beside),
-        recframe.evaluate(path, ["recall@1"], **paths),
+        recframe.evaluate(recs, ["recall@1"], population="all", **beside),
+        recframe.evaluate(path, ["recall@1"], population="all", **paths),
     )
 
 

@@ -23,7 +23,7 @@ def test_judge_by_hand(recs, test):
         added[["user", "item"]].itertuples(index=False, name=None)
     )
     assert added["score"].isna().all()
-    assert 7 == len(recs.rec(absent="drop").judge(test))
+    assert 7 == len(recs.rec(population="rows").judge(test))
     pd.testing.assert_frame_equal(judged, recs.rec(truth=test).judge())
 
 
@@ -61,8 +61,8 @@ def test_judge_needs_truth(recs):
         recs.rec.judge()
 
 
-@pytest.mark.parametrize("absent", ["zero", "drop"])
-def test_what_truth_adds(recs, absent):
+@pytest.mark.parametrize("population", ["all", "rows"])
+def test_what_truth_adds(recs, population):
     """Relevant items not listed, and of absent users who have none what truth says of them."""
     truth = pd.DataFrame(
         [
@@ -78,9 +78,9 @@ def test_what_truth_adds(recs, absent):
         ],
         columns=["user", "item", "relevant"],
     )
-    added = recs.rec(absent=absent).judge(truth).iloc[5:]
+    added = recs.rec(population=population).judge(truth).iloc[5:]
     expected = {("bob", 8, True)}
-    if absent == "zero":
+    if population == "all":
         expected |= {("cat", 1, True), ("dan", 4, False), ("dan", 5, False)}
 
     assert len(expected) == len(added)

@@ -225,12 +225,12 @@ def test_kinds_that_are_never_equal(role, case):
         f"^{role}: ids of different kinds are never equal; the frame has .*; convert both with "
     )
     with pytest.raises(RecframeError, match=message + remedy) as refused:
-        frame.rec(truth=truth).recall(k=1)
+        frame.rec(population="all", truth=truth).recall(k=1)
     call = str(refused.value).rpartition("convert both with ")[2]
     frame, truth = (
         side.assign(**{role: eval(call, {"pd": pd, "ids": side[role]})}) for side in (frame, truth)
     )
-    assert frame.rec(truth=truth).recall(k=1)["score"].max() > 0
+    assert frame.rec(population="all", truth=truth).recall(k=1)["score"].max() > 0
 
 
 def test_fractions_of_different_precision():

@@ -228,8 +228,8 @@ def test_empty_lists_are_absent_users():
     truth = pd.DataFrame({"user": ["ann", "nobody"], "item": [3, 7]})
     recs = recframe.from_lists({"ann": [7, 3], "nobody": []})
 
-    assert [1.0, 0.0] == recs.rec(truth=truth).recall(k=2)["score"].tolist()
-    assert [1.0] == recs.rec(truth=truth, absent="drop").recall(k=2)["score"].tolist()
+    assert [1.0, 0.0] == recs.rec(truth=truth, population="truth").recall(k=2)["score"].tolist()
+    assert [1.0] == recs.rec(truth=truth, population="rows").recall(k=2)["score"].tolist()
 
 
 LISTS = st.dictionaries(

@@ -112,7 +112,7 @@ def test_the_k_best_give_the_metrics_of_all(data):
     )
     metrics = [f"{name}@{k}" for name in ("precision", "recall", "ndcg", "average_precision")]
     ties = data.draw(st.sampled_from(["expected", "first", "last", "best", "worst"]))
-    options = {"truth": truth, "short": "pad", "ties": ties}
+    options = {"population": "all", "truth": truth, "short": "pad", "ties": ties}
     expected = recframe.from_matrix(scores).rec(**options).evaluate(metrics)
 
     pd.testing.assert_frame_equal(

@@ -87,17 +87,17 @@ def doors(frame, tmp_path, **options):
     ]
 
 
-@pytest.mark.parametrize("absent", ["zero", "drop"])
-def test_items_on_every_door(absent, tmp_path, capsys):
+@pytest.mark.parametrize("population", ["all", "rows"])
+def test_items_on_every_door(population, tmp_path, capsys):
     """No item in common is refused once all parts are read; one item of one part is enough."""
     frame, truth = make_frames()
-    own, *others = doors(frame, tmp_path, truth=truth, absent=absent)
+    own, *others = doors(frame, tmp_path, truth=truth, population=population)
     for evaluate in others:
         pd.testing.assert_frame_equal(own(), evaluate(), check_index_type=False)
 
     message = r"item: no item is in both the frame and truth; the frame has int64 \(such as \d+\), "
     message += r"truth has int64 \(such as -\d\)$"
-    for evaluate in doors(frame, tmp_path, truth=truth[:2], absent=absent):
+    for evaluate in doors(frame, tmp_path, truth=truth[:2], population=population):
         with pytest.raises(RecframeError, match=message):
             evaluate()
     truth[:2].to_parquet(tmp_path / "truth.parquet")

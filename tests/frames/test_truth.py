@@ -23,7 +23,7 @@ def values(table, user):
 
 def test_values_by_hand(recs, test):
     """R counts listed and unlisted items; absent users score 0, users without truth have R = 0."""
-    table = recs.rec(truth=test, short="pad").evaluate(LABELS)
+    table = recs.rec(population="all", truth=test, short="pad").evaluate(LABELS)
 
     assert ["ann", "bob", "cat", "eve"] == table.index.tolist()
     assert [1 / 2, 1 / 3, 1 / 3] == values(table, "ann")
@@ -33,9 +33,9 @@ def test_values_by_hand(recs, test):
 
 
 def test_absent_drop(recs, test):
-    """absent="drop" leaves out the users of truth without a row, and changes no other."""
-    zero = recs.rec(truth=test, short="pad").evaluate(LABELS)
-    drop = recs.rec(truth=test, short="pad", absent="drop").evaluate(LABELS)
+    """population="rows" leaves out the users of truth without a row, and changes no other."""
+    zero = recs.rec(truth=test, short="pad", population="all").evaluate(LABELS)
+    drop = recs.rec(truth=test, short="pad", population="rows").evaluate(LABELS)
 
     pd.testing.assert_frame_equal(zero.drop(index="cat"), drop)
 
@@ -46,15 +46,25 @@ def test_all_doors_agree(recs, test, tmp_path, capsys):
     test.to_parquet(tmp_path / "test.parquet")
     test.to_csv(tmp_path / "a tést.csv", index=False)
     files = [tmp_path / "test.parquet", str(tmp_path / "test.parquet")]
-    table = recs.rec(truth=test, short="pad").evaluate(LABELS)
+    table = recs.rec(truth=test, short="pad", population="all").evaluate(LABELS)
 
     for frame in (recs, tmp_path / "recs.parquet"):
         for truth in (test, *files, (tmp_path / "a tést.csv").as_uri()):
             pd.testing.assert_frame_equal(
-                table, recframe.evaluate(frame, LABELS, truth=truth, short="pad")
+                table,
+                recframe.evaluate(frame, LABELS, truth=truth, short="pad", population="all"),
             )
     paths = [str(tmp_path / "recs.parquet"), "--truth", str(tmp_path / "test.parquet")]
-    options = ["--short", "pad", "--absent", "drop", "--metric", "precision@2", "--format", "csv"]
+    options = [
+        "--short",
+        "pad",
+        "--population",
+        "rows",
+        "--metric",
+        "precision@2",
+        "--format",
+        "csv",
+    ]
     assert 0 == main(["evaluate", *paths, *options])
     assert f"score,precision@2\nscore,{1 / 3}\n" == capsys.readouterr().out
 
@@ -62,7 +72,9 @@ def test_all_doors_agree(recs, test, tmp_path, capsys):
 @pytest.mark.parametrize("short", ["raise", "pad", "shrink", "nan"])
 def test_an_absent_user_is_no_short_list(recs, test, short):
     """An absent user scores 0 under every `short`, and is not what short="raise" refuses."""
-    table = recs[recs["user"] != "eve"].rec(truth=test, short=short).evaluate(LABELS)
+    table = (
+        recs[recs["user"] != "eve"].rec(population="all", truth=test, short=short).evaluate(LABELS)
+    )
 
     assert [0.0, 0.0, 0.0] == values(table, "cat")
     assert [1 / 2, 1 / 3, 1 / 3] == values(table, "ann")
@@ -74,7 +86,9 @@ def test_an_absent_user_is_no_short_list(recs, test, short):
 )
 def test_short_lists(recs, test, short, precision, recall):
     """A list of two at k = 5, with R = 3 > n: `short` rules as it does without truth."""
-    table = recs.rec(truth=test, short=short).evaluate(["precision@5", "recall@5"])
+    table = recs.rec(population="all", truth=test, short=short).evaluate(
+        ["precision@5", "recall@5"]
+    )
 
     assert [precision, recall] == pytest.approx(values(table, "ann"), nan_ok=True)
 
@@ -82,7 +96,7 @@ def test_short_lists(recs, test, short, precision, recall):
 def test_short_raise_counts_listed_users(recs, test):
     """short="raise" names a user who has a list."""
     with pytest.raises(RecframeError, match=r"of 1 of 4 users \(user 'eve' has 1\)"):
-        recs.rec(truth=test).recall(k=2)
+        recs.rec(population="all", truth=test).recall(k=2)
 
 
 def test_all_listed_are_relevant(recs):
@@ -96,7 +110,9 @@ def test_a_list_without_a_judged_item(recs):
     """A user none of whose items is in truth scores 0."""
     truth = pd.DataFrame({"user": ["ann", "bob"], "item": [77, 1]})
 
-    assert [0.0, 0.0, 0.0] == values(recs.rec(truth=truth, short="pad").evaluate(LABELS), "ann")
+    assert [0.0, 0.0, 0.0] == values(
+        recs.rec(population="all", truth=truth, short="pad").evaluate(LABELS), "ann"
+    )
 
 
 def test_several_models(recs, test):
@@ -104,43 +120,45 @@ def test_several_models(recs, test):
     other = pd.DataFrame({"user": ["ann", "cat"], "item": [8, 4], "b_score": [3, 2]})
     both = recs.merge(other, how="outer")
     assert both["score"].isna().any()
-    table = both.rec(truth=test, missing="unranked", short="pad").evaluate(LABELS)
+    table = both.rec(population="all", truth=test, missing="unranked", short="pad").evaluate(LABELS)
 
     for frame, score in ((recs, "score"), (other, "b_score")):
-        alone = frame.rec(truth=test, short="pad").evaluate(LABELS)[score]
+        alone = frame.rec(population="all", truth=test, short="pad").evaluate(LABELS)[score]
         pd.testing.assert_frame_equal(alone, table.loc[alone.index, score])
 
 
 def test_a_model_without_a_list_for_a_user(recs, test):
-    """Such a user is absent for that model: 0 under "zero" and NaN under "drop"."""
+    """Such a user has an empty list by that model, whichever users the table has."""
     recs["b_score"] = recs["score"].where(recs["user"] != "ann")
     bound = {"truth": test, "missing": "unranked", "short": "shrink"}
-    assert [0.0, 0.0, 0.0] == recs.rec(**bound).evaluate(LABELS).loc["ann", "b_score"].tolist()
-    drop = recs.rec(**bound, absent="drop").evaluate(LABELS)
-    assert drop.loc["ann", "b_score"].isna().all()
-    assert drop.loc["ann", "score"].notna().all()
+    for population in ("all", "rows", "truth", "both"):
+        table = recs.rec(**bound, population=population).evaluate(LABELS)
+        assert [0.0, 0.0, 0.0] == table.loc["ann", "b_score"].tolist()
+        assert table.loc["ann", "score"].notna().all()
 
 
 def test_relevance_column_of_truth(recs, test):
     """Truth's own relevance is read, that of the frame is not; it need not even be there."""
     rated = test.assign(rating=[5, 1, 4, 2, 5], relevant=[1, 0, 1, 0, 1])
-    expected = recs.rec(truth=test.iloc[[0, 2, 4]], short="pad").evaluate(LABELS)
+    expected = recs.rec(population="all", truth=test.iloc[[0, 2, 4]], short="pad").evaluate(LABELS)
     expected.loc["bob"] = [0.0, math.nan, math.nan]
 
     for options in ({"relevant": "relevant"}, {"relevant": "rating", "min_relevance": 4}):
         for frame in (recs, recs.assign(relevant="no")):
-            table = frame.rec(truth=rated, short="pad", **options).evaluate(LABELS)
+            table = frame.rec(population="all", truth=rated, short="pad", **options).evaluate(
+                LABELS
+            )
             pd.testing.assert_frame_equal(expected, table)
 
 
 def test_a_user_whose_truth_is_all_irrelevant(recs, test):
     """A user of truth with R = 0 is a user all the same, with or without a row."""
     rated = test.assign(relevant=[1, 1, 1, 0, 0])
-    table = recs.rec(truth=rated, short="pad").evaluate(LABELS)
+    table = recs.rec(population="all", truth=rated, short="pad").evaluate(LABELS)
 
     for user in ("bob", "cat"):
         assert [0.0, math.nan, math.nan] == pytest.approx(values(table, user), nan_ok=True)
-    table = recs.rec(truth=rated, short="pad", zero_division=1.0).evaluate(LABELS)
+    table = recs.rec(population="all", truth=rated, short="pad", zero_division=1.0).evaluate(LABELS)
     assert [0.0, 1.0, 1.0] == values(table, "cat")
 
 
@@ -157,7 +175,7 @@ def test_missing_drop(recs, test):
     """missing="drop" removes rows with a null id or score, in the frame and in truth."""
     recs["item"] = recs["item"].astype("Int64").where(recs["score"] != 0.6)
     test = pd.concat([test, pd.DataFrame({"user": ["bob"], "item": [None]})], ignore_index=True)
-    table = recs.rec(truth=test, missing="drop", short="pad").evaluate(LABELS)
+    table = recs.rec(population="all", truth=test, missing="drop", short="pad").evaluate(LABELS)
 
     assert [1 / 2, 1.0, 1.0] == values(table, "bob")
 
@@ -188,9 +206,11 @@ def test_labels_of_truth(recs, test, case):
     """Truth's columns are the frame's labels, inferred, or given."""
     frame_labels, truth_labels, options = LABELLED[case]
     options = options or {"truth_user": "customer", "truth_item": "product"}
-    expected = recs.rec(truth=test, short="pad").evaluate(LABELS)
+    expected = recs.rec(population="all", truth=test, short="pad").evaluate(LABELS)
     truth = test.rename(columns=truth_labels)
-    table = recs.rename(columns=frame_labels).rec(truth=truth, short="pad", **options)
+    table = recs.rename(columns=frame_labels).rec(
+        population="all", truth=truth, short="pad", **options
+    )
 
     pd.testing.assert_frame_equal(expected, table.evaluate(LABELS), check_names=False)
 
@@ -206,10 +226,12 @@ def test_what_is_wrong_with_both_frames(recs, test):
 
 def test_index_levels(recs, test):
     """Ids may be index levels, in the frame and in truth."""
-    expected = recs.rec(truth=test, short="pad").evaluate(LABELS)
+    expected = recs.rec(population="all", truth=test, short="pad").evaluate(LABELS)
     frame, truth = recs.set_index(["user", "item"]), test.set_index(["item", "user"])
 
-    pd.testing.assert_frame_equal(expected, frame.rec(truth=truth, short="pad").evaluate(LABELS))
+    pd.testing.assert_frame_equal(
+        expected, frame.rec(population="all", truth=truth, short="pad").evaluate(LABELS)
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,7 +261,10 @@ def test_refused_truth(recs, test, change, message):
     [
         ({"truth": 3}, "truth must be a pandas DataFrame, an Arrow table"),
         ({"truth": "no.parquet"}, "truth: cannot read no.parquet: no such file"),
-        ({"truth": pd.DataFrame(), "absent": "no"}, "absent must be one of 'zero', 'drop'"),
+        (
+            {"truth": pd.DataFrame(), "population": "no"},
+            "population must be one of 'raise', 'both'",
+        ),
         ({"min_relevance": 1}, "truth: min_relevance needs a column of relevance"),
         ({"truth_user": "customer"}, "truth: truth_user='customer': no such column"),
         ({"relevant": "rating"}, "truth: relevant='rating': no such column"),
@@ -340,9 +365,11 @@ def test_truth_equals_the_reference(options, data):
         expected = expected_values(*frames, metric, k, options)
     except reference.Refused:
         with pytest.raises(RecframeError, match="ranked rows"):
-            recframe.evaluate(recs, label, truth=truth, **options)
+            recframe.evaluate(recs, label, population="all", truth=truth, **options)
         return
-    actual = recframe.evaluate(recs, label, truth=truth, **options)["score", label]
+    actual = recframe.evaluate(recs, label, population="all", truth=truth, **options)[
+        "score", label
+    ]
 
     assert set(expected) == set(actual.index)
     for user, value in actual.items():
@@ -357,7 +384,7 @@ def test_judged_frame_evaluates_alike(frames, options):
     """Judging and evaluating is evaluating with truth; absent users are lists without a score."""
     recs, truth = make_frames(*frames)
     judged = recs.rec(missing="unranked").judge(truth)
-    expected = recframe.evaluate(recs, LABELS, truth=truth, **options)
+    expected = recframe.evaluate(recs, LABELS, population="all", truth=truth, **options)
 
     pd.testing.assert_frame_equal(expected, recframe.evaluate(judged, LABELS, **options))
 
@@ -370,8 +397,8 @@ def test_row_order_changes_nothing(frames, seed):
     options = {"missing": "unranked", "short": "pad"}
 
     pd.testing.assert_frame_equal(
-        recframe.evaluate(recs, LABELS, truth=truth, **options),
-        recframe.evaluate(shuffled[0], LABELS, truth=shuffled[1], **options),
+        recframe.evaluate(recs, LABELS, population="all", truth=truth, **options),
+        recframe.evaluate(shuffled[0], LABELS, population="all", truth=shuffled[1], **options),
         check_exact=True,
     )
 
@@ -379,7 +406,7 @@ def test_row_order_changes_nothing(frames, seed):
 def test_neither_frame_is_changed(recs, test):
     """Evaluating and judging write to neither frame."""
     before = recs.copy(deep=True), test.copy(deep=True)
-    recs.rec(truth=test, short="pad").mean(LABELS)
+    recs.rec(population="all", truth=test, short="pad").mean(LABELS)
     recs.rec.judge(test)
 
     pd.testing.assert_frame_equal(before[0], recs)

@@ -69,7 +69,7 @@ def test_ids_match_by_value(of_frame, of_truth):
     frame = pd.DataFrame({"user": users, "item": items, "score": SCORES})
     users, items = of_truth(pd.Series(TRUE_USERS)), of_truth(pd.Series(TRUE_ITEMS))
     truth = pd.DataFrame({"user": users, "item": items})
-    table = frame.rec(truth=truth).evaluate(LABELS)["score"]
+    table = frame.rec(population="all", truth=truth).evaluate(LABELS)["score"]
 
     index = of_frame(pd.Series([1, 2, 3]))
     if isinstance(frame["user"].dtype, pd.CategoricalDtype):
@@ -84,7 +84,7 @@ def test_ids_beyond_the_dtype_of_the_frame():
     """Ids that the frame's dtype does not hold make the index as wide as it must be."""
     frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, 1]}, dtype="int8")
     truth = pd.DataFrame({"user": [1, 300], "item": [2, 300]})
-    table = frame.rec(truth=truth).recall(k=2)
+    table = frame.rec(population="all", truth=truth).recall(k=2)
 
     assert [1, 300] == table.index.tolist()
     assert np.dtype("int64") == table.index.dtype
@@ -99,7 +99,7 @@ def test_text_that_ends_alike(dtype, order):
     frame = frame.astype({"item": dtype})
     truth = pd.DataFrame({"user": [1, 1, 2, 2], "item": [items[1], "c/00000002", *items[::3]]})
     one = frame.assign(user=1)
-    rec = {"truth": truth, "short": "pad"}
+    rec = {"population": "all", "truth": truth, "short": "pad"}
 
     assert [0.5, 1.0] == frame.rec(**rec).recall(k=2)["score"].tolist()
     assert [0.5, 0.0] == one.rec(**rec).recall(k=2)["score"].tolist()
@@ -128,7 +128,9 @@ def test_large_ids_are_not_rounded():
     truth = pd.DataFrame({"user": [-big, -big - 1], "item": [big + 1, big]})
     for dtype in ("int64", "uint64", object, "Int64"):
         converted = frame.astype({"item": dtype})
-        assert [0.0, 0.0] == converted.rec(truth=truth).recall(k=1)["score"].tolist()
+        assert [0.0, 0.0] == converted.rec(population="all", truth=truth).recall(k=1)[
+            "score"
+        ].tolist()
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])

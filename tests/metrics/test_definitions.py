@@ -158,9 +158,9 @@ def test_auc_is_about_ranked_rows():
     assert math.isnan(alone["auc"])
 
 
-@pytest.mark.parametrize("absent", ["zero", "drop"])
-def test_absent_users(absent):
-    """A user of truth without a score is 0 in every metric under "zero", NaN under "drop"."""
+@pytest.mark.parametrize("population", ["all", "rows"])
+def test_absent_users(population):
+    """A user of truth without a score is 0 in every metric; one without rows is counted or not."""
     recs = pd.DataFrame(
         {
             "user": [1, 1, 1, 2, 2, 2],
@@ -169,13 +169,12 @@ def test_absent_users(absent):
         }
     )
     truth = pd.DataFrame({"user": [1, 2, 3], "item": [1, 1, 1]})
-    table = recs.rec(truth=truth, absent=absent, missing="unranked").evaluate(LABELS)["score"]
+    table = recs.rec(truth=truth, population=population, missing="unranked").evaluate(LABELS)[
+        "score"
+    ]
 
-    assert ([1, 2, 3] if absent == "zero" else [1, 2]) == table.index.tolist()
-    if absent == "zero":
-        assert (table.loc[2:] == 0).all(axis=None)
-    else:
-        assert table.loc[2].isna().all()
+    assert ([1, 2, 3] if population == "all" else [1, 2]) == table.index.tolist()
+    assert (table.loc[2:] == 0).all(axis=None)
 
 
 def test_a_certain_hit_is_one():

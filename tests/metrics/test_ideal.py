@@ -92,18 +92,20 @@ def test_row_order_changes_nothing(ties):
     """Gains that are no binary fractions are added up in an order that the values decide."""
     recs, truth = graded()
     options = OPTIONS | {"ties": ties}
-    expected = recframe.evaluate(recs, LABELS, truth=truth, **options)
+    expected = recframe.evaluate(recs, LABELS, population="all", truth=truth, **options)
     for seed in range(5):
         shuffled = [frame.sample(frac=1, random_state=seed) for frame in (recs, truth)]
-        actual = recframe.evaluate(shuffled[0], LABELS, truth=shuffled[1], **options)
+        actual = recframe.evaluate(
+            shuffled[0], LABELS, population="all", truth=shuffled[1], **options
+        )
         pd.testing.assert_frame_equal(expected, actual, check_exact=True)
 
 
-@pytest.mark.parametrize(("gain", "absent"), [("linear", "drop"), ("exponential", "zero")])
-def test_every_door_gives_the_same(gain, absent, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("gain", "population"), [("linear", "rows"), ("exponential", "all")])
+def test_every_door_gives_the_same(gain, population, tmp_path, monkeypatch):
     """Threads, files in any memory, and Dask: the same bits, with truth that is not listed."""
     recs, truth = graded()
-    options = OPTIONS | {"gain": gain, "absent": absent, "truth": truth}
+    options = OPTIONS | {"gain": gain, "population": population, "truth": truth}
     expected = recframe.evaluate(recs, LABELS, **options)
     recs.to_parquet(tmp_path / "run.parquet", row_group_size=50)
     for memory in (1, "1GiB"):
@@ -136,7 +138,7 @@ def test_what_is_not_listed_is_in_the_ideal():
     """A graded item of truth that no list has lowers nDCG by its own grade, not by 1."""
     recs = pd.DataFrame({"user": [1], "item": ["a"], "score": [1.0]})
     truth = pd.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "relevance": [1, 4, 2]})
-    found = recs.rec(truth=truth, min_relevance=1).ndcg()["score"]
+    found = recs.rec(population="all", truth=truth, min_relevance=1).ndcg()["score"]
 
     assert {1: pytest.approx(1 / (4 + 1 / math.log2(3))), 2: 0.0} == found.to_dict()
 
@@ -153,11 +155,6 @@ def test_nothing_to_gain():
     ("relevant", "gain", "message"),
     [
         (
-            [-1, 2],
-            "linear",
-            r"metrics of grades need relevance of 0 or more, found -1 in a relevant row; pass a",
-        ),
-        (
             [math.inf, 2],
             "linear",
             r"relevance of at most 8.45e\+270 under gain='linear', found inf",
@@ -168,7 +165,7 @@ def test_nothing_to_gain():
     ],
 )
 def test_gains_that_are_refused(relevant, gain, message):
-    """Gains that are negative, infinite or too large to add up are refused, in truth too."""
+    """Gains that are infinite or too large to add up are refused, in truth too."""
     frame = pd.DataFrame({"user": 1, "item": [1, 2], "score": [2, 1], "relevant": relevant})
     options = {"min_relevance": -5, "gain": gain}
     with pytest.raises(recframe.RecframeError, match=message):
@@ -181,25 +178,31 @@ def test_gains_that_are_refused(relevant, gain, message):
 
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
-def test_rows_below_the_threshold_may_hold_anything(gain):
-    """What is not relevant adds nothing, also where its value could not be a gain."""
+def test_grades_are_read_whatever_is_relevant(gain):
+    """A row below the threshold gains its grade, and one of a grade below 0 nothing."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [-math.inf, 1.0, -3.0]})
 
     assert 1 / math.log2(3) == pytest.approx(
         frame.rec(min_relevance=1, gain=gain).ndcg().loc[1, "score"]
     )
-    assert math.isnan(frame.rec(min_relevance=2, gain=gain).ndcg().loc[1, "score"])
+    for least in (-5, 0, 2):
+        bound = frame.rec(min_relevance=least, gain=gain)
+        assert 1 / math.log2(3) == pytest.approx(bound.ndcg().loc[1, "score"])
+    assert math.isnan(frame.rec(min_relevance=2, gain="binary").ndcg().loc[1, "score"])
+    assert math.isnan(frame[::2].rec(min_relevance=-5, gain=gain).ndcg().loc[1, "score"])
 
 
-def test_grades_are_looked_at_only_where_they_count():
-    """Without nDCG grades may be negative, in the frame and in truth."""
-    frame = pd.DataFrame({"user": 1, "item": [1, 2], "score": [2, 1], "relevant": [-1, 2]})
-    bound = frame.rec(min_relevance=-5)
+def test_binary_gains_are_those_without_grades():
+    """What is relevant gains 1, as where relevance is a flag."""
+    recs, truth = graded()
+    options = OPTIONS | {"population": "all", "min_relevance": 2}
+    flags = truth.assign(relevance=truth["relevance"] >= 2)
 
-    assert 1.0 == bound.average_precision().loc[1, "score"]
-    assert 1.0 == frame.rec(truth=frame, min_relevance=-5).average_precision().loc[1, "score"]
-    with pytest.raises(recframe.RecframeError, match="grades need relevance of 0 or more"):
-        bound.ndcg()
+    pd.testing.assert_frame_equal(
+        recs.rec(truth=flags, **options | {"min_relevance": None}).evaluate(LABELS),
+        recs.rec(truth=truth, gain="binary", **options).evaluate(LABELS),
+        check_exact=True,
+    )
 
 
 def test_gain_is_checked():

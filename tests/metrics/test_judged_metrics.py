@@ -37,6 +37,7 @@ def evaluate(rows, unlisted=(), labels=LABELS, **options):
         labels,
         truth=pd.concat([truth, other.drop(columns="score")]),
         missing="unranked",
+        population="all",
         **OPTIONS | options,
     )
     return table["score"].loc["u"].tolist()

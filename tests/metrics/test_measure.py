@@ -47,12 +47,11 @@ def test_users_without_a_ranked_row(name, k):
     counts = Counts(none, np.array([0, 2]), NONE, NONE, NONE, none, NONE)
     metric = parse_metric(strategies.label(name, k))
     of_none = 0.0 if name == "judged" else strategies.of_no_relevant(name, 0.5, fall_out=0.5)
-    for absent, expected in {
-        None: [of_none, 0.5 if name in ("auc", "fall_out") else 0.0],
-        "zero": [of_none, 0.0],
-        "drop": [np.nan, np.nan],
+    for has_truth, expected in {
+        False: [of_none, 0.5 if name in ("auc", "fall_out") else 0.0],
+        True: [of_none, 0.0],
     }.items():
-        found = measure_one(metric, RankStatistics(counts), Policy("pad", 0.5, absent))
+        found = measure_one(metric, RankStatistics(counts), Policy("pad", 0.5, has_truth))
         np.testing.assert_array_equal(expected, found)
 
 

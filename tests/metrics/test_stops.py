@@ -118,7 +118,7 @@ def test_without_grades_a_relevant_row_has_grade_1():
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
 def test_a_grade_above_the_highest(gain, tmp_path):
-    """It is refused, listed or not; rows that are not relevant may hold anything."""
+    """It is refused, listed or not, whatever `min_relevance` is."""
     frame = make([(2, 3), (1, 1)]).assign(item=[1, 2])
     message = r"err\(max=2\): max must be the highest grade .* found grade 3; pass max=3 or more"
     with pytest.raises(recframe.RecframeError, match=message):
@@ -129,7 +129,9 @@ def test_a_grade_above_the_highest(gain, tmp_path):
     with pytest.raises(recframe.RecframeError, match=message):
         recframe.evaluate(tmp_path, "err(max=2)", min_relevance=1, gain=gain)
     assert by_hand([3, 1], highest=3) == frame.rec(min_relevance=1).err(max=3).iloc[0, 0]
-    assert 0.0 == frame.rec(min_relevance=4).err(max=2).iloc[0, 0]
+    with pytest.raises(recframe.RecframeError, match=message):
+        frame.rec(min_relevance=4, gain=gain).err(max=2)
+    assert 0.0 == frame.rec(min_relevance=4, gain="binary").err(max=2).iloc[0, 0]
 
 
 @given(strategies.many_rows(relevance="graded"), st.sampled_from(strategies.TIES))

@@ -1,6 +1,7 @@
 """recframe.spark with truth and excluded pairs, and users of several columns: what pandas gives."""
 
 import datetime
+import re
 
 import numpy as np
 import pandas as pd
@@ -33,12 +34,12 @@ pytestmark = [
 @pytest.mark.parametrize(
     ("kind", "options", "excludes"),
     [
-        ("pandas", {"absent": "drop", "unjudged": "drop"}, True),
+        ("pandas", {"population": "rows", "unjudged": "drop"}, True),
         ("file", {"gain": "exponential", "missing": "drop"}, True),
-        ("Spark", {"ties": "item", "unjudged": "drop"}, True),
+        ("Spark", {"ties": "item", "unjudged": "drop", "population": "truth"}, True),
         ("Spark", {"ties": "item", "unjudged": "drop"}, False),
-        ("Spark", {"ties": "best"}, False),
-        ("Spark, narrower", {"ties": "worst", "absent": "drop"}, True),
+        ("Spark", {"ties": "best", "population": "both"}, False),
+        ("Spark, narrower", {"ties": "worst", "population": "rows"}, True),
         ("Spark, decimals", {}, False),
     ],
 )
@@ -140,6 +141,19 @@ def test_others_of_other_ids_are_refused(spark, message):
     excluded = on_spark(spark, DISJOINT[message](excluded, "User.Id", "doc"))
     rec = recframe.spark.rec(sdf, exclude=excluded, **ROLES)
     assert message in refusal(rec.mean if "item" in message else rec.top)
+
+
+def test_users_that_differ_are_refused(spark):
+    """All partitions together count the users of both sides, as pandas does."""
+    frame, truth = make()
+    asked = {**OF_TRUTH, "population": "raise", "truth": truth}
+    with pytest.raises(recframe.RecframeError) as refused:
+        frame.rec(**asked).evaluate()
+    counts = re.search("found .* in both, .* only in the frame", str(refused.value))[0]
+    for given in (truth, on_spark(spark, truth)):
+        rec = recframe.spark.rec(on_spark(spark, frame), **asked | {"truth": given})
+        assert counts in refusal(rec.evaluate, lambda table: table.take(1))
+        assert counts in refusal(rec.mean)
 
 
 def test_truth_is_checked(spark):
