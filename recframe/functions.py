@@ -154,9 +154,9 @@ def evaluate(
         Rows at or above it are relevant. Here and below a column of floats is compared with the
         nearest float of its own precision, so that 0.7 means float32's 0.7 to a float32 column,
         and whole numbers are compared exactly.
-    gain : {"linear", "exponential"}, default "linear"
-        What a relevant row adds to nDCG and dcg where `min_relevance` is given: its relevance, or
-        2^relevance - 1. Without `min_relevance` it adds 1.
+    gain : {"linear", "exponential", "binary"}, default "linear"
+        What a row adds to nDCG, DCG and ERR where `min_relevance` is given: its relevance, or
+        2^relevance - 1, whatever the threshold is; or 1 from the threshold on.
     min_score : float, default None
         Rows below it are not recommended: not ranked, their relevance counts in R. -inf ranks all
         rows, those of -inf last. Not with `ascending` True.

@@ -36,6 +36,8 @@ def evaluate(
     The name holds the parameters, as in "rbp(p=0.8)".
     """
     lists = {}
+    mask = math.inf if ascending else -math.inf if min_score is None else None
+    rows = [(user, None if score == mask else score, *rest) for user, score, *rest in rows]
     for user, score, relevance, *item in complete_rows(rows, missing):
         if ascending and score is not None:
             score = -score

@@ -59,8 +59,7 @@ query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude, of
 query, iteration, document and relevance. All may be compressed by gzip."""
     command.epilog = f"""as in trec_eval:
   -c          --complete
-  -l LEVEL    --min-relevance LEVEL (nDCG, which there knows no level, then
-              counts grades from it on)
+  -l LEVEL    --min-relevance LEVEL (nDCG reads grades whatever it is)
   -q          -q, --per-query (silence is --quiet)
   -J          --unjudged drop
   -m NAME     --metric NAME, as P.10 precision@10, recall.10 recall@10, map

@@ -11,10 +11,11 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     """
     Return ndcg = the sum of gain / log2(1 + position), divided by its ideal, of every user.
 
-    The sum is over relevant rows up to k; the ideal ranks all relevant items of the user, listed
-    or not, highest gain first. With `min_relevance` a row's gain is its relevance, or
-    2^relevance - 1 under ``gain="exponential"``; else it is 1. In [0, 1]; NaN (or `zero_division`)
-    where nothing can be gained, as where R = 0. The discount is max(1, log2(offset + position)),
+    The sum is over rows up to k; the ideal ranks all items of the user, listed or not, highest
+    gain first. With `min_relevance` a row's gain is its relevance, whatever that threshold is, 0
+    where it is negative, or 2^relevance - 1 under ``gain="exponential"``. Without it, and under
+    ``gain="binary"``, relevant rows gain 1. In [0, 1]; NaN (or `zero_division`) where nothing can
+    be gained. The discount is max(1, log2(offset + position)),
     which is log2(1 + position) unless another offset is given.
 
     See Also
@@ -24,12 +25,13 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
 
     Notes
     -----
-    As in trec_eval (``ndcg``, ``ndcg_cut_k``), which has no threshold of relevance, ranx, whose
-    ``ndcg_burges`` has the exponential gain, and RePlay, which knows no grades. Scikit-learn and
-    torchmetrics know listed items only. The ideal of RecTools has k relevant items whatever R is,
-    unless ``divide_by_achievable=True``. LensKit divides gains by max(1, log2(position)), unless
-    ``weight=LogRankWeight(offset=1)``, as did K. Järvelin and J. Kekäläinen, "Cumulated gain-based
-    evaluation of IR techniques", ACM Transactions on Information Systems 20, 2002: ``offset=0``.
+    As in trec_eval (``ndcg``, ``ndcg_cut_k``), whose ``-l`` leaves gains as they are too, ranx,
+    whose ``ndcg_burges`` has the exponential gain, and RePlay, which knows no grades. Scikit-learn
+    and torchmetrics know listed items only. The ideal of RecTools has k relevant items whatever R
+    is, unless ``divide_by_achievable=True``. LensKit divides gains by max(1, log2(position)),
+    unless ``weight=LogRankWeight(offset=1)``, as did K. Järvelin and J. Kekäläinen, "Cumulated
+    gain-based evaluation of IR techniques", ACM Transactions on Information Systems 20, 2002:
+    ``offset=0``.
 
     Examples
     --------
@@ -53,9 +55,8 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
     """
     Return dcg = the sum of gain / log2(1 + position) of every user.
 
-    The sum is over relevant rows up to k. With `min_relevance` a row's gain is its relevance, or
-    2^relevance - 1 under ``gain="exponential"``; else it is 1. Not negative, and as large as there
-    are gains; 0 where R = 0. The discount is max(1, log2(offset + position)), which is
+    The sum is over rows up to k, with the gains of `ndcg`. Not negative, and as large as there are
+    gains; 0 where there is none. The discount is max(1, log2(offset + position)), which is
     log2(1 + position) unless another offset is given.
 
     See Also
@@ -129,8 +130,9 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     Expected reciprocal rank: one goes down the rows and stops at one with probability
     (2^grade - 1) / 2^max, where max is the highest grade that there can be (O. Chapelle,
     D. Metzler, Y. Zhang and P. Grinspan, "Expected reciprocal rank for graded relevance", CIKM
-    2009). In [0, 1]; 0 where R = 0. Without `min_relevance` a relevant row has grade 1, for which
-    max is 1. Rows below `min_relevance` stop nobody; a grade above max is refused.
+    2009). In [0, 1]; 0 where no grade is above 0. With `min_relevance` grades are read as they are,
+    whatever that threshold is; without it, and under ``gain="binary"``, a relevant row has grade 1,
+    for which max is 1. A grade above max is refused.
 
     See Also
     --------

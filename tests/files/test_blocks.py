@@ -110,7 +110,7 @@ def test_files_equal_their_frame(tmp_path_factory, data):
         expected = recframe.evaluate(frame, labels, **options)
     except recframe.RecframeError:
         with pytest.raises(
-            recframe.RecframeError, match=r"null|must be boolean or 0/1|ranked rows"
+            recframe.RecframeError, match=r"null|must not be inf|must be boolean or 0/1|ranked rows"
         ):
             recframe.evaluate(path, labels, memory=memory, **options)
         return
