@@ -1,4 +1,4 @@
-"""What other libraries do at the edges: empty lists, scores below zero, ties.
+"""What other libraries do at the edges: empty lists, scores below zero, ties, other users.
 
 Each test is skipped where its library is not installed.
 """
@@ -124,3 +124,108 @@ def test_cwl_eval(listed, grades):
         for measure in (whole, whole @ 2):
             found = ir_measures.cwl_eval.calc_aggregate([measure], {"1": grades}, run)
             assert ours(listed, grades, f"rbp(p={p})") == pytest.approx(found[measure])
+
+
+RECS = pd.DataFrame(
+    {"user": ["1", "1", "2", "2"], "item": ["a", "b", "a", "c"], "score": [3.0, 2.0, 2.0, 1.0]}
+)
+TRUTH = pd.DataFrame({"user": ["1", "1", "3"], "item": ["a", "c", "a"]})
+
+
+def count_trec_eval():
+    """Return the recall of each user by trec_eval, as it is by default."""
+    evaluator = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+    evaluator = evaluator.RelevanceEvaluator(as_dicts(TRUTH.assign(score=1)), {"recall.2"})
+    return {user: one["recall_2"] for user, one in evaluator.evaluate(as_dicts(RECS)).items()}
+
+
+def count_ir_measures():
+    """Return the recall of each user by ir_measures, which is trec_eval -c."""
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    run = RECS.set_axis(["query_id", "doc_id", "score"], axis=1)
+    qrels = TRUTH.set_axis(["query_id", "doc_id"], axis=1).assign(relevance=1)
+    found = ir_measures.iter_calc([ir_measures.R @ 2], qrels, run)
+    return {metric.query_id: metric.value for metric in found}
+
+
+def count_ranx():
+    """Return the recall of each user by ranx, which refuses other users unless asked."""
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    qrels, run = ranx.Qrels(as_dicts(TRUTH.assign(score=1))), ranx.Run(as_dicts(RECS))
+    with pytest.raises(AssertionError, match="do not match"):
+        ranx.evaluate(qrels, run, "recall@2")
+    ranx.evaluate(qrels, run, "recall@2", make_comparable=True)
+    return run.scores["recall@2"]
+
+
+def count_rectools():
+    """Return the recall of each user by RecTools."""
+    metrics = pytest.importorskip("rectools.metrics", reason="RecTools is not installed")
+    reco = RECS.set_axis(["user_id", "item_id", "rank"], axis=1).assign(rank=[1, 2, 1, 2])
+    true = TRUTH.set_axis(["user_id", "item_id"], axis=1)
+    return metrics.Recall(2).calc_per_user(reco, true).to_dict()
+
+
+def count_replay():
+    """Return the recall of each user by RePlay."""
+    metrics = pytest.importorskip("replay.metrics", reason="RePlay is not installed")
+    lists = RECS.set_axis(["query_id", "item_id", "rating"], axis=1)
+    true = TRUTH.set_axis(["query_id", "item_id"], axis=1)
+    (values,) = metrics.Recall([2], mode=metrics.PerUser())(lists, true).values()
+    return values
+
+
+def count_lenskit():
+    """Return the recall of each user by LensKit, 0 for those without truth."""
+    metrics = pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")
+    data = pytest.importorskip("lenskit.data")
+    lists, true = (data.ItemListCollection(["user_id"]) for _ in range(2))
+    for user, rows in RECS.groupby("user"):
+        lists.add(data.ItemList(item_ids=rows["item"].tolist(), ordered=True), user)
+    for user, rows in TRUTH.groupby("user"):
+        true.add(data.ItemList(item_ids=rows["item"].tolist()), user)
+    analysis = metrics.RunAnalysis()
+    analysis.add_metric(metrics.Recall(2))
+    return analysis.measure(lists, true).list_metrics()["Recall@2"].to_dict()
+
+
+def as_dicts(frame):
+    """Return rows as a dict of dicts: {user: {item: score}}."""
+    return {
+        user: dict(zip(rows["item"], rows["score"], strict=True))
+        for user, rows in frame.groupby("user")
+    }
+
+
+@pytest.mark.parametrize(
+    ("count", "population"),
+    [
+        (count_trec_eval, "both"),
+        (count_ir_measures, "truth"),
+        (count_ranx, "truth"),
+        (count_rectools, "truth"),
+        (count_replay, "truth"),
+        (count_lenskit, "rows"),
+    ],
+)
+def test_populations(count, population):
+    """Each library counts the users that a choice of `population` names, where sides differ."""
+    ours = RECS.rec(truth=TRUTH, population=population, zero_division=0.0).recall(k=2)["score"]
+
+    assert ours.to_dict() == pytest.approx(count())
+
+
+def test_recommenders_counts_users_by_metric():
+    """Its recall and precision are of users that both sides have, its nDCG of those of truth."""
+    theirs = pytest.importorskip(
+        "recommenders.evaluation.python_evaluation", reason="Recommenders is not installed"
+    )
+    true = TRUTH.set_axis(["userID", "itemID"], axis=1).assign(rating=1.0)
+    lists = RECS.set_axis(["userID", "itemID", "prediction"], axis=1)
+    for name, metric, population in (
+        ("recall_at_k", "recall@2", "both"),
+        ("precision_at_k", "precision@2", "both"),
+        ("ndcg_at_k", "ndcg@2", "truth"),
+    ):
+        ours = RECS.rec(truth=TRUTH, population=population).mean(metric).iloc[0, 0]
+        assert ours == pytest.approx(getattr(theirs, name)(true, lists, k=2))
