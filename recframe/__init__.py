@@ -12,7 +12,12 @@ with Importing(for_command=is_command()):
 
     from recframe import metrics
     from recframe.accessor import RecAccessor, rec
-    from recframe.errors import MissingColumnError, RecframeError, RepeatedPairError
+    from recframe.errors import (
+        MissingColumnError,
+        RecframeError,
+        RecframeWarning,
+        RepeatedPairError,
+    )
     from recframe.files.trec import read_qrels, read_run
     from recframe.frames.lists import from_lists, truth_from
     from recframe.frames.matrices import from_matrix, from_topk
@@ -33,6 +38,7 @@ __all__ = [
     "MissingColumnError",
     "RecAccessor",
     "RecframeError",
+    "RecframeWarning",
     "RepeatedPairError",
     "compare",
     "evaluate",

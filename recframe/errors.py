@@ -162,6 +162,28 @@ class RecframeError(ValueError):
         return lines
 
 
+class RecframeWarning(UserWarning):
+    """
+    What means are of is not what one would think: what was left out, and how much of it.
+
+    Aggregates warn once for a table. `df.rec.describe` has the figures.
+
+    See Also
+    --------
+    recframe.RecAccessor.describe : What to know of the data before trusting a number.
+
+    Examples
+    --------
+    >>> import pandas as pd, recframe, warnings
+    >>> df = pd.DataFrame({"user": [1, 1], "score": [0.5, None], "relevant": [0, 1]})
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     means = df.rec(missing="drop").mean("precision@1")
+    >>> print(said[0].message)
+    missing='drop' removed 1 of 2 rows (50%), and with them their relevance
+    """
+
+
 class MissingColumnError(RecframeError, KeyError):
     """
     Raised when a column that is needed is not in the frame.

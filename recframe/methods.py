@@ -57,6 +57,7 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.tables import mean_table, measure_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
+from recframe.notes import warning_of_notes
 from recframe.options import DEFAULTS, OptionArguments, Options, make_options, spell_options
 
 Table = TypeVar("Table")
@@ -274,12 +275,13 @@ class RankingMethods(ABC, Generic[Table]):
     ) -> Table:
         """Return what is made of the per-user table or its means, of each segment if any."""
         columns, make = self._find_columns(metrics=metrics), partial(measure, metrics=metrics)
-        if by is None and weights is None:
-            finish = self._mean if of_means else self._whole
-            return finish(self._map(make, columns, self._options), make_table)
-        grouping = find_grouping(self._sample, by, weights)
-        make_table = partial(_of_means, make_table=make_table) if of_means else make_table
-        return self._by_segment(grouping, columns, metrics, make, make_table)
+        with warning_of_notes():
+            if by is None and weights is None:
+                finish = self._mean if of_means else self._whole
+                return finish(self._map(make, columns, self._options), make_table)
+            grouping = find_grouping(self._sample, by, weights)
+            make_table = partial(_of_means, make_table=make_table) if of_means else make_table
+            return self._by_segment(grouping, columns, metrics, make, make_table)
 
     def _by_segment(
         self,
@@ -725,7 +727,8 @@ class RankingMethods(ABC, Generic[Table]):
             catalogue=known,
             zero_division=float(options.zero_division),
         )
-        return self._add_up(count, columns, options, make_table, join_shown)
+        with warning_of_notes():
+            return self._add_up(count, columns, options, make_table, join_shown)
 
     def curve(
         self,

@@ -15,7 +15,7 @@ import recframe
 
 # A room imports only what stands above it. A module at the top is a room of its own.
 ROOMS = (
-    *("errors", "console", "disk", "calls"),
+    *("errors", "console", "disk", "calls", "notes"),
     *("foreign", "formats", "stores"),
     *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
     *("accessor", "scanned", "functions", "polars", "partitions", "dask", "spark"),

@@ -38,6 +38,7 @@ from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import describe_metrics, parse_metrics
+from recframe.notes import say_notes, taking_notes
 from recframe.options import DEFAULTS, MEANINGS, Options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
@@ -137,13 +138,14 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     options = _read_options(arguments)
     rec, opened = scan_asked(arguments, options)
-    with outputs(arguments, rec.paths) as (output, each):
+    with outputs(arguments, rec.paths) as (output, each), taking_notes() as notes:
         baseline = None
         if arguments.baseline is not None:
             known = {str(score): score for score in rec.scores}
             baseline = find_baseline(arguments.baseline, known, "score columns")
         grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
         columns, about = opened[0].columns, describe_run(arguments, options, opened[0])
+        about["notes"] = notes
         with ExitStack() as stack:
             stack.enter_context(closing(tables))
             if each is not None:
@@ -159,6 +161,9 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
         give(result, arguments, output)
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)
+    if not arguments.quiet:
+        for sentence in say_notes(notes):
+            tell(f"note: {sentence}")
     return DONE, f"{means.n_all:,} users"
 
 

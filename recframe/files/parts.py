@@ -20,6 +20,7 @@ from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
 from recframe.frames.truth import open_candidates, open_judge
+from recframe.notes import DROPPED, ROWS, note
 from recframe.options import Options
 
 LOOKUP_ROWS = 1 << 16  # of all columns, that are read at a time to look a pair up
@@ -61,7 +62,10 @@ def iter_parts(
         with showing(limits.progress, files.n_rows) as progress:
             yield from make_each(files, limits, progress, make_part)
         candidates.check()
+        if progress.n_dropped:  # for want of a user
+            note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})
         if judge is not None:
+            judge.note_lost(candidates)
             none = read_interactions(files.sample.astype(dtypes), columns, options)
             with_absent = judge.judge_absent(none)
             if len(with_absent.users.ids) > len(empty.users.ids):

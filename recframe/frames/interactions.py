@@ -36,6 +36,7 @@ from recframe.frames.values import (
 from recframe.kernel.grouping import Repeats, SortedPairs
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
+from recframe.notes import DROPPED, ROWS, note
 from recframe.options import Options
 
 
@@ -201,6 +202,9 @@ def read_interactions(
         complete += [columns.item if reads_items else None, *averages]
         missing = [find_missing(get_column(frame, one), options, low) for one, low in directions]
     rows = complete_rows(frame, complete, missing)
+    if drops and columns.scores:  # which truth has none of
+        n_dropped = 0 if rows is None else len(frame) - len(rows)
+        note(**{DROPPED: n_dropped, ROWS: len(frame)})
     users = find_users(frame, columns.users, rows)
     relevant, grades = None, None
     if columns.relevant is not None:

@@ -255,7 +255,7 @@ class Candidates:
     """
 
     def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
-        self._columns = columns
+        self._columns, self.excluded = columns, excluded
         self._sides = [
             (pairs, Overlap(pairs.users.ids, pairs.item, name))
             for name, pairs in (("exclude", excluded), ("truth", judged))

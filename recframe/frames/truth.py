@@ -28,6 +28,7 @@ from recframe.frames.overlap import Items, Overlap, append, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
+from recframe.notes import LOST, RELEVANT, is_noting, note
 from recframe.options import Options
 
 
@@ -93,6 +94,15 @@ class Judge:
         """Take note of users that have been judged elsewhere, and of the items of these parts."""
         self.overlap.note(users, items)
 
+    def note_lost(self, candidates: Candidates) -> None:
+        """Note how many relevant pairs are no candidates, which no row can find."""
+        (users, item), relevant = self.judgments.pairs, self.judgments.relevant
+        if candidates.excluded is not None and is_noting():
+            rows = SortedPairs(users.groups, item.codes)
+            found = candidates.excluded.match(users, item, rows, "exclude").row
+            n_lost = np.count_nonzero(relevant[np.unique(found)])
+            note(**{LOST: int(n_lost), RELEVANT: int(np.count_nonzero(relevant))})
+
     def judge_absent(self, empty: Interactions) -> Interactions:
         """Return the arrays of a frame without rows, with the users added that none judged had."""
         self.check()
@@ -144,11 +154,14 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
     """Return the arrays of a frame, with the relevance that truth gives where there is one."""
     if not options.has_truth and options.exclude is None:
         return read_interactions(frame, columns, options)
-    judge = Judge(read_judgments(columns, options), options) if options.has_truth else None
-    if options.exclude is not None or options.is_condensed:
-        frame = open_candidates(columns, options, judge).among(frame, is_all=True)
-    interactions = read_interactions(frame, columns, options)
-    return interactions if judge is None else judge.judge(interactions, is_all=True)
+    judge = open_judge(columns, options)
+    candidates = open_candidates(columns, options, judge)
+    interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
+    if judge is None:
+        return interactions
+    judged = judge.judge(interactions, is_all=True)
+    judge.note_lost(candidates)
+    return judged
 
 
 def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matches) -> Interactions:

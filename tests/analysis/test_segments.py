@@ -62,6 +62,7 @@ def test_segments_are_frames_of_their_own(method, countries):
     assert pd.Series(keys).equals(pd.Series(found, dtype=pd.Series(keys).dtype))
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 def test_segments_of_the_rows_that_are_kept():
     """Rows dropped for their nulls change nothing, wherever they are among those of a user."""
     frame, _ = interactions()

@@ -112,6 +112,7 @@ def test_null_users_are_refused(make, threads):
         make(parts(frame).rec(short="pad")).compute()
 
 
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")  # of pandas: Dask is lazy
 def test_null_users_are_dropped(threads):
     """Rows without an id can be left out, from every table."""
     frame = interactions("nullable")

@@ -229,7 +229,7 @@ def test_nulls():
     rec = frame.rec(missing="unranked", short="pad")
 
     assert [3.0] == rec.mean("mean(price)@2").iloc[0].tolist()
-    assert [2.0] == of_ranked.rec(missing="drop").mean("mean(price)@1").iloc[0].tolist()
+    assert [2.0] == of_ranked.rec(missing="drop").evaluate("mean(price)@1").iloc[0].tolist()
     with pytest.raises(recframe.RecframeError, match="mean column='price': must not be null"):
         of_ranked.rec(missing="unranked").mean("mean(price)@1")
     other = frame.assign(b_score=[1.0, 2.0, 3.0])

@@ -1,0 +1,66 @@
+"""Notes: how much was left out while a table was made, which whoever reads its means should know.
+
+What takes rows away notes it wherever it does so; aggregates collect the notes of one table and say
+them once, and nobody else asks for them.
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from recframe.errors import RecframeWarning
+
+DROPPED, ROWS = "rows_dropped", "rows_read"
+LOST, RELEVANT = "relevant_pairs_excluded", "relevant_pairs"
+_notes: ContextVar["Counter[str] | None"] = ContextVar("_notes", default=None)
+
+
+@contextmanager
+def taking_notes() -> Iterator["Counter[str]"]:
+    """Collect what is noted meanwhile, as numbers by their names."""
+    notes = Counter[str]()
+    token = _notes.set(notes)
+    try:
+        yield notes
+    finally:
+        _notes.reset(token)
+
+
+def note(**numbers: int) -> None:
+    """Add numbers to the notes, where some are taken."""
+    notes = _notes.get()
+    if notes is not None:
+        notes.update(numbers)
+
+
+def is_noting() -> bool:
+    """Return whether notes are taken, for what is not counted anyway."""
+    return _notes.get() is not None
+
+
+def say_notes(notes: Mapping[str, int]) -> list[str]:
+    """Return the notes as sentences."""
+    sentences = []
+    if n_dropped := notes.get(DROPPED, 0):
+        n_rows = notes[ROWS]
+        sentences.append(
+            f"missing='drop' removed {n_dropped:,} of {n_rows:,} rows ({n_dropped / n_rows:.0%}), "
+            "and with them their relevance"
+        )
+    if n_lost := notes.get(LOST, 0):
+        sentences.append(
+            f"exclude holds {n_lost:,} of {notes[RELEVANT]:,} relevant pairs of truth, which count "
+            "in R and which no row can find"
+        )
+    return sentences
+
+
+@contextmanager
+def warning_of_notes() -> Iterator[None]:
+    """Warn of what is noted meanwhile, once for each kind."""
+    with taking_notes() as notes:
+        yield
+    for sentence in say_notes(notes):
+        warnings.warn(sentence, RecframeWarning, stacklevel=6)

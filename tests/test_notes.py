@@ -1,0 +1,88 @@
+"""RecframeWarning: what aggregates say of what was left out, once for a table."""
+
+import json
+import warnings
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import recframe
+import recframe.polars
+from recframe import RecframeWarning
+from recframe.cli import main
+
+FRAME = pd.DataFrame(
+    {
+        "user": [1, 1, 1, 2, 2],
+        "item": [1, 2, 3, 1, 2],
+        "score": [3, None, 1, 2, None],
+        "relevant": [1, 1, 0, 1, 0],
+    }
+)
+TRUTH = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1]})
+SEEN = pd.DataFrame({"user": [1, 2, 2], "item": [2, 2, 9]})
+DROPPED = r"missing='drop' removed 2 of 5 rows \(40%\)"
+LOST = "exclude holds 1 of 3 relevant pairs of truth"
+AGGREGATES = {
+    "mean": lambda rec: rec.mean("recall@1"),
+    "summary": lambda rec: rec.summary("recall@1"),
+    "curve": lambda rec: rec.curve("recall", k=1),
+    "catalogue": lambda rec: rec.catalogue(1),
+    "by": lambda rec: rec.mean("recall@1", by="user"),
+}
+
+
+def make_recs(tmp_path):
+    """Return the rows as each engine of this process has them, in blocks too."""
+    FRAME.to_parquet(tmp_path / "rows.parquet", row_group_size=2)
+    return {
+        "frame": FRAME.rec,
+        "Polars": pl.from_pandas(FRAME).rec,
+        "LazyFrame": pl.from_pandas(FRAME).lazy().rec,
+        "files": recframe.scan(tmp_path / "rows.parquet", memory=1),
+    }
+
+
+@pytest.mark.parametrize("engine", ["frame", "Polars", "LazyFrame", "files"])
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_dropped_rows(name, engine, tmp_path):
+    """How many rows `missing` has removed, at the caller's line."""
+    rec = make_recs(tmp_path)[engine](missing="drop")
+    with pytest.warns(RecframeWarning, match=DROPPED) as said:
+        AGGREGATES[name](rec)
+
+    assert [__file__] == [warning.filename for warning in said]
+
+
+@pytest.mark.parametrize("engine", ["frame", "Polars", "files"])
+def test_relevant_pairs_excluded(engine, tmp_path):
+    """How many relevant pairs `exclude` holds, which count in R."""
+    options = {"truth": TRUTH, "exclude": SEEN, "missing": "unranked"}
+    with pytest.warns(RecframeWarning, match=LOST):
+        make_recs(tmp_path)[engine](**options).mean("recall@1")
+
+
+def test_silence():
+    """Nothing is said on clean data, of what is asked of each user, or where nothing was lost."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FRAME.rec(missing="unranked").mean("recall@1")
+        FRAME.rec(missing="drop").evaluate("recall@1")
+        FRAME.dropna().rec(missing="drop").mean("recall@1")
+        FRAME.rec(missing="unranked", truth=TRUTH, exclude=SEEN[1:]).mean("recall@1")
+
+
+def test_the_command_line(tmp_path, capsys):
+    """Notes below the table, figures in JSON, and silence where asked for."""
+    FRAME.to_parquet(tmp_path / "rows.parquet")
+    words = ["evaluate", str(tmp_path / "rows.parquet"), "--metric", "recall@1"]
+    words += ["--missing", "drop"]
+
+    assert 0 == main(words)
+    assert "note: missing='drop' removed 2 of 5 rows (40%)" in capsys.readouterr().err
+    assert 0 == main([*words, "--quiet"])
+    assert "" == capsys.readouterr().err
+    assert 0 == main([*words, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert {"rows_dropped": 2, "rows_read": 5} == document["notes"]
