@@ -75,13 +75,7 @@ def check_bound(engine: str, partitioned: object, options: Options) -> None:
     """Raise for a promise that is none, and for options that read the order of rows."""
     if not isinstance(partitioned, bool):
         raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
-    lost = f"reads the order of rows, which {engine} does not keep; pass"
-    if options.tie_rule.row_order:
-        raise RecframeError(
-            f"ties={options.ties!r} {lost} ties='expected', 'best', 'worst' or 'item'"
-        )
-    if options.duplicates == "first":
-        raise RecframeError(f"duplicates='first' {lost} duplicates='max' or 'keep'")
+    options.check_unordered(engine)
 
 
 def read_lookups(columns: Columns, options: Options, *, is_all: bool = True) -> Lookups:
