@@ -1,0 +1,62 @@
+"""What has one reading is let pass on every door: sets of pairs, nothing to exclude, no hit."""
+
+import pandas as pd
+import pytest
+
+import recframe
+from doors import DOORS
+from recframe import RecframeError
+
+METRIC = "recall@2"
+OPTIONS = {"short": "pad", "zero_division": 0.0}
+RECS = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "score": [2, 1, 1]})
+TEST = pd.DataFrame({"user": [1, 1, 2], "item": [1, 3, 1]})
+TWICE = pd.concat([TEST, TEST[1:]], ignore_index=True)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_truth_without_relevance_is_a_set(door, tmp_path):
+    """Pairs that repeat count once; with relevance they might contradict, and are refused."""
+    found = DOORS[door](RECS, METRIC, {"truth": TWICE, **OPTIONS}, tmp_path)
+    assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
+    graded = {"truth": TWICE.assign(relevant=1), **OPTIONS}
+    with pytest.raises(RecframeError, match="must not be the same in two"):
+        DOORS[door](RECS, METRIC, graded, tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "feather"])
+@pytest.mark.parametrize("door", DOORS)
+def test_an_empty_exclude_excludes_nothing(door, ending, tmp_path):
+    """As a frame and as a file, whose columns then have no type."""
+    path = tmp_path / f"seen.{ending}"
+    getattr(TEST[:0], f"to_{ending}")(path, **({} if ending == "feather" else {"index": False}))
+    given = RECS.assign(relevant=[0, 1, 1])
+    for exclude in (TEST[:0], path):
+        found = DOORS[door](given, METRIC, {"exclude": exclude, **OPTIONS}, tmp_path)
+        assert {1: 1.0, 2: 1.0} == found["score", METRIC].to_dict()
+    assert 2 == given.rec(exclude=path).describe(1).loc["users", "score"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_model_may_find_nothing(door, tmp_path):
+    """Its values are 0; ids that look differently written are refused."""
+    truth = TEST.assign(item=TEST["item"] + 7)
+    found = DOORS[door](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
+    assert {1: 0.0, 2: 0.0} == found["score", METRIC].to_dict()
+    texts = {"truth": TEST.assign(item="A"), **OPTIONS}
+    with pytest.raises(RecframeError, match="they differ in case"):
+        DOORS[door](RECS.assign(item=["a", "b", "a"]), METRIC, texts, tmp_path)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float64"])
+def test_flags_and_numbers_in_two_files(dtype, ending, order, tmp_path):
+    """Relevance of one scan may be bool in one file and 0 and 1 in another."""
+    given = RECS.assign(relevant=[0, 1, 1])
+    parts = {"a": given[:2].astype({"relevant": dtype}), "b": given[2:].astype({"relevant": bool})}
+    for name, part in parts.items():
+        getattr(part.reset_index(drop=True), f"to_{ending}")(tmp_path / f"{name}.{ending}")
+    paths = sorted(tmp_path.iterdir())[::order]
+
+    assert [1.0, 1.0] == recframe.evaluate(paths, METRIC, short="pad")["score", METRIC].tolist()
