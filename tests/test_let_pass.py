@@ -60,3 +60,31 @@ def test_flags_and_numbers_in_two_files(dtype, ending, order, tmp_path):
     paths = sorted(tmp_path.iterdir())[::order]
 
     assert [1.0, 1.0] == recframe.evaluate(paths, METRIC, short="pad")["score", METRIC].tolist()
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_truth_of_a_whole_split_is_refused(door, tmp_path):
+    """The message has the rows of one part, which pass, as do all where that is said."""
+    truth = TEST.assign(split=["test", "train", "test"])
+    with pytest.raises(RecframeError) as refused:
+        DOORS[door](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
+    message = " ".join(str(refused.value).split())
+    assert "'split' tells parts of a split apart ('test', 'train'); pass the rows of one" in message
+    assert "truth[truth['split'] == 'test'], or " in message
+    found = DOORS[door](
+        RECS, METRIC, {"truth": truth[truth["split"] == "test"], **OPTIONS}, tmp_path
+    )
+    assert {1: 1.0, 2: 1.0} == found["score", METRIC].to_dict()
+
+
+def test_folders_of_a_split_are_refused(tmp_path):
+    """As a column is; a folder of one part is none."""
+    for part in ("train", "test"):
+        (tmp_path / f"split={part}").mkdir()
+        TEST.to_parquet(tmp_path / f"split={part}" / "a.parquet")
+    with pytest.raises(RecframeError, match="'split' tells parts of a split apart"):
+        recframe.evaluate(RECS, METRIC, truth=tmp_path, **OPTIONS)
+    found = recframe.evaluate(RECS, METRIC, truth=tmp_path / "split=test", **OPTIONS)
+    assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
+    both = recframe.evaluate(RECS, METRIC, truth=tmp_path, relevant=None, **OPTIONS)
+    assert {1: 0.5, 2: 1.0} == both["score", METRIC].to_dict()
