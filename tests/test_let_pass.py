@@ -88,3 +88,28 @@ def test_folders_of_a_split_are_refused(tmp_path):
     assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
     both = recframe.evaluate(RECS, METRIC, truth=tmp_path, relevant=None, **OPTIONS)
     assert {1: 0.5, 2: 1.0} == both["score", METRIC].to_dict()
+
+
+@pytest.mark.parametrize("ids", [["1.1", "1.10"], ["1e5", "100000"], ["2.50", "3.5"]])
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("role", ["user", "item"])
+def test_ids_of_csv_are_as_they_are_written(role, order, ids, tmp_path):
+    """Those that numbers would make one are two, in truth too, whichever file has them."""
+    other = {"user": "item", "item": "user"}[role]
+    frame = pd.DataFrame({role: ids, other: 7, "score": [0.5, 0.25]})
+    for number in range(2):
+        frame[number : number + 1].to_csv(tmp_path / f"{number}.csv", index=False)
+    paths = [tmp_path / "0.csv", tmp_path / "1.csv"][::order]
+    frame[[role, other]].to_csv(tmp_path / "truth.csv", index=False)
+    for truth in (tmp_path / "truth.csv", frame[[role, other]]):
+        table = recframe.evaluate(paths, METRIC, truth=truth, short="pad")["score", METRIC]
+        assert (ids if role == "user" else [7], {1.0}) == (sorted(table.index, key=ids.index) if
+            role == "user" else table.index.tolist(), {*table})  # fmt: skip
+
+
+def test_ids_of_csv_that_are_floats_stay_so(tmp_path):
+    """As pandas writes whole numbers beside nulls, and scores are numbers however written."""
+    frame = pd.DataFrame({"user": [1.0, 2.5], "score": ["1.10", "1e5"], "relevant": 1})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    table = recframe.evaluate(tmp_path / "a.csv", METRIC, short="pad")
+    assert [1.0, 2.5] == table.index.tolist()

@@ -36,7 +36,7 @@ from recframe.frames.interactions import (
     complete_rows,
     read_interactions,
 )
-from recframe.frames.names import is_infer
+from recframe.frames.names import find_role, is_infer
 from recframe.frames.overlap import Items, Overlap, find_items, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
@@ -138,7 +138,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     rows = open_rows(path, partial(Path(path).open, "rb"))
     try:
         if rows is not None:
-            return pd.DataFrame(read_whole(rows).to_pandas())
+            return pd.DataFrame(read_whole(rows, find_ids=_find_ids).to_pandas())
         return pd.read_parquet(given, page_checksum_verification=True)
     except (OSError, TypeError, ValueError) as error:
         is_missing = isinstance(error, FileNotFoundError)
@@ -147,6 +147,11 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
         reason = "no such file" if is_missing else f"{first}{remedy}"
         raise RecframeError(f"{name}: cannot read {show_path(given)}: {reason}") from error
+
+
+def _find_ids(names: list[str]) -> list[str]:
+    """Return which columns have ids, by their names."""
+    return [name for name in names if find_role(name) in ("user", "item")]
 
 
 def _load_stored(path: str, access: Any) -> pd.DataFrame:
@@ -166,7 +171,7 @@ def _load_stored(path: str, access: Any) -> pd.DataFrame:
     rows = open_rows(found[0].path, partial(Reader, remote)) if len(found) == 1 else None
     with store.reaching(key):
         if rows is not None:
-            return pd.DataFrame(read_whole(rows).to_pandas())
+            return pd.DataFrame(read_whole(rows, find_ids=_find_ids).to_pandas())
         source: Any = key
         filesystem = store.filesystem
         if store.is_web:  # which may not send parts of files
