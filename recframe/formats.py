@@ -4,7 +4,7 @@ Text is read block by block, delimited (CSV, TSV) or lines of JSON, in types of 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -36,6 +36,7 @@ FALSEHOODS = pa.array(["False", "FALSE", "false"])
 NULLS = ("None", "<NA>")  # which pandas takes for null, beside those that Arrow does
 FIRST_CELLS = 64
 EXACT = 2.0**53  # up to which floats hold all integers
+FLOAT_ID = r"^-?[0-9]+(\.0|\.[0-9]*[1-9])?$"  # of ids, "1.10" is not 1.1, nor is "1e5" 100000
 PADDED = "^-?0[0-9xX]"  # "007" is not 7, nor is "0x7"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TOO_LONG = "straddles two block boundaries"
@@ -51,8 +52,11 @@ class AgainError(Exception):
 class Known:
     """What is known of columns before all rows are read: it grows as rows show more."""
 
-    def __init__(self, n_bytes: int | None = None, most: int = 1 << 30) -> None:
+    def __init__(
+        self, n_bytes: int | None = None, most: int = 1 << 30, ids: Container[str] = ()
+    ) -> None:
         self.types: dict[str, pa.DataType] = {}
+        self.ids = ids  # columns of which 1.1 and 1.10 are two
         self.n_bytes = n_bytes or FIRST_BLOCK  # of a block of text
         self.most = most  # bytes that a block may be given for one long row
 
@@ -281,12 +285,15 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
     return JsonLines(open_text) if ending in JSON else Delimited(open_text, DELIMITERS[ending])
 
 
-def read_whole(rows: Rows, known: Known | None = None) -> pa.Table:
-    """Return all rows and columns."""
+def read_whole(
+    rows: Rows,
+    known: Known | None = None,
+    find_ids: Callable[[list[str]], Container[str]] = lambda _: (),
+) -> pa.Table:
+    """Return all rows and columns, given what finds those of ids among their names."""
     schema = rows.read_schema()
-    batches = read_until_known(
-        lambda known: list(rows.iter_batches(schema.names, known)), known or Known(WHOLE_BLOCK)
-    )
+    known = known or Known(WHOLE_BLOCK, ids=find_ids(schema.names))
+    batches = read_until_known(lambda known: list(rows.iter_batches(schema.names, known)), known)
     return pa.Table.from_batches(batches) if batches else schema.empty_table()
 
 
@@ -295,32 +302,35 @@ def _read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
     wanted = known.types.get(name)
     if wanted == pa.string():
         return cells
-    kind, found = _parse_cells(cells, TYPES if wanted is None else (wanted,))
+    is_id = name in known.ids
+    kind, found = _parse_cells(cells, TYPES if wanted is None else (wanted,), is_id)
     if wanted is None:
         known.types[name] = kind
     elif kind != wanted:
-        kind, _ = _parse_cells(cells, TYPES)
+        kind, _ = _parse_cells(cells, TYPES, is_id)
         raise known.widen(name, kind if kind in WIDER_TYPES.get(wanted, ()) else pa.string())
     return found
 
 
-def _parse_cells(cells: pa.Array, kinds: tuple[pa.DataType, ...]) -> tuple[pa.DataType, pa.Array]:
+def _parse_cells(
+    cells: pa.Array, kinds: tuple[pa.DataType, ...], is_id: bool = False
+) -> tuple[pa.DataType, pa.Array]:
     """Return the first of these types that all cells are of, else text, and the cells so."""
     for kind in kinds:
-        if (found := _cast(cells, kind)) is not None:
+        if (found := _cast(cells, kind, is_id)) is not None:
             return kind, found
     # Pandas reads numbers that have blanks around them, or a plus before them.
     trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(cells), "+")
     for kind in () if trimmed.equals(cells) else kinds:
-        if kind != pa.bool_() and (found := _cast(trimmed, kind)) is not None:
+        if kind != pa.bool_() and (found := _cast(trimmed, kind, is_id)) is not None:
             return kind, found
     return pa.string(), cells
 
 
-def _cast(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
+def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
     """Return cells as values of a type, or None where some are none."""
     # Arrow parses all cells even where the first is none, and is slow to find so of each.
-    if len(cells) > FIRST_CELLS and _cast(cells[:FIRST_CELLS], kind) is None:
+    if len(cells) > FIRST_CELLS and _cast(cells[:FIRST_CELLS], kind, is_id) is None:
         return None
     if kind == pa.null():  # which pandas has as floats
         return pa.nulls(len(cells), pa.float64()) if cells.null_count == len(cells) else None
@@ -340,6 +350,8 @@ def _cast(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
     if kind == pa.float64():  # an integer that a float rounds is none
         large = cells.filter(pc.greater_equal(pc.abs(found), EXACT))
         if pc.match_substring_regex(large, "^-?[0-9]+$").true_count:
+            return None
+        if is_id and pc.match_substring_regex(cells, FLOAT_ID).false_count:
             return None
     return found
 

@@ -161,9 +161,10 @@ def evaluate(
         Rows below it are not recommended: not ranked, their relevance counts in R. -inf ranks all
         rows, those of -inf last. Not with `ascending` True.
     truth : DataFrame, Arrow table or path, default None
-        The relevant items of every user, each pair of user and item once; or a file of
-        them, read whole. A row is relevant where its pair is in truth, and R counts the items of
-        truth whether the frame lists them or not. Its relevance column is read as `relevant` and
+        The relevant items of every user, or a file of them, read whole. With a relevance column
+        each pair must be there once; without one, repeated pairs count once. A row is relevant
+        where its pair is in truth, and R counts the items of truth whether the frame lists them or
+        not. Its relevance column is read as `relevant` and
         `min_relevance` say, without one every pair is relevant; the frame's own is ignored. A
         column of 2 to 20 distinct numbers, not named as one of times, may be relevance by another
         name: truth is refused until `relevant` says.
@@ -187,7 +188,7 @@ def evaluate(
         is, so that R counts its items, excluded or not. The columns of ids are those named as the
         frame's, else found by the names above (not of several user columns, which it must have);
         others are ignored. Ids are compared as those of
-        truth. A user all of whose rows are excluded has no row.
+        truth. A user all of whose rows are excluded has no row. An empty frame excludes nothing.
     unjudged : {"nonrelevant", "drop"}, default "nonrelevant"
         A row whose pair `truth` does not hold, with any relevance. "nonrelevant": it is ranked, and
         not relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
@@ -219,9 +220,9 @@ def evaluate(
         A metric is unknown, an option has a value it does not take, a column is ambiguous, has
         nulls or holds what its role does not allow, a user has fewer than k ranked rows, or a file
         cannot be read. Ids of one column, or of the frame and truth, are of different kinds, as
-        numbers and text, or are floats that may have been rounded. With truth: it has a pair of
-        user and item twice, or no user, or no item of several users' lists, is in both;
-        the latter holds for exclude too.
+        numbers and text, or are floats that may have been rounded. With truth: it has a column
+        of relevance and a pair twice, no user is in both, or no item is and ids look written in
+        two ways. With exclude: no user, or no item of several users' lists, is in both.
 
     See Also
     --------
@@ -395,7 +396,8 @@ def scan(
     -----
     Columns of csv are read as ``pd.read_csv`` does, by all rows of all files: as whole numbers,
     floats, booleans, else text, an empty cell as null. But digits that a number would lose stay
-    text, as ids with leading zeros ("007") or more digits than 64 bits hold. In lines of JSON a
+    text, as ids with leading zeros ("007"), with more digits than 64 bits hold, or written in
+    several ways ("1.10", "1e5"). In lines of JSON a
     column has values of one type. What has no footer is written into a temporary file (in `tmp`)
     first, as parquet of the columns that a call needs.
 

@@ -199,6 +199,16 @@ class Options:
         """What `ties` means to the kernel."""
         return TIE_RULES[self.ties]
 
+    def check_unordered(self, engine: str) -> None:
+        """Raise where an option reads the order of rows, which an engine does not keep."""
+        lost = f"reads the order of rows, which {engine} does not keep; pass"
+        if self.tie_rule.row_order:
+            raise RecframeError(
+                f"ties={self.ties!r} {lost} ties='expected', 'best', 'worst' or 'item'"
+            )
+        if self.duplicates == "first":
+            raise RecframeError(f"duplicates='first' {lost} duplicates='max' or 'keep'")
+
 
 class OptionArguments(TypedDict, total=False):
     """The options as keyword arguments, for static readers of functions that pass them on."""

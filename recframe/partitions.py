@@ -18,7 +18,6 @@ from recframe.frames.judgments import (
     Candidates,
     Judgments,
     Pairs,
-    naming,
     read_excluded,
     read_judgments,
 )
@@ -75,13 +74,7 @@ def check_bound(engine: str, partitioned: object, options: Options) -> None:
     """Raise for a promise that is none, and for options that read the order of rows."""
     if not isinstance(partitioned, bool):
         raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
-    lost = f"reads the order of rows, which {engine} does not keep; pass"
-    if options.tie_rule.row_order:
-        raise RecframeError(
-            f"ties={options.ties!r} {lost} ties='expected', 'best', 'worst' or 'item'"
-        )
-    if options.duplicates == "first":
-        raise RecframeError(f"duplicates='first' {lost} duplicates='max' or 'keep'")
+    options.check_unordered(engine)
 
 
 def read_lookups(columns: Columns, options: Options, *, is_all: bool = True) -> Lookups:
@@ -183,9 +176,10 @@ def check_common(results: Sequence[PartitionResult]) -> None:
             join_ids(ids).unique()
             for ids in ([part.users for part in parts], [part.other_users for part in parts])
         )
-        with naming(other):
-            if len(other_users) == 0:
-                raise RecframeError(NO_ROWS[other])
+        if len(other_users) == 0:
+            if other == "exclude":
+                continue
+            raise RecframeError(f"truth: {NO_ROWS}")
         are_users = any(part.are_users for part in parts)
         are_items = any(part.items.are_common for part in parts)  # in any one partition
         if are_users and are_items:

@@ -257,7 +257,6 @@ def test_the_frames_labels_come_first(recs, seen):
         (lambda x: x.assign(item=99), RecframeError, "no item is in both the frame and exclude"),
         (lambda x: x.assign(item=x["item"].mask(x["user"] == "zoe")), RecframeError,
          "exclude: item='item': ids must not be null, found 1 null of 4"),
-        (lambda x: x[:0], RecframeError, "exclude: there are no rows, so that nothing is excluded"),
         (lambda x: "nowhere.parquet", RecframeError, "exclude: cannot read nowhere.parquet: no"),
         (lambda x: "seen.csv", RecframeError, "exclude: cannot read seen.csv: no such file"),
         (lambda x: {"ann": [7]}, RecframeError,

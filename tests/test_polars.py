@@ -431,3 +431,14 @@ def test_segments_of_half_floats():
 
     assert [0.5, 1.0] == own.index.get_level_values("half").to_list()
     assert [0.5, 1.0] == given["half"].to_list()
+
+
+@pytest.mark.parametrize("given", [{"ties": "first"}, {"ties": "last"}, {"duplicates": "first"}])
+def test_a_lazy_frame_has_no_order(given):
+    """What reads the order of rows is refused, as by Dask and Spark; a DataFrame has one."""
+    frame, own = make()
+    message = f"{next(iter(given))}='{next(iter(given.values()))}' reads the order of rows, which a"
+    with pytest.raises(RecframeError, match=f"{message} LazyFrame does not keep; pass "):
+        frame.lazy().rec(**given)
+    expected = rows_of_users(own.rec(score="a_score", **given).evaluate(["recall@1"]))
+    assert expected == rows_of(frame.rec(score="a_score", **given).recall(k=1))

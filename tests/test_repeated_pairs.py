@@ -63,8 +63,10 @@ def test_with_truth_the_remedy_does_not_delete_a_model(days):
     truth = days[days["relevant"]][["user", "item"]].drop_duplicates()
     with pytest.raises(RepeatedPairError, match=FOUND + TOLD):
         days.rec(truth=truth).recall(k=2)
-    twice = pd.concat([truth, truth])
-    message = r"truth: 'user' and 'item' .* make them one, with truth.drop_dup"
+    twice = pd.concat([truth, truth]).assign(relevant=1)
+    message = (
+        r"truth: 'user' and 'item' .* make them one, with truth.sort_values\('relevant'\).drop"
+    )
     with pytest.raises(RecframeError, match=message):
         days[:120].rec(truth=twice).recall(k=2)
 

@@ -119,6 +119,9 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
                     row_groups.append(one._replace(index_overall=len(row_groups)))
     schema = first.schema
     for name in names:
+        if name == columns.relevant and {pa.bool_()} < {*types[name].values()}:
+            as_number = {pa.bool_(): pa.int8()}  # of flags beside numbers
+            types[name] = {path: as_number.get(own, own) for path, own in types[name].items()}
         field = pa.field(name, _common_type(name, types[name]))
         schema = schema.set(schema.get_field_index(name), field)
     sample = make_sample(schema, found[0].path)

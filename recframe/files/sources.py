@@ -95,6 +95,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     if not any(rows_of):
         return found
     names = [str(label) for label in columns.labels]
+    ids = [*map(str, columns.users), str(columns.item)]
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
     most = limits.memory // STAGED_SHARE
 
@@ -112,7 +113,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
             staging.close()
             raise
 
-    return read_until_known(stage_all, Known(n_bytes, max(n_bytes, most)))
+    return read_until_known(stage_all, Known(n_bytes, max(n_bytes, most), ids))
 
 
 class Staging(tempfile.SpooledTemporaryFile[bytes]):

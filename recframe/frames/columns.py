@@ -51,6 +51,7 @@ VERDICTS = (
     *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
     *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
 )
+SPLITS = ("train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout")
 
 
 class Columns(NamedTuple):
@@ -343,6 +344,13 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
     if grades:
         label, values = next(iter(grades.items()))
         others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
+        of_split = [text for text in values if text[1:-1].strip().casefold() in SPLITS]
+        if of_split:
+            raise RecframeError(
+                f"{quote(label)} tells parts of a split apart ({', '.join(values)}); pass the rows "
+                f"of one, as truth[truth[{quote(label)}] == {of_split[0]}], or "
+                f"{option('relevant', None)} where the pairs of all are relevant"
+            )
         raise RecframeError(
             f"relevant: no column found by its name, but {quote(label)} holds few distinct values "
             f"({', '.join(values)}), as relevance does{others}; pass "
@@ -365,7 +373,7 @@ def _find_grades(column: pd.Series) -> list[str]:
         numbers = np.sort(pd.to_numeric(known).to_numpy(float))
     except (TypeError, ValueError):  # texts
         texts = [value for value in known if isinstance(value, str)]
-        are_some = any(text.strip().casefold() in VERDICTS for text in texts)
+        are_some = any(text.strip().casefold() in (*VERDICTS, *SPLITS) for text in texts)
         return sorted(map(repr, texts)) if are_some and len(texts) > 1 else []
     if len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
         return []

@@ -36,17 +36,14 @@ from recframe.frames.interactions import (
     complete_rows,
     read_interactions,
 )
-from recframe.frames.names import is_infer
+from recframe.frames.names import find_role, is_infer
 from recframe.frames.overlap import Items, Overlap, find_items, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
-from recframe.options import Options
+from recframe.options import Duplicates, Options
 
-NO_ROWS = {  # and what that means
-    "truth": "there are no rows, so no item is relevant to anyone",
-    "exclude": "there are no rows, so that nothing is excluded; leave it out",
-}
+NO_ROWS = "there are no rows, so no item is relevant to anyone"
 
 
 class Matches(NamedTuple):
@@ -141,7 +138,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     rows = open_rows(path, partial(Path(path).open, "rb"))
     try:
         if rows is not None:
-            return pd.DataFrame(read_whole(rows).to_pandas())
+            return pd.DataFrame(read_whole(rows, find_ids=_find_ids).to_pandas())
         return pd.read_parquet(given, page_checksum_verification=True)
     except (OSError, TypeError, ValueError) as error:
         is_missing = isinstance(error, FileNotFoundError)
@@ -150,6 +147,11 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
         reason = "no such file" if is_missing else f"{first}{remedy}"
         raise RecframeError(f"{name}: cannot read {show_path(given)}: {reason}") from error
+
+
+def _find_ids(names: list[str]) -> list[str]:
+    """Return which columns have ids, by their names."""
+    return [name for name in names if find_role(name) in ("user", "item")]
 
 
 def _load_stored(path: str, access: Any) -> pd.DataFrame:
@@ -169,7 +171,7 @@ def _load_stored(path: str, access: Any) -> pd.DataFrame:
     rows = open_rows(found[0].path, partial(Reader, remote)) if len(found) == 1 else None
     with store.reaching(key):
         if rows is not None:
-            return pd.DataFrame(read_whole(rows).to_pandas())
+            return pd.DataFrame(read_whole(rows, find_ids=_find_ids).to_pandas())
         source: Any = key
         filesystem = store.filesystem
         if store.is_web:  # which may not send parts of files
@@ -214,16 +216,18 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
                 "min_relevance needs a column of relevance, found none; pass "
                 f"{option_with('relevant', 'its label')}"
             )
+        # Without relevance it is a set of pairs, in which each counts once.
+        duplicates: Duplicates = "first" if columns.relevant is None else "raise"
         try:
-            rows = read_interactions(truth, columns, replace(options, duplicates="raise"))
+            rows = read_interactions(truth, columns, replace(options, duplicates=duplicates))
         except RepeatedPairError as error:
             labels = columns._replace(relevant=None).labels
-            one = f"drop_duplicates({quote(labels)})"
-            if columns.relevant is not None:
-                one = f"sort_values({quote(columns.relevant)}).{one[:-1]}, keep='last')"
-            raise RecframeError(f"{error.found}; make them one, with truth.{one}") from None
+            one = f"sort_values({quote(columns.relevant)}).drop_duplicates({quote(labels)}"
+            raise RecframeError(
+                f"{error.found}; make them one, with truth.{one}, keep='last')"
+            ) from None
         if is_all and len(rows.relevant) == 0:
-            raise RecframeError(NO_ROWS["truth"])
+            raise RecframeError(NO_ROWS)
     relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
     find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
     pairs = Pairs(rows.users, rows.items)  # type: ignore[arg-type]  # truth has items
@@ -231,9 +235,9 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:
-    """Return the pairs that are no candidates, None where the options have none.
+    """Return the pairs that are no candidates, None where there are none.
 
-    Where the frame of them is not all there is, it may have no row.
+    An empty frame excludes nothing, unless it is not all there is.
     """
     if options.exclude is None:
         return None
@@ -243,7 +247,7 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
         rows = complete_rows(frame, own.labels) if options.missing == "drop" else None
         users = find_users(frame, own.users, rows)
         if is_all and users.groups.n_rows == 0:
-            raise RecframeError(NO_ROWS["exclude"])
+            return None
         item = encode(get_column(frame, own.item, rows), "item")
     return Pairs(users, item)
 

@@ -111,7 +111,12 @@ class Overlap:
         if len(found) < len(users) and len(self.unknown) == 0:
             first = int(np.bincount(found, minlength=len(users)).argmin())
             self.unknown = users[first : first + 1]
-        self.items = max([self.items, *items], key=lambda p: (p.are_common, len(p.examples)))
+        for part in items:
+            are_common, known = self.items
+            if part.are_common or (not are_common and len(known) == 0):
+                self.items = part
+            elif not are_common and len(known) < N_EXAMPLES:
+                self.items = Items(False, known.append(part.examples).unique()[:N_EXAMPLES])
 
     def count_users(self) -> UserCounts:
         """Return how many users the parts noted and the other side have, and each alone."""
@@ -133,8 +138,9 @@ class Overlap:
         if self.items.are_common:
             return
         items, other_items = self.items.examples, self.other_items.distinct()
-        # One ranking may well be without a relevant item; that all are is no accident.
-        if min(self._n_users, len(others)) > 1 or _find_difference(items, other_items, self.other):
+        # A model may find nothing, which its values show. What excludes nothing they do not show.
+        is_odd = self.other == "exclude" and min(self._n_users, len(others)) > 1
+        if is_odd or _find_difference(items, other_items, self.other):
             self._refuse("item", items, other_items)
 
     def _refuse(self, role: str, ids: pd.Index[Any], other_ids: pd.Index[Any]) -> NoReturn:

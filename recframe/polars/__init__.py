@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     Of a LazyFrame, each call collects the columns that it needs, and no others; `rank`, `top` and
     `judge`, which return rows, collect all. Its tables are DataFrames too. The namespace itself,
-    and what it displays, ask for the schema only.
+    and what it displays, ask for the schema only. A LazyFrame has no order of rows, so that options
+    that read it are refused.
 
     Parameters
     ----------
@@ -98,6 +99,11 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             found = "pandas' own; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
             raise RecframeError(f"frame must be a Polars DataFrame or LazyFrame, found {found}")
         super().__init__(frame)
+
+    def _bind(self, options: Options) -> Self:
+        if isinstance(self._frame, pl.LazyFrame):
+            options.check_unordered("a LazyFrame")
+        return super()._bind(options)
 
     def rank(self) -> pl.DataFrame:
         """

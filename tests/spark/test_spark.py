@@ -343,9 +343,6 @@ def test_what_is_refused_at_once(spark):
         "exclude: user: no column found": lambda: rec(
             sdf, **ROLES, exclude=sdf.select("doc")
         ).top(),
-        "exclude: there are no rows, so that nothing": lambda: rec(
-            sdf, **ROLES, exclude=frame[:0]
-        ).top(),
         "unjudged='drop' leaves out the rows": lambda: rec(sdf, unjudged="drop"),
         "mean column='n': .* found Spark's decimal": lambda: rec(
             sdf.withColumn("n", F.lit(Decimal(1))), **ROLES

@@ -1,0 +1,115 @@
+"""What has one reading is let pass on every door: sets of pairs, nothing to exclude, no hit."""
+
+import pandas as pd
+import pytest
+
+import recframe
+from doors import DOORS
+from recframe import RecframeError
+
+METRIC = "recall@2"
+OPTIONS = {"short": "pad", "zero_division": 0.0}
+RECS = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "score": [2, 1, 1]})
+TEST = pd.DataFrame({"user": [1, 1, 2], "item": [1, 3, 1]})
+TWICE = pd.concat([TEST, TEST[1:]], ignore_index=True)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_truth_without_relevance_is_a_set(door, tmp_path):
+    """Pairs that repeat count once; with relevance they might contradict, and are refused."""
+    found = DOORS[door](RECS, METRIC, {"truth": TWICE, **OPTIONS}, tmp_path)
+    assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
+    graded = {"truth": TWICE.assign(relevant=1), **OPTIONS}
+    with pytest.raises(RecframeError, match="must not be the same in two"):
+        DOORS[door](RECS, METRIC, graded, tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "feather"])
+@pytest.mark.parametrize("door", DOORS)
+def test_an_empty_exclude_excludes_nothing(door, ending, tmp_path):
+    """As a frame and as a file, whose columns then have no type."""
+    path = tmp_path / f"seen.{ending}"
+    getattr(TEST[:0], f"to_{ending}")(path, **({} if ending == "feather" else {"index": False}))
+    given = RECS.assign(relevant=[0, 1, 1])
+    for exclude in (TEST[:0], path):
+        found = DOORS[door](given, METRIC, {"exclude": exclude, **OPTIONS}, tmp_path)
+        assert {1: 1.0, 2: 1.0} == found["score", METRIC].to_dict()
+    assert 2 == given.rec(exclude=path).describe(1).loc["users", "score"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_model_may_find_nothing(door, tmp_path):
+    """Its values are 0; ids that look differently written are refused."""
+    truth = TEST.assign(item=TEST["item"] + 7)
+    found = DOORS[door](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
+    assert {1: 0.0, 2: 0.0} == found["score", METRIC].to_dict()
+    texts = {"truth": TEST.assign(item="A"), **OPTIONS}
+    with pytest.raises(RecframeError, match="they differ in case"):
+        DOORS[door](RECS.assign(item=["a", "b", "a"]), METRIC, texts, tmp_path)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float64"])
+def test_flags_and_numbers_in_two_files(dtype, ending, order, tmp_path):
+    """Relevance of one scan may be bool in one file and 0 and 1 in another."""
+    given = RECS.assign(relevant=[0, 1, 1])
+    parts = {"a": given[:2].astype({"relevant": dtype}), "b": given[2:].astype({"relevant": bool})}
+    for name, part in parts.items():
+        getattr(part.reset_index(drop=True), f"to_{ending}")(tmp_path / f"{name}.{ending}")
+    paths = sorted(tmp_path.iterdir())[::order]
+
+    assert [1.0, 1.0] == recframe.evaluate(paths, METRIC, short="pad")["score", METRIC].tolist()
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_truth_of_a_whole_split_is_refused(door, tmp_path):
+    """The message has the rows of one part, which pass, as do all where that is said."""
+    truth = TEST.assign(split=["test", "train", "test"])
+    with pytest.raises(RecframeError) as refused:
+        DOORS[door](RECS, METRIC, {"truth": truth, **OPTIONS}, tmp_path)
+    message = " ".join(str(refused.value).split())
+    assert "'split' tells parts of a split apart ('test', 'train'); pass the rows of one" in message
+    assert "truth[truth['split'] == 'test'], or " in message
+    found = DOORS[door](
+        RECS, METRIC, {"truth": truth[truth["split"] == "test"], **OPTIONS}, tmp_path
+    )
+    assert {1: 1.0, 2: 1.0} == found["score", METRIC].to_dict()
+
+
+def test_folders_of_a_split_are_refused(tmp_path):
+    """As a column is; a folder of one part is none."""
+    for part in ("train", "test"):
+        (tmp_path / f"split={part}").mkdir()
+        TEST.to_parquet(tmp_path / f"split={part}" / "a.parquet")
+    with pytest.raises(RecframeError, match="'split' tells parts of a split apart"):
+        recframe.evaluate(RECS, METRIC, truth=tmp_path, **OPTIONS)
+    found = recframe.evaluate(RECS, METRIC, truth=tmp_path / "split=test", **OPTIONS)
+    assert {1: 0.5, 2: 1.0} == found["score", METRIC].to_dict()
+    both = recframe.evaluate(RECS, METRIC, truth=tmp_path, relevant=None, **OPTIONS)
+    assert {1: 0.5, 2: 1.0} == both["score", METRIC].to_dict()
+
+
+@pytest.mark.parametrize("ids", [["1.1", "1.10"], ["1e5", "100000"], ["2.50", "3.5"]])
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("role", ["user", "item"])
+def test_ids_of_csv_are_as_they_are_written(role, order, ids, tmp_path):
+    """Those that numbers would make one are two, in truth too, whichever file has them."""
+    other = {"user": "item", "item": "user"}[role]
+    frame = pd.DataFrame({role: ids, other: 7, "score": [0.5, 0.25]})
+    for number in range(2):
+        frame[number : number + 1].to_csv(tmp_path / f"{number}.csv", index=False)
+    paths = [tmp_path / "0.csv", tmp_path / "1.csv"][::order]
+    frame[[role, other]].to_csv(tmp_path / "truth.csv", index=False)
+    for truth in (tmp_path / "truth.csv", frame[[role, other]]):
+        table = recframe.evaluate(paths, METRIC, truth=truth, short="pad")["score", METRIC]
+        assert (ids if role == "user" else [7], {1.0}) == (sorted(table.index, key=ids.index) if
+            role == "user" else table.index.tolist(), {*table})  # fmt: skip
+
+
+def test_ids_of_csv_that_are_floats_stay_so(tmp_path):
+    """As pandas writes whole numbers beside nulls, and scores are numbers however written."""
+    frame = pd.DataFrame({"user": [1.0, 2.5], "score": ["1.10", "1e5"], "relevant": 1})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    table = recframe.evaluate(tmp_path / "a.csv", METRIC, short="pad")
+    assert [1.0, 2.5] == table.index.tolist()
