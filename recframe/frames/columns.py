@@ -27,8 +27,10 @@ from recframe.frames.names import (
     check_roles,
     find_role,
     is_infer,
+    is_likelier,
     is_no_model,
     is_time,
+    is_weak,
     leave_out,
     leave_to_ids,
     less_is_better,
@@ -152,8 +154,8 @@ def find_roles(
         given = getattr(options, role)
         if not is_infer(given) and not (role == "relevant" and options.has_truth):
             roles[role] = _read_given(frame, role, given)
-    named = _list_named(frame)
     taken = {label for role in roles.values() for label in role.labels}
+    named = _list_named(frame, taken)
     needing = f"duplicates={options.duplicates!r}" if options.duplicates in ("max", "first") else ""
     needing = needing or ("ties='item'" if options.tie_rule.by_item else "")
     reads_item = needing or options.needs_item
@@ -244,8 +246,13 @@ def _read_given(frame: pd.DataFrame, role: str, given: Any, like: Sequence[Hasha
     return Role("given", labels)
 
 
-def _list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
-    """Return the labels whose names mean a role, by role, in the order of the columns."""
+def _list_named(
+    frame: pd.DataFrame, taken: Set[Hashable] = frozenset()
+) -> dict[str, list[Hashable]]:
+    """Return the labels whose names mean a role, by role, in the order of the columns.
+
+    Where only weak names that are not taken mean a role, the likelier ones beside them follow.
+    """
     named: dict[str, list[Hashable]] = {role: [] for role in NAMES}
     fields = list_fields(frame)
     others = {label for label, kind in fields if is_bool_dtype(kind) or not is_numeric_dtype(kind)}
@@ -253,6 +260,10 @@ def _list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
         is_score = label not in others and may_be_score(label)
         if role := find_role(label) or ("score" if is_score else None):
             named[role].append(label)
+    for role, labels in named.items():
+        free = leave_out(labels, taken)
+        if free and all(map(is_weak, free)):
+            labels += [label for label, dtype in fields if is_likelier(label, dtype, role)]
     return named
 
 
@@ -267,6 +278,8 @@ def _infer(role: str, named: dict[str, list[Hashable]], taken: Set[Hashable] = f
     if not is_score and len(found) != 1:
         found = leave_to_ids(found or named[meant])
     doubtful = [label for label in found if is_score and is_no_model(label)]
+    if is_score and not all(find_role(label) or may_be_score(label) for label in found):
+        doubtful = found  # a weak name, and likelier ones
     if not found:
         return Role("none", [], f"no column found (looked for {LOOKED_FOR[meant]})")
     if len(found) == 1 or (is_score and not doubtful):
