@@ -66,6 +66,7 @@ def evaluate(
     score: Hashable | list[Hashable] = INFER,
     ascending: bool | list[bool] | None = None,
     relevant: Hashable | None = INFER,
+    model: Hashable | None = INFER,
     ties: Ties = "expected",
     short: Short = "raise",
     missing: Missing = "raise",
@@ -131,6 +132,11 @@ def evaluate(
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
         ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
         bought or liked. None: every pair of `truth` is relevant.
+    model : "infer" or None, default "infer"
+        "infer" refuses a column without another role that is named model, run, system, retriever,
+        algorithm or variant and varies within a user's rows: these are several rankings, each of
+        which ``user=["model", "user"]`` evaluates by itself. None says that no column tells
+        rankings apart, as where it is one of items.
     ties : {"expected", "first", "last", "best", "worst", "item"}, default "expected"
         Rows of equal score: the exact expectation over all their orders; row order; reverse row
         order; relevant rows first; relevant rows last; by item id as text, the last first, as

@@ -1,7 +1,7 @@
 """Columns: which plays which role in a frame, in truth and among excluded pairs; their values."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,7 @@ from recframe.options import INFER, Options
 MAX_GRADES = 20  # distinct values; ten stars in halves are as many
 MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
 FIRST_ROWS = 1000  # tell most columns of many values from grades
+APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 # Texts that say of a pair whether it is relevant.
 VERDICTS = (
     *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
@@ -62,7 +63,8 @@ class Columns(NamedTuple):
     where the frame is one; `relevant` is None where relevance is not read or every row is relevant,
     `item` where items are not read. `ascending` says of each score whether the lowest is the best.
     `averaged` are the columns that metrics are of: their names there, and labels. `of_users` are
-    those that say something of users, whose rows they do not vary in.
+    those that say something of users, whose rows they do not vary in, and `models` those without
+    a role that must not vary in them by their names.
     """
 
     user: Hashable | list[Hashable] | None
@@ -72,6 +74,7 @@ class Columns(NamedTuple):
     ascending: Sequence[bool] = ()
     averaged: tuple[tuple[str, Hashable], ...] = ()
     of_users: tuple[Hashable, ...] = ()
+    models: Sequence[Hashable] = ()
 
     @property
     def users(self) -> list[Hashable]:
@@ -82,7 +85,8 @@ class Columns(NamedTuple):
     def labels(self) -> list[Hashable]:
         """All labels, each once, the users' first."""
         averaged = (label for _, label in self.averaged)
-        labels = [*self.users, self.item, self.relevant, *self.scores, *averaged, *self.of_users]
+        others = [*averaged, *self.of_users, *self.models]
+        labels = [*self.users, self.item, self.relevant, *self.scores, *others]
         return [label for label in dict.fromkeys(labels) if label is not None]
 
 
@@ -113,7 +117,23 @@ def find_columns(
     ascending = _find_directions(roles["score"].labels, options.ascending)
     named = dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column)
     averaged = tuple((name, _find_by_name(frame, name)) for name in named)
-    return _name_columns(roles, ascending, averaged)
+    columns = _name_columns(roles, ascending, averaged)
+    if options.model is not None and not is_infer(options.model):
+        check_label(frame, "model", options.model)
+        raise RecframeError(
+            f"model={quote(options.model)}: must be None, for no column that tells rankings apart; "
+            f"{rank_apart(options.model, columns)}"
+        )
+    if options.model is not None:
+        others = leave_out(other_labels(frame, columns), [options.item])
+        columns = columns._replace(models=[one for one in others if find_role(one) == "model"])
+    return columns
+
+
+def rank_apart(label: Hashable, columns: Columns) -> str:
+    """Return what to pass where each value of a column has rankings of its own."""
+    both = [label, *columns.users] if columns.users else label
+    return f"pass {option('user', both)} to {APART}"
 
 
 def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) -> Columns:
@@ -253,7 +273,7 @@ def _list_named(
 
     Where only weak names that are not taken mean a role, the likelier ones beside them follow.
     """
-    named: dict[str, list[Hashable]] = {role: [] for role in NAMES}
+    named: dict[str, list[Hashable]] = {role: [] for role in (*NAMES, "model")}
     fields = list_fields(frame)
     others = {label for label, kind in fields if is_bool_dtype(kind) or not is_numeric_dtype(kind)}
     for label, _ in fields:
@@ -298,8 +318,9 @@ def find_label(frame: pd.DataFrame, role: str, given: Hashable) -> Hashable:
     return found.labels[0]
 
 
-def other_labels(frame: pd.DataFrame, taken: Iterable[Hashable]) -> list[Hashable]:
-    """Return the labels that are not taken and name one column each."""
+def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:
+    """Return the labels that have no role, but may be models, and name one column each."""
+    taken = leave_out(columns.labels, columns.models)
     return [label for label, n in Counter(list_labels(frame, taken)).items() if n == 1]
 
 

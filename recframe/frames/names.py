@@ -64,6 +64,8 @@ LIKELIER = {
     "user": _names("user uid usr cust client member visitor account person student reader viewer"),
     "score": ("proba",),
 }
+# Names of columns that may tell several rankings of a user apart.
+ROLES |= dict.fromkeys(("model", "run", "system", "retriever", "algorithm", "variant"), "model")
 # How a message tells these names.
 LOOKED_FOR = {
     "user": "user, query, uid, qid, customer, …, each with or without id",
