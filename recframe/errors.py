@@ -241,7 +241,7 @@ class RepeatedPairError(RecframeError):
     of 2 rows that repeat another (such as user 1, item 'a'); the column 'model' tells them apart
     (such as 'y' and 'x'): pass user=['model', 'user'] to evaluate each of its values by itself, or
     make score columns of models by a pivot; else pass duplicates='max' for the best of each pair,
-    or 'keep' to count every row
+    or 'keep' to count every row, with model=None
     """
 
     def __init__(

@@ -66,6 +66,7 @@ def evaluate(
     score: Hashable | list[Hashable] = INFER,
     ascending: bool | list[bool] | None = None,
     relevant: Hashable | None = INFER,
+    model: Hashable | None = INFER,
     ties: Ties = "expected",
     short: Short = "raise",
     missing: Missing = "raise",
@@ -109,7 +110,8 @@ def evaluate(
         without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
         here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
         taken beside query. Several, as a session beside a user, are refused: a ranking for each is
-        not one for the other.
+        not one for the other. So is a question, topic, object, query, session or request beside
+        what may be a user by its name, as a topic beside a student.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
@@ -118,8 +120,9 @@ def evaluate(
         The score columns, each ranked by itself. "infer" takes all that are named score, scores,
         prediction, predictions, pred, similarity, sim, est, similarities or predictedrating, and
         all numeric ones whose last word is score, scores or similarity, or whose first is score
-        (not score_rank, score_time and others that say something of a score). Where several are
-        found and one of them, as credit_score or z_scores, may be no model, they must be named.
+        (not score_rank, n_scores and others that say something of a score). Where several are
+        found and one of them, as credit_score or z_scores, may be no model, they must be named; a
+        prediction beside a probability too.
     ascending : bool, list of bool, or None, default None
         True ranks the lowest score first, as for distances and ranks; a list has an entry for
         each score column. None is False, but refuses a score column whose last word says that
@@ -129,6 +132,11 @@ def evaluate(
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
         ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
         bought or liked. None: every pair of `truth` is relevant.
+    model : "infer" or None, default "infer"
+        "infer" refuses a column without another role that is named model, run, system, retriever,
+        algorithm or variant and varies within a user's rows: these are several rankings, each of
+        which ``user=["model", "user"]`` evaluates by itself. None says that no column tells
+        rankings apart, as where it is one of items.
     ties : {"expected", "first", "last", "best", "worst", "item"}, default "expected"
         Rows of equal score: the exact expectation over all their orders; row order; reverse row
         order; relevant rows first; relevant rows last; by item id as text, the last first, as

@@ -56,6 +56,9 @@ class Options:
     relevant: Hashable | None = _option(
         INFER, "label, or None where every pair of truth is relevant", "column of relevance"
     )
+    model: Hashable | None = _option(
+        INFER, '"infer" or None', "None says that no column tells several rankings of a user apart"
+    )
     ties: Ties = _option(
         "expected",
         Ties,
@@ -136,11 +139,11 @@ class Options:
                 "ties='item' with duplicates='keep' gives rows of one user, item and score no "
                 f"order; pass {option('duplicates', 'max')} to make them one row"
             )
-        for name in ("user", "item", "relevant", "score", "truth_user", "truth_item"):
+        for name in ("user", "item", "relevant", "score", "model", "truth_user", "truth_item"):
             given = getattr(self, name)
             several = " or a list of labels" if name in SEVERAL else ""
             labels = given if several and isinstance(given, list) else [given]
-            may_be_none = name in ("user", "relevant") and labels is not given
+            may_be_none = name in ("user", "relevant", "model") and labels is not given
             if not all(is_key(label) and (may_be_none or label is not None) for label in labels):
                 raise RecframeError(f"{name} must be a column label{several}, found {quote(given)}")
         directions = self.ascending if isinstance(self.ascending, list) else [self.ascending]
@@ -218,6 +221,7 @@ class OptionArguments(TypedDict, total=False):
     score: Hashable | list[Hashable]
     ascending: bool | list[bool] | None
     relevant: Hashable | None
+    model: Hashable | None
     ties: Ties
     short: Short
     missing: Missing

@@ -149,9 +149,9 @@ is not in the log, so recall is that of what was found. With a column of documen
     B        0.164918
 
 Decided: a session is a list, and who it was shown to does not matter. By users, an item that a
-user saw in several sessions is there twice, which is refused:
+user saw in several sessions is there twice, which is refused, as are both variants of a user:
 
-    >>> df.rec(user="user_id", duplicates="max").mean("ndcg@3")
+    >>> df.rec(user="user_id", duplicates="max", model=None).mean("ndcg@3")
     metric    ndcg@3
     score
     score   0.206701

@@ -72,8 +72,7 @@ REC = ROWS.rec
         (
             lambda: recframe.evaluate(),
             "evaluate() missing a required argument: 'frame'; it takes frame, metrics, user, item, "
-            "score, ascending, relevant, ties, short, missing, duplicates, zero_division and 12 "
-            "more",
+            "score, ascending, relevant, model, ties, short, missing, duplicates and 13 more",
         ),
         (
             lambda: recframe.iter_evaluate(),

@@ -26,6 +26,7 @@ ARRAYS = {"array of ints", "Series"}
 # What an argument takes of these values, by its name or by that of its door too; else nothing.
 TAKEN = {
     "population": set(),
+    "model": {"None"},
     "ascending": {"None", "True"},
     "alpha": {"Fraction", "float"},
     "baseline": NONE,

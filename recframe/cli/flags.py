@@ -31,13 +31,14 @@ STATUSES = f"""exit status:
   {INTERRUPTED}  interrupted, as by Ctrl-C
   {TERMINATED}  ended by SIGTERM"""
 GROUPS = {
-    "columns": ("user", "item", "score", "ascending", "relevant"),
+    "columns": ("user", "item", "score", "ascending", "relevant", "model"),
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
     "relevance": ("min_relevance", "gain", "min_score"),
     "truth": ("truth", "truth_user", "truth_item", "population"),
     "candidates": ("exclude", "unjudged"),
 }
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
+WITHOUT["model"] = "no column tells several rankings of a user apart"
 FILES = ("truth", "exclude")
 QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")

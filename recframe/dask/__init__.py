@@ -156,7 +156,7 @@ class DaskRecAccessor(RankingMethods[Any]):
     ) -> Any:
         frame, lookups = self._open(columns, options, reads_all=reads_all)
         meta = partitions.make_empty(make, frame._meta, columns, options)
-        others = other_labels(self._sample, columns.labels)
+        others = other_labels(self._sample, columns)
         roles: dict[str, Any] = {"make": make, "columns": columns, "options": options}
         read = partial(partitions.make_partition, others=others, **roles)
         results = frame.map_partitions(in_cell, lookups, read, meta=ANY_CELL)

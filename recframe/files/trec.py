@@ -66,7 +66,8 @@ def read_run(path: PathLike) -> pd.DataFrame:
     Return a run of TREC as a frame: a row for each query and document, with its score.
 
     A line has the fields query, Q0, document, rank, score and tag, parted by blanks or tabs. The
-    second, the rank and the tag are not read: as for trec_eval, scores alone order documents.
+    second and the rank are not read: as for trec_eval, scores alone order documents. Several tags
+    are several runs, which are refused.
 
     Parameters
     ----------
@@ -84,7 +85,8 @@ def read_run(path: PathLike) -> pd.DataFrame:
     ------
     RecframeError
         The file cannot be read or has no line, a line has more or fewer fields, a score is no
-        number, or a query has a document twice; with the number of the line.
+        number, or a query has a document twice; with the number of the line. Its lines have several
+        tags.
 
     See Also
     --------
@@ -182,6 +184,8 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     table = table.combine_chunks()
     frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT_DTYPE}.get))
     _check_repeats(path, data, frame)
+    if layout is RUN_LINES:
+        _check_tag(path, data, len(frame))
     return frame
 
 
@@ -256,6 +260,19 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
         value = texts[fields.index(layout.number)]
         if not re.fullmatch(layout.pattern, value, re.IGNORECASE):
             yield number, f"{layout.number} must be {layout.required}, found {quote(value)}"
+
+
+def _check_tag(path: str, data: bytes, n_rows: int) -> None:
+    """Raise where lines of a run have several tags; those of the first are counted by a search."""
+    last = data[data.rfind(b" ") :].rstrip()
+    if data.count(last + b"\n") + data.endswith(last) < n_rows:
+        lines = (line.rstrip() for line in io.BytesIO(data))
+        tags = dict.fromkeys(line.rpartition(b" ")[2] for line in lines if line)
+        one, other, *_ = (quote(tag.decode(errors="replace")) for tag in tags)
+        raise RecframeError(
+            f"{show_path(path)}: a run must have one tag in all lines, found {len(tags)} (such as "
+            f"{one} and {other}), as several runs in one file have; write each to a file of its own"
+        )
 
 
 def _check_repeats(path: str, data: bytes, frame: pd.DataFrame) -> None:

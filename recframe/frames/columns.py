@@ -1,7 +1,7 @@
 """Columns: which plays which role in a frame, in truth and among excluded pairs; their values."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +27,10 @@ from recframe.frames.names import (
     check_roles,
     find_role,
     is_infer,
+    is_likelier,
     is_no_model,
     is_time,
+    is_weak,
     leave_out,
     leave_to_ids,
     less_is_better,
@@ -45,6 +47,7 @@ from recframe.options import INFER, Options
 MAX_GRADES = 20  # distinct values; ten stars in halves are as many
 MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
 FIRST_ROWS = 1000  # tell most columns of many values from grades
+APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 # Texts that say of a pair whether it is relevant.
 VERDICTS = (
     *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
@@ -61,7 +64,8 @@ class Columns(NamedTuple):
     where the frame is one; `relevant` is None where relevance is not read or every row is relevant,
     `item` where items are not read. `ascending` says of each score whether the lowest is the best.
     `averaged` are the columns that metrics are of: their names there, and labels. `of_users` are
-    those that say something of users, whose rows they do not vary in.
+    those that say something of users, whose rows they do not vary in, and `models` those without
+    a role that must not vary in them by their names.
     """
 
     user: Hashable | list[Hashable] | None
@@ -71,6 +75,7 @@ class Columns(NamedTuple):
     ascending: Sequence[bool] = ()
     averaged: tuple[tuple[str, Hashable], ...] = ()
     of_users: tuple[Hashable, ...] = ()
+    models: Sequence[Hashable] = ()
 
     @property
     def users(self) -> list[Hashable]:
@@ -81,7 +86,8 @@ class Columns(NamedTuple):
     def labels(self) -> list[Hashable]:
         """All labels, each once, the users' first."""
         averaged = (label for _, label in self.averaged)
-        labels = [*self.users, self.item, self.relevant, *self.scores, *averaged, *self.of_users]
+        others = [*averaged, *self.of_users, *self.models]
+        labels = [*self.users, self.item, self.relevant, *self.scores, *others]
         return [label for label in dict.fromkeys(labels) if label is not None]
 
 
@@ -112,7 +118,23 @@ def find_columns(
     ascending = _find_directions(roles["score"].labels, options.ascending)
     named = dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column)
     averaged = tuple((name, _find_by_name(frame, name)) for name in named)
-    return _name_columns(roles, ascending, averaged)
+    columns = _name_columns(roles, ascending, averaged)
+    if options.model is not None and not is_infer(options.model):
+        check_label(frame, "model", options.model)
+        raise RecframeError(
+            f"model={quote(options.model)}: must be None, for no column that tells rankings apart; "
+            f"{rank_apart(options.model, columns)}"
+        )
+    if options.model is not None:
+        others = leave_out(other_labels(frame, columns), [options.item])
+        columns = columns._replace(models=[one for one in others if find_role(one) == "model"])
+    return columns
+
+
+def rank_apart(label: Hashable, columns: Columns) -> str:
+    """Return what to pass where each value of a column has rankings of its own."""
+    both = [label, *columns.users] if columns.users else label
+    return f"pass {option('user', both)} to {APART}"
 
 
 def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) -> Columns:
@@ -153,8 +175,8 @@ def find_roles(
         given = getattr(options, role)
         if not is_infer(given) and not (role == "relevant" and options.has_truth):
             roles[role] = _read_given(frame, role, given)
-    named = _list_named(frame)
     taken = {label for role in roles.values() for label in role.labels}
+    named = _list_named(frame, taken)
     needing = f"duplicates={options.duplicates!r}" if options.duplicates in ("max", "first") else ""
     needing = needing or ("ties='item'" if options.tie_rule.by_item else "")
     reads_item = needing or options.needs_item
@@ -245,15 +267,24 @@ def _read_given(frame: pd.DataFrame, role: str, given: Any, like: Sequence[Hasha
     return Role("given", labels)
 
 
-def _list_named(frame: pd.DataFrame) -> dict[str, list[Hashable]]:
-    """Return the labels whose names mean a role, by role, in the order of the columns."""
-    named: dict[str, list[Hashable]] = {role: [] for role in NAMES}
+def _list_named(
+    frame: pd.DataFrame, taken: Set[Hashable] = frozenset()
+) -> dict[str, list[Hashable]]:
+    """Return the labels whose names mean a role, by role, in the order of the columns.
+
+    Where only weak names that are not taken mean a role, the likelier ones beside them follow.
+    """
+    named: dict[str, list[Hashable]] = {role: [] for role in (*NAMES, "model")}
     fields = list_fields(frame)
     others = {label for label, kind in fields if is_bool_dtype(kind) or not is_numeric_dtype(kind)}
     for label, _ in fields:
         is_score = label not in others and may_be_score(label)
         if role := find_role(label) or ("score" if is_score else None):
             named[role].append(label)
+    for role, labels in named.items():
+        free = leave_out(labels, taken)
+        if free and all(map(is_weak, free)):
+            labels += [label for label, dtype in fields if is_likelier(label, dtype, role)]
     return named
 
 
@@ -268,6 +299,8 @@ def _infer(role: str, named: dict[str, list[Hashable]], taken: Set[Hashable] = f
     if not is_score and len(found) != 1:
         found = leave_to_ids(found or named[meant])
     doubtful = [label for label in found if is_score and is_no_model(label)]
+    if is_score and not all(find_role(label) or may_be_score(label) for label in found):
+        doubtful = found  # a weak name, and likelier ones
     if not found:
         return Role("none", [], f"no column found (looked for {LOOKED_FOR[meant]})")
     if len(found) == 1 or (is_score and not doubtful):
@@ -286,8 +319,9 @@ def find_label(frame: pd.DataFrame, role: str, given: Hashable) -> Hashable:
     return found.labels[0]
 
 
-def other_labels(frame: pd.DataFrame, taken: Iterable[Hashable]) -> list[Hashable]:
-    """Return the labels that are not taken and name one column each."""
+def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:
+    """Return the labels that have no role, but may be models, and name one column each."""
+    taken = leave_out(columns.labels, columns.models)
     return [label for label, n in Counter(list_labels(frame, taken)).items() if n == 1]
 
 

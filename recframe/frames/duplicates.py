@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
-from recframe.frames.columns import Columns, get_column, other_labels
+from recframe.frames.columns import APART, Columns, get_column, other_labels, rank_apart
 from recframe.frames.names import find_role, shown
 from recframe.frames.values import Gains, Scores
 from recframe.kernel.grouping import Repeats
 from recframe.kernel.threads import Array
 
 N_COMPARED = 1_000  # repeated rows in which a column that tells them apart is looked for
-APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 KEEP = spell("'keep'", "--duplicates keep")
 REMEDY = (
     f"pass {option('duplicates', 'max')} for the best of each pair, or {KEEP} to count every row"
@@ -57,7 +56,7 @@ def find_telling(
 ) -> tuple[Hashable, list[Any]] | None:
     """Return the column that tells rows of the same pair apart, and its values; None for none."""
     told: dict[Hashable, list[Any]] = {}
-    for label in other_labels(frame, columns.labels):
+    for label in other_labels(frame, columns):
         try:
             codes, values = pd.factorize(get_column(frame, label, rows), use_na_sentinel=False)
         except TypeError:
@@ -74,14 +73,14 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> str:
     if told is None:
         return REMEDY
     label, (one, other, *_) = told
-    both = [label, *columns.users] if columns.users else label
-    apart = f"pass {option('user', both)} to {APART}"
+    apart = rank_apart(label, columns)
     if find_role(label) == "user":  # as a session of a user
         apart = f"pass {option('user', label)} to rank each by itself"
     elif find_role(label) == "item":  # as a passage of a document
         apart = f"pass {option('item', label)} where it is what is ranked"
     shown_values = f"such as {quote(one)} and {quote(other)}"
-    return f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {REMEDY}"
+    remedy = REMEDY + (f", with {option('model', None)}" if label in columns.models else "")
+    return f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {remedy}"
 
 
 def advise_blindly(labels: list[Hashable]) -> str:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError
-from recframe.frames.columns import Columns, get_column
+from recframe.errors import RecframeError, option, quote
+from recframe.frames.columns import Columns, get_column, rank_apart
 from recframe.frames.duplicates import (
     Folded,
     fold_flags,
@@ -234,7 +234,28 @@ def read_interactions(
         find_gains,
         averaged=tuple(averaged),
     )
-    return interactions if items is None else _settle_repeats(interactions, options, lenient)
+    settled = interactions if items is None else _settle_repeats(interactions, options, lenient)
+    for label in () if lenient else columns.models:
+        with suppress(TypeError):  # lists and the like, which cannot be compared
+            _check_model(interactions, label)
+    return settled
+
+
+def _check_model(interactions: Interactions, label: Hashable) -> None:
+    """Raise where a column that tells models apart varies in the rows of a user."""
+    users, column = interactions.users, interactions.get_column(label).array
+    each = pd.DataFrame({"user": users.groups.codes, "model": column}).drop_duplicates()
+    several = each[each["user"].duplicated(keep=False)]
+    if len(several):
+        user = several["user"].iloc[0]
+        one, other, *_ = several["model"][several["user"] == user].tolist()
+        shown = f"{quote(one)} and {quote(other)} for user {quote(users.ids[[user]].tolist()[0])}"
+        raise RecframeError(
+            f"the column {quote(label)} has several values in the rows of "
+            f"{several['user'].nunique():,} of {len(users.ids):,} users (such as {shown}), as "
+            f"several rankings of a user have: {rank_apart(label, interactions.columns)}; else "
+            f"pass {option('model', None)}"
+        )
 
 
 def _settle_repeats(interactions: Interactions, options: Options, lenient: bool) -> Interactions:

@@ -57,6 +57,15 @@ NAMES = {
     ),
 }
 ROLES = {name: role for role, names in NAMES.items() for name in names}
+# Names that mean a role unless a column beside them has a word that begins as these: then either
+# may be it.
+WEAK = _names("object* question* topic* query* session* request* prediction predictions pred")
+LIKELIER = {
+    "user": _names("user uid usr cust client member visitor account person student reader viewer"),
+    "score": ("proba",),
+}
+# Names of columns that may tell several rankings of a user apart.
+ROLES |= dict.fromkeys(("model", "run", "system", "retriever", "algorithm", "variant"), "model")
 # How a message tells these names.
 LOOKED_FOR = {
     "user": "user, query, uid, qid, customer, …, each with or without id",
@@ -100,9 +109,11 @@ TIMES = _names(
 )
 # Words after "score" in names of what is said of a score, beside those above: no model's either.
 OF_SCORES = _names(
-    "id name type kind source model version flag reason label count n std var stderr diff delta",
-    "change threshold cutoff bin bucket decile quantile percentile pct",
+    "id name type kind source model version flag reason label change threshold cutoff bin bucket",
+    "decile quantile percentile pct",
 )
+# Words of such names wherever they stand.
+STATISTICS = {*_names("n num count std stddev stderr var variance diff delta upper lower")}
 
 FILL_IN = ...  # stands in a call for what only the user knows
 TRUTH = pd.DataFrame()  # stands for a frame under the name of truth
@@ -146,6 +157,8 @@ def may_be_score(label: Hashable) -> bool:
     """Return whether a name that is not one of those of scores says that numbers are scores."""
     words = _words(label)
     is_first = words[0] == "score" and len(words) > 1 and not less_is_better(label)
+    if not STATISTICS.isdisjoint(words):
+        return False
     return words[-1] in SCORES or (is_first and {*TIMES, *OF_SCORES}.isdisjoint(words[1:]))
 
 
@@ -162,6 +175,17 @@ def is_no_model(label: Hashable) -> bool:
 def less_is_better(label: Hashable) -> bool:
     """Return whether a word of a name, or of a part of a tuple, says that less is better."""
     return not LOW_WORDS.isdisjoint(word.rstrip("0123456789") for word in _words(as_text(label)))
+
+
+def is_weak(label: Hashable) -> bool:
+    """Return whether a name means a role only where no likelier one stands beside it."""
+    return _plain(label) in WEAK
+
+
+def is_likelier(label: Hashable, dtype: Any, role: str) -> bool:
+    """Return whether a column whose name means no role may rather have one than a weak name."""
+    is_other = find_role(label) is not None or dtype.kind not in (*KINDS[role][0], "O")
+    return not is_other and any(word.startswith(LIKELIER[role]) for word in _words(label))
 
 
 def is_time(label: Hashable) -> bool:
@@ -307,13 +331,16 @@ def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[di
             continue
         meant = name.removeprefix("truth_")
         if role.labels and name == "score":
-            likely = [label for label in role.labels if not is_no_model(label)]
+            models = [label for label in role.labels if not is_no_model(label)]
+            likely = [label for label in models if not is_weak(label)] or models
         elif role.labels:
             names = (*FINER, *NAMES[meant]) if name == "user" else NAMES[meant]
-            likely = [min(role.labels, key=lambda label: names.index(_plain(label)))]
+            likely = [label for label in role.labels if find_role(label) is None][:1]
+            likely = likely or [min(role.labels, key=lambda label: names.index(_plain(label)))]
         else:
             fields = list_fields(frame)
             free = [one for one in fields if one[0] not in taken and not is_time(one[0])]
+            free = [one for one in free if STATISTICS.isdisjoint(_words(one[0]))]
             likely = _find_likely(meant, free)
             if name == "score" and frame.columns.name is not None:  # of a pivot, of models
                 likely = [label for label, dtype in free if dtype.kind == "f"] or likely

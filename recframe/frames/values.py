@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
-from recframe.errors import RecframeError, option, option_with, quote
+from recframe.errors import RecframeError, option, option_with, quote, spell
 from recframe.kernel.threads import Array
 from recframe.options import Options
 
@@ -42,8 +42,10 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
     label = relevance.name
     if has_nulls(relevance):
         remedy = (
-            "fill them in, with fillna(0) where they mean not relevant (as after a merge); "
-            "missing='drop' takes those rows out of the rankings"
+            f"pass the judgments as {spell('truth=', '--truth FILE')}, which counts the relevant "
+            "items that are in no list too (a merge that leaves nulls has lost them); if nulls "
+            "mean not relevant and none is lost, fill them in with fillna(0); "
+            f"{option('missing', 'drop')} takes those rows out of the rankings"
         )
         raise null_error(f"relevant={quote(label)}:", find_nulls(relevance), remedy)
     values = _numbers(_as_bool(relevance), "relevant")

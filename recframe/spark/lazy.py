@@ -63,7 +63,7 @@ def bring_together(
     Where it `keeps` its rows, they are so already, unless others are to join them.
     The columns are called by their places, whatever their labels are.
     """
-    others = other_labels(make_sample(frame), columns.labels)
+    others = other_labels(make_sample(frame), columns)
     own: dict[str, Hashable] = {
         f"f{at}": label
         for at, label in enumerate(frame.columns)

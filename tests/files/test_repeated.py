@@ -18,7 +18,7 @@ from recframe.files.parts import _advise
 from recframe.frames.duplicates import REMEDY
 from recframe.options import Options
 
-MODEL = r"the column 'model' tells them apart \(such as '{}' and '{}'\): pass user=.*'model'"
+MODEL = r"the column 'source' tells them apart \(such as '{}' and '{}'\): pass user=.*'source'"
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def rows():
     """Twelve rows of the users 1 to 6, of two items each; no pair is in two of them."""
     users = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
     frame = pd.DataFrame({"user": users, "item": ["a", "b"] * 6, "score": range(12)})
-    return frame.assign(relevant=True, model=[f"m{number}" for number in range(12)])
+    return frame.assign(relevant=True, source=[f"m{number}" for number in range(12)])
 
 
 def repeat(rows, position, **changed):
@@ -62,7 +62,7 @@ def note_opened(monkeypatch):
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_a_pair_in_any_two_row_groups(rows, tmp_path, position, size):
     """Wherever a row lies, what its other columns say is found."""
-    repeat(rows, position, model="again").to_parquet(tmp_path / "0.parquet", row_group_size=size)
+    repeat(rows, position, source="again").to_parquet(tmp_path / "0.parquet", row_group_size=size)
 
     refuse(tmp_path, MODEL.format(f"m{position}", "again"), memory=1)
 
@@ -72,7 +72,7 @@ def test_a_pair_in_any_two_row_groups(rows, tmp_path, position, size):
 def test_a_pair_in_two_batches(rows, tmp_path, monkeypatch, at_once, position):
     """A row group is read in batches; the rows of each are those that it has."""
     monkeypatch.setattr(parts, "LOOKUP_ROWS", at_once)
-    repeat(rows, position, model="again").to_parquet(tmp_path / "0.parquet")
+    repeat(rows, position, source="again").to_parquet(tmp_path / "0.parquet")
 
     refuse(tmp_path, MODEL.format(f"m{position}", "again"))
 
@@ -81,7 +81,7 @@ def test_a_pair_in_two_batches(rows, tmp_path, monkeypatch, at_once, position):
 def test_only_rows_of_the_pair_are_looked_at(rows, tmp_path, monkeypatch, at_once):
     """Neither the user's other items nor the item's other users are of the pair."""
     monkeypatch.setattr(parts, "LOOKUP_ROWS", at_once)
-    again = repeat(rows.assign(model="one"), 4, model="two")
+    again = repeat(rows.assign(source="one"), 4, source="two")
     again.to_parquet(tmp_path / "0.parquet")
 
     refuse(tmp_path, MODEL.format("one", "two"))
@@ -89,7 +89,7 @@ def test_only_rows_of_the_pair_are_looked_at(rows, tmp_path, monkeypatch, at_onc
 
 def test_each_row_of_the_pair_is_told_apart(rows, tmp_path):
     """A column that has one value in two rows of three does not tell them apart."""
-    again = repeat(repeat(rows, 4, model="again"), 4, model="again")
+    again = repeat(repeat(rows, 4, source="again"), 4, source="again")
     again.to_parquet(tmp_path / "0.parquet", row_group_size=4)
 
     # The row group that has the second row is the last looked at.
@@ -117,7 +117,7 @@ def test_two_files(rows, tmp_path):
 def test_two_files_that_a_column_tells_apart(rows, tmp_path):
     """Where a column tells rows apart, their files need not be named."""
     rows.to_parquet(tmp_path / "0.parquet")
-    rows[4:6].assign(model="again").to_parquet(tmp_path / "1.parquet")
+    rows[4:6].assign(source="again").to_parquet(tmp_path / "1.parquet")
 
     refuse(tmp_path, r"item 'a'\); " + MODEL.format("m4", "again"))
 
@@ -143,7 +143,7 @@ def test_users_that_statistics_cannot_be_held_against(rows, tmp_path, monkeypatc
 def test_dates_have_bounds_of_another_type(rows, tmp_path):
     """Days that are dates in statistics and text or times elsewhere are found."""
     days = rows["user"].map(lambda number: datetime.date(2026, 1, number))
-    repeat(rows.assign(user=days), 6, model="again").to_parquet(tmp_path / "0.parquet")
+    repeat(rows.assign(user=days), 6, source="again").to_parquet(tmp_path / "0.parquet")
 
     refuse(tmp_path, MODEL.format("m6", "again"))
 
@@ -160,7 +160,7 @@ def test_statistics_leave_row_groups_out(rows, tmp_path, monkeypatch, user, read
 
 def test_without_statistics_all_row_groups_are_read(rows, tmp_path, monkeypatch):
     """What footers do not say may be anywhere."""
-    repeat(rows, 0, model="again").to_parquet(
+    repeat(rows, 0, source="again").to_parquet(
         tmp_path / "0.parquet", row_group_size=4, write_statistics=False
     )
     opened = note_opened(monkeypatch)
@@ -182,7 +182,7 @@ def test_two_rows_are_enough(rows, tmp_path, monkeypatch):
 @pytest.mark.parametrize("keys", [["user"], ["item"], ["user", "item"], ["day", "user"], ["day"]])
 def test_ids_that_folders_name(rows, tmp_path, keys):
     """Folders may name the user, the item, both, or neither."""
-    again = repeat(rows.assign(day="mon"), 5, model="again")
+    again = repeat(rows.assign(day="mon"), 5, source="again")
     for values, part in again.groupby(keys):
         names = [f"{key}={value}" for key, value in zip(keys, values, strict=True)]
         folder = tmp_path.joinpath(*names)
@@ -208,17 +208,17 @@ def test_folders_of_other_ids_are_not_read(rows, tmp_path, monkeypatch, key):
 
 def test_what_folders_say_tells_apart(rows, tmp_path):
     """A key of folders that has no role is a column like any other."""
-    for model in ("knn", "svd"):
-        (tmp_path / f"model={model}").mkdir()
-        rows.drop(columns="model").to_parquet(tmp_path / f"model={model}" / "0.parquet")
+    for source in ("knn", "svd"):
+        (tmp_path / f"source={source}").mkdir()
+        rows.drop(columns="source").to_parquet(tmp_path / f"source={source}" / "0.parquet")
 
     refuse(tmp_path, MODEL.format("knn", "svd"))
 
 
 def test_what_folders_of_one_pair_say_tells_apart(tmp_path):
     """Where folders name both ids, their other keys are columns too."""
-    for model in ("knn", "svd"):
-        folder = tmp_path / "user=1" / "item=a" / f"model={model}"
+    for source in ("knn", "svd"):
+        folder = tmp_path / "user=1" / "item=a" / f"source={source}"
         folder.mkdir(parents=True)
         pd.DataFrame({"score": [0.5], "relevant": [1]}).to_parquet(folder / "0.parquet")
 
@@ -228,7 +228,7 @@ def test_what_folders_of_one_pair_say_tells_apart(tmp_path):
 def test_one_ranking(rows, tmp_path):
     """Without users, the item alone is what is repeated."""
     once = rows.drop_duplicates("item")
-    again = repeat(once, 1, model="again").drop(columns="user")
+    again = repeat(once, 1, source="again").drop(columns="user")
     again.to_parquet(tmp_path / "0.parquet", row_group_size=2)
 
     refuse(tmp_path, r"\(such as item 'b'\); " + MODEL.format("m1", "again"), user=None)
@@ -237,7 +237,7 @@ def test_one_ranking(rows, tmp_path):
 @pytest.mark.parametrize("kind", ["category", "large_string", "int64", "float64"])
 def test_ids_of_every_type_are_found(rows, tmp_path, kind):
     """However a file stores ids, they are found again."""
-    again = repeat(rows, 7, model="again")
+    again = repeat(rows, 7, source="again")
     table = pa.Table.from_pandas(again, preserve_index=False)
     texts = [table[name].cast(pa.string()) for name in ("user", "item")]
     if kind == "category":
@@ -254,14 +254,14 @@ def test_ids_of_every_type_are_found(rows, tmp_path, kind):
 
 
 def test_of_several_columns_that_with_fewest_values(rows, tmp_path):
-    """Rather a model than a time of day, of those that tell the rows apart."""
-    again = repeat(rows.assign(model="knn", at=range(12), same=0), 3, model="svd", at=99)
-    again = again.assign(again=range(13))[["user", "item", "same", "again", "at", "model"]]
+    """Rather a source than a time of day, of those that tell the rows apart."""
+    again = repeat(rows.assign(source="knn", at=range(12), same=0), 3, source="svd", at=99)
+    again = again.assign(again=range(13))[["user", "item", "same", "again", "at", "source"]]
     again = again.assign(score=range(13), relevant=1)
-    again = pd.concat([again, again.iloc[[3]].assign(model="als", at=99)])
+    again = pd.concat([again, again.iloc[[3]].assign(source="als", at=99)])
     again.to_parquet(tmp_path / "0.parquet")
 
-    assert "the column 'model' tells them apart (such as 'knn' and 'svd')" in advise(
+    assert "the column 'source' tells them apart (such as 'knn' and 'svd')" in advise(
         tmp_path, 2, "b"
     )
 

@@ -72,7 +72,7 @@ def test_only_lines_that_begin_with_a_number_sign_are_comments(tmp_path):
 
 def test_quotes_are_letters(tmp_path):
     """A field is what stands between blanks, quotes or not."""
-    frame = read(tmp_path, 'q Q0 "a 1 2 t\nq Q0 b" 2 1 t\nq Q0 \\ 2 1 NA\nNA Q0 nan 2 1 t\n')
+    frame = read(tmp_path, 'q Q0 "a 1 2 NA\nq Q0 b" 2 1 NA\nq Q0 \\ 2 1 NA\nNA Q0 nan 2 1 NA\n')
 
     assert ['"a', 'b"', "\\", "nan"] == frame["doc"].tolist()
     assert ["q", "q", "q", "NA"] == frame["query"].tolist()
@@ -152,3 +152,14 @@ def test_a_long_line_is_quoted_in_part(tmp_path):
         read(tmp_path, "x" * 10**6)
 
     assert len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n\n"])
+def test_two_tags_in_a_run(tmp_path, end):
+    """They are several runs, of which each has rankings; one tag is one run, whatever ends it."""
+    lines = ["a Q0 b 1 2 bm25", "a Q0 c 2 1 bm25", "b Q0 b 1 1 bm25"]
+    assert 3 == len(read(tmp_path, "\n".join(lines) + end))
+    for other in ("dense", "xbm25", "bm25x"):
+        text = "\n".join([*lines, f"b Q0 c 1 1 {other}"]) + end
+        with pytest.raises(RecframeError, match=rf"found 2 \(such as 'bm25' and '{other}'\), as"):
+            read(tmp_path, text)

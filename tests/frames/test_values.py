@@ -192,3 +192,12 @@ def test_both_zeros_are_one_item():
     assert 1 == frame.rec.precision(k=3).iloc[0, 0]
     with pytest.raises(RecframeError, match="found 1 of 3 rows that repeat"):
         frame.assign(item=[0.0, 1e-17, -0.0]).rec.precision(k=3)
+
+
+def test_null_relevance_names_truth_first():
+    """A merge that leaves nulls has lost the relevant items that are in no list."""
+    frame = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [1, None]})
+    message = r"pass the judgments as truth=, which .* lost them\); if nulls mean not relevant"
+    with pytest.raises(RecframeError, match=message + r" and none is lost, .* with fillna\(0\)"):
+        frame.rec.recall(k=1)
+    assert 1.0 == frame.fillna(0).rec.recall(k=1).loc[1, "score"]

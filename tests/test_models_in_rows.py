@@ -1,0 +1,107 @@
+"""A column of models that varies in a user's rows: several rankings in one frame."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from doors import DOORS
+from recframe import RecframeError
+
+METRIC = "recall@1"
+ROWS = pd.DataFrame(
+    {
+        "user": [1, 1, 2, 2],
+        "item": [1, 2, 1, 2],
+        "model": ["a", "b", "a", "a"],
+        "score": [0.9, 0.5, 0.4, 0.1],
+        "relevant": [1, 0, 1, 1],
+    }
+)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_it_is_refused(door, tmp_path):
+    """With the column, how many users, two values of one, and both choices."""
+    with pytest.raises(RecframeError) as refused:
+        DOORS[door](ROWS, METRIC, {}, tmp_path)
+    message = re.sub(r"\s+", " ", str(refused.value))
+
+    assert "the column 'model' has several values in the rows of 1 of " in message
+    assert "'a' and 'b' for user 1" in message
+    assert "user=['model', 'user']" in message or "--user model --user user" in message
+    assert "model=None" in message or "--no-model" in message
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "command line"])
+def test_both_choices(door, tmp_path):
+    """Each of its rankings by itself, or the column means nothing."""
+    apart = {"user": ["model", "user"]}
+    table = DOORS[door](ROWS, METRIC, apart, tmp_path)
+    assert [("a", 1), ("a", 2), ("b", 1)] == table.index.tolist()
+
+    table = DOORS[door](ROWS, METRIC, {"model": None}, tmp_path)
+    assert [1.0, 0.5] == table["score", METRIC].tolist()
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_one_model_for_each_user(door, tmp_path):
+    """It may differ between users, as the arm of an experiment; it may be null."""
+    for values in (["b", "b", "a", "a"], [1, 1, 2, 2], ["a", "a", None, None]):
+        table = DOORS[door](ROWS.assign(model=values), METRIC, {}, tmp_path)
+        assert [1.0, 0.5] == table["score", METRIC].tolist()
+
+
+@pytest.mark.parametrize("name", ["Model", "run", "system", "retriever", "algorithm", "variant"])
+def test_names(name):
+    """They are compared as those of roles are; a column with a role is not one of models."""
+    frame = ROWS.rename(columns={"model": name})
+    with pytest.raises(RecframeError, match=f"the column '{name}' has several values"):
+        frame.rec.evaluate(METRIC)
+    assert [1.0, 0.5] == frame.rec(item=name, duplicates="keep").recall(k=1)["score"].tolist()
+    assert [1.0, 0.5] == frame.rename(columns={name: "arm"}).rec.recall(k=1)["score"].tolist()
+
+
+def test_a_null_beside_a_name_is_another():
+    """As rows that only one of two merged runs has; one ranking of all rows is asked for too."""
+    frame = ROWS.assign(model=["a", None, "a", "a"])
+    with pytest.raises(
+        RecframeError, match=r"1 of 2 users \(such as 'a' and (None|nan) for user 1\)"
+    ):
+        frame.rec.recall(k=1)
+    with pytest.raises(RecframeError, match=r"pass user='model' to evaluate"):
+        frame.rec(user=None, duplicates="keep").recall(k=1)
+
+
+@pytest.mark.parametrize("method", ["mean", "rank", "top", "summary", "catalogue", "judge"])
+def test_every_method_refuses(method):
+    """Each that ranks; `describe` shows what there is."""
+    truth = {"truth": ROWS[["user", "item"]]} if method == "judge" else {}
+    with pytest.raises(RecframeError, match="pass model=None"):
+        getattr(ROWS.rec(**truth), method)()
+    assert 4 == ROWS.rec.describe(k=1).loc["rows", "score"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_label_is_refused(door, tmp_path):
+    """Until it makes score columns: with the call that gives their tables."""
+    with pytest.raises(RecframeError, match=r"model='model': must be None, for no column"):
+        DOORS[door](ROWS, METRIC, {"model": "model"}, tmp_path)
+    with pytest.raises(RecframeError, match=r"model='x': no such column"):
+        DOORS[door](ROWS, METRIC, {"model": "x"}, tmp_path)
+
+
+def test_repeated_pairs():
+    """They are refused first; what their refusal says to pass is not refused next."""
+    frame = ROWS.assign(item=[1, 1, 1, 2])
+    with pytest.raises(RecframeError, match=r"'keep' to count every row, with model=None"):
+        frame.rec.recall(k=1)
+    assert [1.0, 0.5] == frame.rec(duplicates="keep", model=None).recall(k=1)["score"].tolist()
+    with pytest.raises(RecframeError, match="the column 'model' has several values"):
+        frame.rec(duplicates="keep").recall(k=1)
+
+
+def test_lists_are_no_models():
+    """What cannot be compared tells nothing apart."""
+    frame = ROWS.assign(model=[[1], [2], [1], [1]])
+    assert [1.0, 0.5] == frame.rec.recall(k=1)["score"].tolist()
