@@ -34,6 +34,7 @@ from recframe.files.saved import read_saved
 from recframe.stores import is_uri, show_uri, without_file
 
 SIDES = ("old", "new")
+MIN_USERS = 0.95  # of those with a value in the old file
 DEFAULT_RULE: tuple[Rule, float] = ("max_drop", math.inf)  # which all pass
 
 
@@ -100,6 +101,7 @@ examples:
     group.add_argument(
         "--at-least",
         action="append",
+        default=[],
         type=_read_floor,
         metavar="METRIC=MEAN",
         help="fail where the mean of a metric in NEW is below this; for several repeat it",
@@ -107,9 +109,8 @@ examples:
     group.add_argument(
         "--min-users",
         type=lambda text: check_limit(read_number(text), 1),
-        default=0.95,
         metavar="SHARE",
-        help="of the users with a value in OLD, how many must have one in NEW (default: 0.95)",
+        help=f"of the users with a value in OLD, how many need one in NEW (default: {MIN_USERS})",
     )
     group.add_argument(
         "--allow-missing",
@@ -131,7 +132,7 @@ examples:
 def check_gate(arguments: argparse.Namespace) -> None:
     """Raise where something is said of a gate that is not asked for, or what does not go."""
     arguments.how = read_how(arguments, OfDifferences)
-    of_gate = ("lower_is_better", "higher_is_better", "allow_missing")
+    of_gate = ("lower_is_better", "higher_is_better", "min_users", "allow_missing")
     given = [name.replace("_", "-") for name in of_gate if getattr(arguments, name)]
     if given and not (arguments.gate or arguments.at_least):
         raise RecframeError(
@@ -162,8 +163,9 @@ def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
             )
             raise SystemExit(USAGE)
     low = find_low(metrics, arguments.lower_is_better or [], arguments.higher_is_better or [])
-    floors, allow_missing = dict(arguments.at_least or ()), arguments.allow_missing
-    return Gate(rule, limit, low, floors, arguments.min_users, allow_missing=allow_missing)
+    share = MIN_USERS if arguments.min_users is None else arguments.min_users
+    allow_missing = arguments.allow_missing
+    return Gate(rule, limit, low, dict(arguments.at_least), share, allow_missing=allow_missing)
 
 
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
@@ -175,7 +177,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
     with outputs(arguments, names[:]) as (output, _):
-        tables, floors = read_saved(names), dict(arguments.at_least or ())
+        tables, floors = read_saved(names), dict(arguments.at_least)
         matched = match_tables(tables, names, arguments.metrics, floors)
         gate = _read_gate(arguments, matched)
         users = matched.before.index.union(matched.after.index, sort=False)

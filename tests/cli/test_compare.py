@@ -295,6 +295,7 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
         (["--max-drop", "1", "--non-inferior", "1"], "not allowed with argument --max-drop"),
         (["--lower-is-better", "x"], "--lower-is-better is of a gate; add --max-drop, --non-inf"),
         (["--allow-missing"], "--allow-missing is of a gate; add --max-drop, --non-inferior or --"),
+        (["--min-users", "0.9"], "--min-users is of a gate; add --max-drop, --non-inferior or --"),
         (["--at-least", "0.2"], "--at-least: must be METRIC=MEAN, as ndcg@10=0.2, found '0.2'"),
         (["--at-least", "ndcg@10=-1"], "--at-least: must be a number of 0 or more, found -1"),
         (["--min-users", "95"], "--min-users: must be a number from 0 to 1, found 95"),
