@@ -79,8 +79,10 @@ where that is below 20, intervals hold the mean too seldom (20 users with log-no
 `recframe compare OLD NEW --max-drop D` asks whether something was surely lost: it fails where a
 mean fell by more than D and the interval excludes 0. With few users nothing is sure, and it passes.
 `--non-inferior D` asks whether all is surely well: it fails unless the interval excludes a drop of
-D, as with few users it cannot. `detectable` tells which D is in reach. Each metric is judged by
-its own interval; of many that do not change, one in 40 ends below 0 all the same.
+D, as with few users it cannot. `detectable` tells which D is in reach. Both are about users of both
+files, so that a gate also fails where too few of the old users are left: those who are may be the
+easy ones. Each metric is judged by its own interval; of many that do not change, one in 40 ends
+below 0 all the same.
 
 ## What not to conclude
 

@@ -1,7 +1,7 @@
-"""The gate: what two tables of users, as of two nights, have in common, and what became worse."""
+"""The gate: what two tables of users, as of two nights, have in common, and what is lost."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, cast
 
 import pandas as pd
@@ -14,6 +14,7 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import parse_metric
 
 Rule = Literal["max_drop", "non_inferior"]
+Reasons = dict[str, dict[str, str]]  # by score and metric
 
 
 class Gate(NamedTuple):
@@ -24,28 +25,39 @@ class Gate(NamedTuple):
     """
 
     rule: Rule
-    limit: float  # 0 or more, in units of the metric
+    limit: float  # 0 or more, in units of the metric; infinite where only floors are asked for
     low: frozenset[
         str
     ]  # metrics of which low values are better: a rise is what a drop is of others
+    floors: Mapping[str, float]  # by metric, of the mean of all users of the new table
+    min_users: float  # of those with a value in the old table, the share with one in both
+    allow_missing: bool  # whether less passes
 
 
 class Matched(NamedTuple):
     """What two tables have in common, and what was left out of each.
 
-    Both have the same users and metrics, and as many scores, each compared with that in its place.
+    All have the same metrics, and as many scores, each compared with that in its place.
     """
 
-    old: pd.DataFrame
+    before: pd.DataFrame  # the old table, of all its users
+    after: pd.DataFrame  # the new one
+    old: pd.DataFrame  # of the users of both
     new: pd.DataFrame
     scores: list[tuple[str, str]]  # that are compared, the old one of each first
     only: list[dict[str, Any]]  # users by number, scores and metrics by name
 
+    def of_users(self, users: pd.Index) -> "Matched":
+        """Return what the tables have of some users."""
+        before, after = (table[table.index.isin(users)] for table in (self.before, self.after))
+        both = before.index.intersection(after.index)
+        return Matched(before, after, before.loc[both], after.loc[both], self.scores, self.only)
+
 
 def match_tables(
-    tables: list[pd.DataFrame], names: list[str], metrics: list[str] | None
+    tables: list[pd.DataFrame], names: list[str], metrics: list[str] | None, floors: Iterable[str]
 ) -> Matched:
-    """Return what an old and a new table have in common, of these metrics or all.
+    """Return what an old and a new table have in common, of these metrics and floors or of all.
 
     Raise where that is nothing, or where one lacks a metric that is asked for.
     """
@@ -56,7 +68,7 @@ def match_tables(
     old, new = given
     users = old.index.intersection(new.index)
     scores, known = ([list(table.columns.unique(level)) for table in given] for level in LEVELS)
-    for metric in metrics or ():
+    for metric in (*(metrics or ()), *floors):
         for name, labels in zip(names, known, strict=True):
             if metric not in labels:
                 raise RecframeError(
@@ -64,7 +76,7 @@ def match_tables(
                 )
     shared = [metric for metric in known[1] if metric in known[0]]
     if metrics is not None:
-        shared = list(dict.fromkeys(metrics))
+        shared = list(dict.fromkeys([*metrics, *floors]))
     paired = [(score, score) for score in scores[1] if score in scores[0]]
     if not paired and len(scores[0]) == len(scores[1]) == 1:
         paired = [(scores[0][0], scores[1][0])]
@@ -79,12 +91,13 @@ def match_tables(
         given, scores, known, zip(*paired, strict=True), strict=True
     ):
         columns = pd.MultiIndex.from_product([taken, shared], names=LEVELS)
-        matched.append(table.loc[users, columns])
+        matched.append(table[columns])
         other_scores = [score for score in own if score not in taken]
         others = [metric for metric in labels if metrics is None and metric not in shared]
         n_users = len(table) - len(users)
         only.append({"n_users": n_users, "scores": other_scores, "metrics": others})
-    return Matched(matched[0], matched[1], paired, only)
+    old, new = matched
+    return Matched(old, new, old.loc[users], new.loc[users], paired, only)
 
 
 def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
@@ -99,10 +112,11 @@ def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
     return table.rename(index=named, level="score")
 
 
-def check_limit(limit: float) -> float:
+def check_limit(limit: float, most: float = math.inf) -> float:
     """Return a limit, or raise unless it is one."""
-    if not 0 <= limit < math.inf:
-        raise RecframeError(f"must be a number of 0 or more, found {quote(limit)}")
+    if not (0 <= limit <= most and limit < math.inf):
+        range_of = "of 0 or more" if most == math.inf else f"from 0 to {most}"
+        raise RecframeError(f"must be a number {range_of}, found {quote(limit)}")
     return limit
 
 
@@ -136,19 +150,29 @@ def find_low(metrics: Iterable[str], low: list[str], high: list[str]) -> frozens
     return frozenset(name for name in metrics if better[name] == "low")
 
 
-def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> dict[str, dict[str, str]]:
-    """Return why metrics of a comparison fail, by score and metric.
+def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Reasons, Reasons]:
+    """Return why metrics of a comparison fail, and which too few users have, by score and metric.
 
-    Those of less than two users always do. Where all users differ by the same and nothing is known
-    of others, there is no interval: by "max_drop" the mean decides then, "non_inferior" fails.
+    Those of less than two users always fail. Where all users differ by the same and nothing is
+    known of others, there is no interval: by "max_drop" the mean decides then, "non_inferior"
+    fails.
     """
-    failed: dict[str, dict[str, str]] = {}
+    failed, missing = Reasons(), Reasons()
     for label, row in table.iterrows():
         score, metric = cast("tuple[str, str]", label)
+        n, difference, n_old = int(row["n_users"]), row["difference"], int(row["n_old"])
+        if round(gate.min_users * n_old - n, 6) > 0:  # whatever the last digits of floats
+            missing.setdefault(score, {})[metric] = (
+                f"is known in both files of {n:,} of {n_old:,} old users, less than "
+                f"{gate.min_users * 100:g}%"
+            )
+        floor = gate.floors.get(metric)
+        if floor is not None and not round(floor - row["new_mean"], 12) <= 0:
+            mean = f"has a mean of {row['new_mean']:.4g}, below {floor:g}"
+            failed.setdefault(score, {})[metric] = mean
         reason = _find_reason(row, gate, is_low=metric in gate.low)
         if reason is None:
             continue
-        n, difference = int(row["n_users"]), row["difference"]
         if n < 2:
             interval = f"{n} {'user has' if n else 'users have'} a value in both, of two needed"
         elif math.isnan(row["low"]):
@@ -156,8 +180,10 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> dict[str,
         else:
             interval = f"{confidence * 100:g}% interval {row['low']:.4g} to {row['high']:.4g}"
         lower = "; the lower the better" if metric in gate.low else ""
-        failed.setdefault(score, {})[metric] = f"{reason} ({interval}{lower})"
-    return failed
+        known = failed.setdefault(score, {})
+        also = f"{known[metric]}, and " if metric in known else ""
+        known[metric] = f"{also}{reason} ({interval}{lower})"
+    return failed, missing
 
 
 def _find_reason(row: Any, gate: Gate, *, is_low: bool) -> str | None:

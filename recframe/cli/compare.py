@@ -1,34 +1,41 @@
 """``recframe compare``: what has changed since values of users were saved, and a gate for jobs."""
 
 import argparse
+import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recframe import __version__
 from recframe.analysis.compare import Comparison
 from recframe.analysis.gate import (
     Gate,
     Matched,
+    Reasons,
+    Rule,
     check_limit,
     compare_matched,
     find_failed,
     find_low,
     match_tables,
 )
+from recframe.analysis.intervals import find_range
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
 from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
-from recframe.console import DONE, FAILED, tell
+from recframe.console import DONE, FAILED, USAGE, tell
 from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, count_of, quote, shorten, show_path
 from recframe.files.saved import read_saved
 from recframe.stores import is_uri, show_uri, without_file
 
 SIDES = ("old", "new")
+MIN_USERS = 0.95  # of those with a value in the old file
+DEFAULT_RULE: tuple[Rule, float] = ("max_drop", math.inf)  # which all pass
 
 
 def add_compare(command: argparse.ArgumentParser) -> None:
@@ -39,21 +46,30 @@ def add_compare(command: argparse.ArgumentParser) -> None:
 Print what every score of NEW changes against that of the same name in OLD, of
 the users and metrics that both have: the table of recframe.compare. Both are
 files that recframe evaluate --per-user wrote, as of two nights; those of one
-score each may have different ones. With --max-drop or --non-inferior the exit
-status is 3 where a metric fails, and a line on standard error says how."""
+score each may have different ones. With --max-drop, --non-inferior or
+--at-least it is a gate: the exit status is 3 where a metric fails, or where
+what OLD has is missing in NEW, and a line on standard error says how."""
     command.epilog = f"""a gate:
   --max-drop asks whether something was surely lost. Of few users it fails only
   where the loss is large; passing does not show that nothing was lost.
   --non-inferior asks whether a loss of D can be ruled out. Of few users it
   fails, also where nothing has changed.
+  --at-least asks whether the mean of all users of NEW with a value is MEAN or
+  more.
   D is a difference of means, as 0.01 of 0.30. Each metric and score is judged
   by its own interval, and less than two users fail. Of fall_out a rise is what
-  a drop is of others.
+  a drop is of others. A D of 1 or more is wrong usage where a metric lies
+  between 0 and 1: it would let everything pass.
+  A gate also fails where a score, a metric or (with --by) a segment of OLD is
+  not in NEW, or too few users with a value in OLD have one in NEW
+  (--min-users); --allow-missing lets that pass, and says so. A segment that
+  only NEW has is not judged.
 
 examples:
   recframe compare monday.parquet tuesday.parquet
   recframe compare old.parquet new.parquet --max-drop 0.01
   recframe compare old.csv new.csv --metric recall@10 --non-inferior 0.005
+  recframe compare old.csv new.csv --max-drop 0.01 --at-least ndcg@10=0.2
 
 {STATUSES}"""
     command.add_argument("old", metavar="OLD", help="the baseline: .parquet or .csv")
@@ -82,6 +98,25 @@ examples:
         metavar="D",
         help="fail unless the low end of every interval is above -D",
     )
+    group.add_argument(
+        "--at-least",
+        action="append",
+        default=[],
+        type=_read_floor,
+        metavar="METRIC=MEAN",
+        help="fail where the mean of a metric in NEW is below this; for several repeat it",
+    )
+    group.add_argument(
+        "--min-users",
+        type=lambda text: check_limit(read_number(text), 1),
+        metavar="SHARE",
+        help=f"of the users with a value in OLD, how many need one in NEW (default: {MIN_USERS})",
+    )
+    group.add_argument(
+        "--allow-missing",
+        action="store_true",
+        help="let pass what is missing in NEW: users, segments, scores and metrics",
+    )
     for which, other in (("lower", "fall"), ("higher", "rise")):
         group.add_argument(
             f"--{which}-is-better",
@@ -97,11 +132,40 @@ examples:
 def check_gate(arguments: argparse.Namespace) -> None:
     """Raise where something is said of a gate that is not asked for, or what does not go."""
     arguments.how = read_how(arguments, OfDifferences)
-    given = [name for name in ("lower", "higher") if getattr(arguments, f"{name}_is_better")]
-    if given and arguments.gate is None:
+    of_gate = ("lower_is_better", "higher_is_better", "min_users", "allow_missing")
+    given = [name.replace("_", "-") for name in of_gate if getattr(arguments, name)]
+    if given and not (arguments.gate or arguments.at_least):
         raise RecframeError(
-            f"--{given[0]}-is-better is of a gate; add --max-drop or --non-inferior"
+            f"--{given[0]} is of a gate; add --max-drop, --non-inferior or --at-least"
         )
+
+
+def _read_floor(text: str) -> tuple[str, float]:
+    """Return the metric and the mean that a text names."""
+    metric, _, mean = text.rpartition("=")
+    if not metric:
+        raise RecframeError(f"must be METRIC=MEAN, as ndcg@10=0.2, found {quote(text)}")
+    return metric, check_limit(read_number(mean))
+
+
+def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
+    """Return the gate that is asked for, or end where nothing could fail it."""
+    if not (arguments.gate or arguments.at_least):
+        return None
+    rule, limit = arguments.gate or DEFAULT_RULE
+    metrics = list(matched.new.columns.unique("metric"))
+    for metric in metrics if 1 <= limit < math.inf else ():
+        values = np.nan_to_num(matched.before.xs(metric, axis=1, level="metric"))
+        if find_range(metric, values) is not None:
+            tell(
+                f"--{rule.replace('_', '-')} must be below 1 for {shorten(metric)}, which lies "
+                f"between 0 and 1, found {limit:g}; pass a difference of means such as 0.05"
+            )
+            raise SystemExit(USAGE)
+    low = find_low(metrics, arguments.lower_is_better or [], arguments.higher_is_better or [])
+    share = MIN_USERS if arguments.min_users is None else arguments.min_users
+    allow_missing = arguments.allow_missing
+    return Gate(rule, limit, low, dict(arguments.at_least), share, allow_missing=allow_missing)
 
 
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
@@ -113,13 +177,12 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
     with outputs(arguments, names[:]) as (output, _):
-        matched = match_tables(read_saved(names), names, arguments.metrics)
-        gate = None
-        if arguments.gate is not None:
-            (rule, limit), low = arguments.gate, arguments.lower_is_better or []
-            metrics, high = matched.new.columns.unique("metric"), arguments.higher_is_better or []
-            gate = Gate(rule, limit, find_low(metrics, low, high))
-        segmented = segment_given(matched.new, arguments.by, None)
+        tables, floors = read_saved(names), dict(arguments.at_least)
+        matched = match_tables(tables, names, arguments.metrics, floors)
+        gate = _read_gate(arguments, matched)
+        users = matched.before.index.union(matched.after.index, sort=False)
+        users = users.set_names(matched.after.index.names)
+        segmented = segment_given(pd.DataFrame(index=users), arguments.by, None)
         by = segmented.grouping.by
         about = {
             "recframe": __version__,
@@ -128,38 +191,71 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             "options": {"test": how.test, "correction": how.correction} | how.resampling._asdict(),
             "only": dict(zip(SIDES, matched.only, strict=True)),
         }
-        results, failures = [], []
-        for rows in segmented.segments:
-            users = matched._replace(old=matched.old.iloc[rows], new=matched.new.iloc[rows])
-            result, failed = _compare(users, how, gate, names[0], {} if by else about)
+        missing = [
+            f"{what} {quote(label)} of {show_path(names[0])} is not in {show_path(names[1])}"
+            for what in ("score", "metric")
+            for label in matched.only[0][f"{what}s"]
+        ]
+        results, shared, gone, failures = [], [], [], list[str]()
+        for rows, segment in zip(segmented.segments, list_segments(segmented), strict=True):
+            of_segment = matched.of_users(users[rows])
+            said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
+            where = f" where {' and '.join(said)}" if said else ""
+            if of_segment.new.empty:
+                if not of_segment.before.empty:
+                    gone.append(segment)
+                    missing.append(f"no user{where} is in both files")
+                continue
+            told = {} if by else about
+            result, failed, lacking = _compare(of_segment, how, gate, names[0], told)
             results.append(result)
-            failures.append(failed)
+            shared.append(rows)
+            failures += _spell(failed, where)
+            missing += _spell(lacking, where)
         result = results[0]
         if by:
-            result = join_results(results, segmented, {**about, "users": len(matched.new)})
+            about |= {"users": len(matched.new), "segments_gone": gone}
+            result = join_results(results, segmented._replace(segments=shared), about)
         give(result, arguments, output)
     if not arguments.quiet:
         _tell_matched(matched, names)
-    for segment, failed in zip(list_segments(segmented), failures, strict=True):
-        said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
-        where = f" where {' and '.join(said)}" if said else ""
-        for score, reasons in failed.items():
-            for metric, reason in reasons.items():
-                tell(f"failed: {shorten(metric)} of {quote(score)}{where} {reason}")
-    return FAILED if any(failures) else DONE, f"{len(matched.new):,} users"
+    if arguments.allow_missing:
+        for line in missing:
+            tell(f"note: {line}, which --allow-missing lets pass")
+    elif gate is not None:
+        failures = missing + failures
+    for line in failures:
+        tell(f"failed: {line}")
+    return FAILED if failures else DONE, f"{len(matched.new):,} users"
 
 
 def _compare(
     matched: Matched, how: Comparison, gate: Gate | None, old: str, about: dict[str, Any]
-) -> tuple[Result, dict[str, dict[str, str]]]:
-    """Return what has changed of some users, and the metrics that fail, as `find_failed` does."""
+) -> tuple[Result, Reasons, Reasons]:
+    """Return what has changed of some users, and what fails or is missing, as `find_failed`."""
     table = compare_matched(matched, how)
     table.columns.name = f"baseline: {show_uri(old)}"
-    failed, described = {}, None
+    # Figures of all users of each file, which the document has beside those of the table.
+    n_old, new_mean = matched.before.count().to_numpy(), matched.after.mean().to_numpy()
+    figures = table.assign(n_old=n_old, new_mean=new_mean)
+    failed, missing, described = Reasons(), Reasons(), None
     if gate is not None:
-        failed = find_failed(table, gate, how.resampling.confidence)
-        described = {gate.rule: gate.limit, "lower_is_better": sorted(gate.low), "failed": failed}
-    return result_of_pairs(table, matched.new, {**about, "gate": described}), failed
+        failed, missing = find_failed(figures, gate, how.resampling.confidence)
+        described = {gate.rule: gate.limit, "at_least": gate.floors, "min_users": gate.min_users}
+        described |= {"allow_missing": gate.allow_missing}
+        described |= {"lower_is_better": sorted(gate.low), "failed": failed, "missing": missing}
+    result = result_of_pairs(figures, matched.new, {**about, "gate": described})
+    table = pd.DataFrame(table)
+    return result._replace(shown=table, by_score=table), failed, missing
+
+
+def _spell(reasons: Reasons, where: str) -> list[str]:
+    """Return a line for each reason, by score and metric, of the users of a segment."""
+    return [
+        f"{shorten(metric)} of {quote(score)}{where} {reason}"
+        for score, of_score in reasons.items()
+        for metric, reason in of_score.items()
+    ]
 
 
 def _tell_matched(matched: Matched, names: list[str]) -> None:

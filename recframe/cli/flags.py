@@ -27,7 +27,7 @@ STATUSES = f"""exit status:
   {DONE}    done
   {REFUSED}    the data is refused, or the system failed
   {USAGE}    wrong usage, or nothing asked
-  {FAILED}    recframe compare: a metric fails
+  {FAILED}    recframe compare: its gate fails
   {INTERRUPTED}  interrupted, as by Ctrl-C
   {TERMINATED}  ended by SIGTERM"""
 GROUPS = {

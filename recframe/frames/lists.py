@@ -235,7 +235,11 @@ def _find_remedy(items: object) -> str:
     if isinstance(items, Set):
         return "; where these are the relevant items, recframe.truth_from takes a dict of them"
     if isinstance(items, Mapping):
-        return "; pass sorted(items, key=items.get, reverse=True) where these are scores"
+        return (
+            "; where these are scores, evaluate a frame that keeps them, and ties: pd.DataFrame("
+            "[(user, *row) for user, items in lists.items() for row in items.items()], "
+            "columns=['user', 'item', 'score'])"
+        )
     return "" if is_list_like(items) else "; pass [item] where a user has one"
 
 

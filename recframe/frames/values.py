@@ -177,7 +177,7 @@ def _numbers(column: pd.Series, role: str) -> Array:
             if not is_bool:
                 remedy = "; convert it, for example with pd.to_numeric"
             if isinstance(example, str) and not _is_number(example):
-                to_numbers = "with pd.to_numeric(errors='coerce')"
+                to_numbers = "with pd.to_numeric(errors='coerce'), which makes nulls of such text"
                 call = f"== {quote(example)}" if is_relevance else to_numbers
                 remedy = f"; make numbers of it, for example df[{quote(column.name)}] {call}"
         raise RecframeError(

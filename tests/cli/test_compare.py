@@ -151,9 +151,10 @@ RULES = [
 def test_rules(rule, is_low, difference, interval, n, fails):
     """Of a limit of 0.1. What is not known fails, and is said so."""
     row = {"difference": difference, "low": interval[0], "high": interval[1], "n_users": n}
+    row |= {"n_old": n, "new_mean": 0.5}
     table = pd.DataFrame([row], pd.MultiIndex.from_tuples([("knn", "m")]))
-    gate = Gate(rule, 0.1, frozenset(["m"] if is_low else []))
-    failed = find_failed(table, gate, 0.95)
+    gate = Gate(rule, 0.1, frozenset(["m"] if is_low else []), {}, 0.95, allow_missing=False)
+    failed, _ = find_failed(table, gate, 0.95)
 
     assert fails == bool(failed)
     reason = failed["knn"]["m"] if failed else ""
@@ -252,8 +253,9 @@ def test_one_user_never_passes(save, capsys):
     new.loc[1:, ("knn", "recall@4")] = np.nan
     new.loc[:, ("als", "recall@4")] = np.nan
     paths = [save(old, "old.parquet"), save(new, "new.parquet")]
+    recall = ["--metric", "recall@4", "--min-users", "0"]
 
-    assert 3 == main(["compare", *paths, "--max-drop", "1", "--metric", "recall@4"])
+    assert 3 == main(["compare", *paths, "--max-drop", "0.9", *recall])
     assert (
         "recframe: failed: recall@4 of 'knn' cannot be told (1 user has a value in both, of two "
         "needed)\n"
@@ -291,7 +293,12 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
         (["--max-drop", "-1"], "argument --max-drop: must be a number of 0 or more, found -1"),
         (["--non-inferior", "nan"], "must be a number of 0 or more, found nan"),
         (["--max-drop", "1", "--non-inferior", "1"], "not allowed with argument --max-drop"),
-        (["--lower-is-better", "x"], "--lower-is-better is of a gate; add --max-drop or --non-inf"),
+        (["--lower-is-better", "x"], "--lower-is-better is of a gate; add --max-drop, --non-inf"),
+        (["--allow-missing"], "--allow-missing is of a gate; add --max-drop, --non-inferior or --"),
+        (["--min-users", "0.9"], "--min-users is of a gate; add --max-drop, --non-inferior or --"),
+        (["--at-least", "0.2"], "--at-least: must be METRIC=MEAN, as ndcg@10=0.2, found '0.2'"),
+        (["--at-least", "ndcg@10=-1"], "--at-least: must be a number of 0 or more, found -1"),
+        (["--min-users", "95"], "--min-users: must be a number from 0 to 1, found 95"),
         (["--interval", "wilson"], "argument --interval: invalid choice: 'wilson'"),
         (["--correction", "max_t", "--test", "ttest"], "; pass --correction holm"),
     ],
@@ -365,3 +372,149 @@ def test_what_is_no_segment_of_saved_tables(segmented, capsys):
     assert 1 == main(["compare", "old.parquet", "new.parquet", "--by", "nix"])
     said = "by must be a Series indexed by user or a level of its index, ['user', 'country'], found"
     assert said in capsys.readouterr().err
+
+
+def make_night(n_users, names=("knn",), metrics=("recall@4",), undefined=0):
+    """Return values of users of each score that do not change from night to night."""
+    columns = pd.MultiIndex.from_product([names, metrics], names=["score", "metric"])
+    values = np.random.default_rng(5).random((n_users, 1)).repeat(len(columns), axis=1)
+    values[:undefined] = np.nan
+    return pd.DataFrame(values, pd.RangeIndex(n_users, name="user"), columns)
+
+
+LOST = {
+    # What the old and the new file have, and what is said of it.
+    "users": (
+        make_night(200),
+        make_night(200)[150:],
+        "recall@4 of 'knn' is known in both files of 50 of 200 old users, less than 95%",
+    ),
+    "values": (
+        make_night(1000),
+        make_night(1000, undefined=980),
+        "recall@4 of 'knn' is known in both files of 20 of 1,000 old users, less than 95%",
+    ),
+    "model": (
+        make_night(20, ["knn", "als"]),
+        make_night(20),
+        "score 'als' of old.parquet is not in new.parquet",
+    ),
+    "metric": (
+        make_night(20, metrics=["recall@4", "ndcg@4"]),
+        make_night(20),
+        "metric 'ndcg@4' of old.parquet is not in new.parquet",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LOST)
+@pytest.mark.parametrize(
+    "rule", [["--max-drop", "0.5"], ["--non-inferior", "0.5"], ["--at-least", "recall@4=0"]]
+)
+def test_a_gate_fails_where_something_is_missing(what, rule, save, capsys):
+    """By any rule, said also where notes are not; it passes, and is said, where that is allowed."""
+    old, new, line = LOST[what]
+    words = ["compare", save(old, "old.parquet"), save(new, "new.parquet"), "-q"]
+
+    assert 3 == main([*words, *rule])
+    assert f"recframe: failed: {line}\n" == capsys.readouterr().err
+    assert 0 == main([*words, *rule, "--allow-missing"])
+    noted = f"recframe: note: {line}, which --allow-missing lets pass\n"
+    assert noted == capsys.readouterr().err
+    assert 0 == main(words)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_missing_in_figures(save, capsys):
+    """The document has the numbers of users that a gate looks at, and what it asks of them."""
+    old, new = save(make_night(200), "old.parquet"), save(make_night(200)[11:], "new.parquet")
+    words = ["compare", old, new, "--format", "json", "--at-least", "recall@4=0.1"]
+
+    assert 3 == main(words)
+    document = json.loads(capsys.readouterr().out)
+    row, gate = document["scores"]["knn"]["recall@4"], document["gate"]
+    assert (189, 200, 11) == (row["n_users"], row["n_old"], document["only"]["old"]["n_users"])
+    assert (0.95, False, {"recall@4": 0.1}) == (
+        gate["min_users"],
+        gate["allow_missing"],
+        gate["at_least"],
+    )
+    assert ({}, ["knn"]) == (gate["failed"], list(gate["missing"]))
+    assert 0 == main([*words, "--min-users", "0.945"])
+
+
+def test_more_users_and_scores_are_no_loss(save, capsys):
+    """What only the new file has is no reason to fail, nor users who never had a value."""
+    old = save(make_night(200, undefined=100), "old.parquet")
+    new = save(make_night(300, ["knn", "als"], undefined=100), "new.parquet")
+
+    assert 0 == main(["compare", old, new, "--max-drop", "0.5", "-q"])
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("becomes", [None, "France"])
+def test_a_segment_that_is_gone_or_renamed(segmented, becomes, capsys):
+    """Fails by itself, and is in the document."""
+    new = pd.read_parquet("old.parquet")
+    is_french = new["country"] == "FR"
+    new = new[~is_french] if becomes is None else new.replace({"country": {"FR": becomes}})
+    new.to_parquet("new.parquet")
+    words = ["compare", "old.parquet", "new.parquet", "--by", "country", "--max-drop", "0.5", "-q"]
+    line = "no user where country is 'FR' is in both files"
+    capsys.readouterr()
+
+    assert 3 == main([*words, "--format", "json"])
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    assert f"recframe: failed: {line}\n" == printed.err
+    assert [{"country": "FR"}] == document["segments_gone"]
+    assert ["NL", None] == [one["segment"]["country"] for one in document["segments"]]
+    assert 0 == main([*words, "--allow-missing"])
+    noted = f"recframe: note: {line}, which --allow-missing lets pass\n"
+    assert noted == capsys.readouterr().err
+
+
+def test_users_missing_in_one_segment(segmented, capsys):
+    """The share of users is asked for in each segment."""
+    new = pd.read_parquet("old.parquet")
+    new[~new["user"].isin([0, 3, 6])].to_parquet("new.parquet")
+    words = ["compare", "old.parquet", "new.parquet", "--max-drop", "0.5", "-q"]
+    capsys.readouterr()
+
+    assert 0 == main(words)
+    assert 3 == main([*words, "--by", "country"])
+    assert (
+        "recframe: failed: precision@2 of 'score' where country is 'NL' is known in both files of "
+        "16 of 19 old users, less than 95%\n"
+    ) == capsys.readouterr().err
+
+
+def test_a_floor(save, capsys):
+    """It is of the mean of all users of the new file, also of those the old one has not."""
+    old, new = make_night(20) * 0 + 0.5, make_night(40) * 0 + 0.5
+    new[20:] = 0.1
+    words = ["compare", save(old, "old.parquet"), save(new, "new.parquet"), "-q"]
+
+    assert 0 == main([*words, "--at-least", "recall@4=0.3"])
+    assert 3 == main([*words, "--at-least", "recall@4=0.31", "--max-drop", "0.01"])
+    failed = "recframe: failed: recall@4 of 'knn' has a mean of 0.3, below 0.31\n"
+    assert failed == capsys.readouterr().err
+    assert 1 == main([*words, "--at-least", "ndcg@4=0.3"])
+    assert "'ndcg@4' must be in both files; old.parquet has ['re" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rule", ["--max-drop", "--non-inferior"])
+def test_a_limit_that_nothing_exceeds(rule, save, capsys):
+    """Is wrong usage of metrics that lie between 0 and 1, and leaves no file behind."""
+    paths = [save(make_night(20), "old.parquet"), save(make_night(20), "new.parquet")]
+
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", *paths, rule, "5", "-q", "--output", "out.json"])
+    assert (
+        f"recframe: {rule} must be below 1 for recall@4, which lies between 0 and 1, found 5; "
+        "pass a difference of means such as 0.05\n"
+    ) == capsys.readouterr().err
+    assert not Path("out.json").exists()
+    clicks = [make_night(20, metrics=["dcg@4"]) * 9, make_night(20, metrics=["dcg@4"]) * 9]
+    paths = [save(table, f"{n}.csv") for n, table in enumerate(clicks)]
+    assert 0 == main(["compare", *paths, "--max-drop", "5"])

@@ -194,6 +194,18 @@ def test_no_item_at_all(empty):
     assert [] == rows(recframe.from_topk(np.empty((len(empty), 3), int)[:, :0]))
 
 
+def test_scores_in_place_of_lists():
+    """What is suggested for dicts of scores runs, and keeps their ties."""
+    lists = {"ann": {1: 0.5, 2: 0.5}, "bob": {2: 0.25}}
+    with pytest.raises(recframe.RecframeError) as refusal:
+        recframe.from_lists(lists)
+    call = str(refusal.value).rpartition("ties: ")[2]
+    frame = eval(call, {"pd": pd, "lists": lists})
+
+    expected = {"user": ["ann", "ann", "bob"], "item": [1, 2, 2], "score": [0.5, 0.5, 0.25]}
+    assert expected == frame.to_dict("list")
+
+
 @pytest.mark.parametrize(
     ("lists", "message"),
     [
@@ -203,7 +215,7 @@ def test_no_item_at_all(empty):
         ),
         ({"ann": "abc"}, r"must be a sequence, best first, found <class 'str'> \(user 'ann'\)"),
         ({"ann": {1, 2}}, r"found <class 'set'> .*relevant items, recframe.truth_from takes"),
-        ({"ann": {1: 2}}, r"found <class 'dict'> .*sorted\(items, key=items.get, reverse=True\)"),
+        ({"ann": {1: 2}}, "found <class 'dict'> .* evaluate a frame that keeps them, and ties: pd"),
         ({"ann": 3}, "found <class 'int'>"),
         (
             {"bob": [1], "ann": ["x", None]},
