@@ -515,7 +515,9 @@ def summary(
     ----------
     per_user : DataFrame
         A row for each user, in the index; columns (score, metric), as `evaluate` and
-        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does.
+        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. Two
+        levels are told apart by their names or by names of metrics, in either order, so that
+        ``long.pivot(index="user", columns="score")`` is one too.
     confidence, n_resamples, seed, interval : float, int, int, str
         As in `df.rec.summary`; `recframe.uncertainty` explains the intervals.
     by, weights : Series, label, or list of them, default None
@@ -572,7 +574,9 @@ def compare(
     ----------
     per_user : DataFrame
         A row for each user, in the index; columns (score, metric), as `evaluate` and
-        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does.
+        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. Two
+        levels are told apart by their names or by names of metrics, in either order, so that
+        ``long.pivot(index="user", columns="score")`` is one too.
     baseline, test, correction : label or list of labels, str, str or None
         As in `df.rec.compare`.
     confidence, n_resamples, seed, interval : float, int, int, str

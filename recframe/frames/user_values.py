@@ -119,7 +119,19 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
             raise RecframeError(
                 f"per_user must have columns (score, metric), found {columns.nlevels} levels"
             )
-        return columns.set_names(LEVELS)
+        names = columns.names
+        orders = {name == one for name, one in zip(names, LEVELS, strict=True) if name in LEVELS}
+        if not orders:  # the level of metrics is the one that has some
+            are_metrics = [any(map(_is_metric, columns.unique(n))) for n in (0, 1)]
+            orders = {are_metrics[1]} if are_metrics[0] != are_metrics[1] else orders
+        if len(orders) != 1:
+            calls = [f"per_user.rename_axis(columns={order})" for order in (LEVELS, LEVELS[::-1])]
+            raise RecframeError(
+                "per_user must have columns (score, metric), found two levels of which neither "
+                f"the names {quote(list(names))} nor the labels, such as "
+                f"{quote(columns.tolist()[0])}, say which is which; pass {' or '.join(calls)}"
+            )
+        return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
     for label in columns:
         if find_role(label) in ("user", "item"):
             raise RecframeError(
@@ -127,13 +139,13 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
                 f"column {quote(label)}; pass df.rec.evaluate() of rows of users and items, or "
                 f"per_user.set_index({quote(label)})"
             )
-    if any(map(_is_metric, columns)):
+    if columns.name == "metric" or any(map(_is_metric, columns)):
         raise RecframeError(
             f"per_user must have columns (score, metric), or be of one metric; found the metrics "
             f"{quote(columns.tolist())} without a score; pass pd.concat({{'model': per_user}}, "
             "axis=1)"
         )
-    metric = "value" if columns.name is None else columns.name
+    metric = "value" if columns.name in (None, "score") else columns.name
     levels: list[Any] = [pd.Index(columns, tupleize_cols=False), pd.Index([metric])]
     return pd.MultiIndex(levels, [list(range(len(columns))), [0] * len(columns)], names=LEVELS)
 
