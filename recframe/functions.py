@@ -521,7 +521,8 @@ def summary(
     confidence, n_resamples, seed, interval : float, int, int, str
         As in `df.rec.summary`; `recframe.uncertainty` explains the intervals.
     by, weights : Series, label, or list of them, default None
-        As in `df.rec.mean`, of Series indexed by user; `by` may be an index level.
+        As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
+        be an index level.
 
     Returns
     -------
@@ -582,7 +583,8 @@ def compare(
     confidence, n_resamples, seed, interval : float, int, int, str
         As in `df.rec.compare`; `recframe.uncertainty` explains the intervals.
     by, weights : Series, label, or list of them, default None
-        As in `df.rec.mean`, of Series indexed by user; `by` may be an index level.
+        As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
+        be an index level.
 
     Returns
     -------

@@ -277,7 +277,7 @@ class RankingMethods(ABC, Generic[Table]):
         if by is None and weights is None:
             finish = self._mean if of_means else self._whole
             return finish(self._map(make, columns, self._options), make_table)
-        grouping = find_grouping(self._sample, by, weights)
+        grouping = find_grouping(self._sample, by, weights, columns.users)
         make_table = partial(_of_means, make_table=make_table) if of_means else make_table
         return self._by_segment(grouping, columns, metrics, make, make_table)
 
@@ -299,7 +299,9 @@ class RankingMethods(ABC, Generic[Table]):
             scores=columns.scores,
             metrics=metrics,
         )
-        return self._add_up(make, read, self._options, finish)
+        bound = copy(self)
+        bound._frame = grouping.add_rows(self._frame)
+        return bound._add_up(make, read, self._options, finish)
 
     # The methods.
 
@@ -387,12 +389,13 @@ class RankingMethods(ABC, Generic[Table]):
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
             Names of metrics, as "precision@4", "recall@4", "r_precision".
         by : label, Series or list of them, default None
-            What parts users into segments: a column that does not vary within a user's rows, or a
-            Series indexed by user. A null is a segment of its own, that of users without rows too.
+            What parts users into segments: a column that does not vary within a user's rows, as
+            label or as a Series with the frame's own index, such as ``df["country"]``; or a Series
+            whose index holds users and is named as their column. A null is a segment of its own,
+            that of users without rows too.
         weights : label or Series, default None
-            What each user counts, 0 or more: a column that does not vary within a user's rows, or
-            a Series indexed by user. None: all alike. `auc` weighted by the users' numbers of rows
-            is known as GAUC.
+            What each user counts, 0 or more: a column or Series, as `by`. None: all alike. `auc`
+            weighted by the users' numbers of rows is known as GAUC.
 
         Returns
         -------

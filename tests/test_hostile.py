@@ -29,7 +29,7 @@ TAKEN = {
     "ascending": {"None", "True"},
     "alpha": {"Fraction", "float"},
     "baseline": NONE,
-    "by": NONE | {"Series"},
+    "by": NONE,
     "weights": NONE,
     "confidence": SHARES,
     "correction": NONE,

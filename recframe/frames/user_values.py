@@ -20,20 +20,22 @@ LEVELS = ["score", "metric"]
 PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
 
 
-def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Series:
+def read_own(
+    interactions: Interactions, name: str, label: Hashable, column_label: Any
+) -> pd.Series:
     """Return each user's value of a column, by user; null for users who have no row.
 
-    Raise where a user has two: `name` is the argument that asked for the column.
+    Raise where a user has two: of an argument `name` and what it calls the column.
     """
     users, groups, labels = *interactions.users[:2], interactions.columns.users
     order, offsets = groups.order, groups.offsets
     for number, of_users in enumerate(labels):
-        if is_same(label, of_users):  # known of users without a row too
+        if is_same(column_label, of_users):  # known of users without a row too
             return pd.Series(users.get_level_values(number)).set_axis(users)
     rows = interactions.rows
     if order is not None:
         rows = order if rows is None else rows[order]
-    column = get_column(interactions.frame, label, rows)
+    column = get_column(interactions.frame, column_label, rows)
     if column.dtype == np.float16:  # of which pandas makes no index
         column = column.astype(np.float32)
     try:
@@ -47,7 +49,9 @@ def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Serie
     if len(differs):
         of_user = np.searchsorted(offsets, differs, side="right") - 1
         two = column.iloc[[offsets[of_user[0]], differs[0]]].tolist()
-        apart = f", or {option('user', [label, *labels])} to rank each by itself" if labels else ""
+        apart = ""
+        if labels and is_same(label, column_label):
+            apart = f", or {option('user', [label, *labels])} to rank each by itself"
         raise RecframeError(
             f"{name}={quote(label)} must hold one value for each user, found several for "
             f"{len(np.unique(of_user))} of {len(users)} (user "
@@ -74,6 +78,8 @@ def of_users(argument: str, given: pd.Series, users: pd.Index[Any]) -> pd.Series
     Where several columns tell users apart they may be given by some of these, by their names.
     """
     names = given.index.names
+    if given.index.equals(users):
+        return given.reset_index(drop=True)
     if users.nlevels > 1 and all(name in users.names for name in names):
         places = [list(users.names).index(name) for name in names]
         users = as_users([users.get_level_values(place) for place in places])
