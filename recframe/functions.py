@@ -505,6 +505,7 @@ def summary(
     interval: Interval = "auto",
     by: By | None = None,
     weights: pd.Series | None = None,
+    unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
     Return the means over users of values that are there, with their confidence intervals.
@@ -523,6 +524,8 @@ def summary(
     by, weights : Series, label, or list of them, default None
         As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
         be an index level.
+    unit : label or None, default "infer"
+        As in `df.rec.summary`: of several levels of users that whose users are independent.
 
     Returns
     -------
@@ -549,7 +552,7 @@ def summary(
     score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
     """
     resampling = make_resampling(confidence, n_resamples, seed, interval)
-    make_table = partial(summary_table, resampling=resampling)
+    make_table = partial(summary_table, resampling=resampling, unit=unit)
     return make_each(segment_given(read_given(per_user), by, weights), make_table)
 
 
@@ -565,6 +568,7 @@ def compare(
     interval: OfDifferences = "auto",
     by: By | None = None,
     weights: pd.Series | None = None,
+    unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
     Return what every other score changes against a baseline, of values of users that are there.
@@ -585,6 +589,8 @@ def compare(
     by, weights : Series, label, or list of them, default None
         As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
         be an index level.
+    unit : label or None, default "infer"
+        As in `df.rec.summary`: of several levels of users that whose users are independent.
 
     Returns
     -------
@@ -614,7 +620,7 @@ def compare(
     new   value      0.333333      0.5       1.0
     """
     draws = confidence, n_resamples, seed, interval
-    how = make_comparison(test, correction, *draws, is_weighted=weights is not None)
+    how = make_comparison(test, correction, *draws, is_weighted=weights is not None, unit=unit)
     make_table = partial(compare_table, baseline=baseline, how=how)
     return make_each(segment_given(read_given(per_user, 2), by, weights), make_table)
 

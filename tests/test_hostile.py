@@ -31,6 +31,7 @@ TAKEN = {
     "baseline": NONE,
     "by": NONE,
     "weights": NONE,
+    "unit": NONE,
     "confidence": SHARES,
     "correction": NONE,
     "k": K,

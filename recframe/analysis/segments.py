@@ -63,9 +63,7 @@ class Grouping(NamedTuple):
         return frame
 
 
-def find_grouping(
-    frame: pd.DataFrame, by: Any, weights: Any, users: Sequence[Hashable]
-) -> Grouping:
+def find_grouping(frame: pd.DataFrame, by: Any, weights: Any, users: Sequence[Any]) -> Grouping:
     """Return what `by` and `weights` name; raise where it is not there.
 
     A Series has the frame's own index, or one that is named as the columns of users, or some.

@@ -13,29 +13,29 @@ from recframe.foreign import frame_error
 from recframe.frames.columns import get_column
 from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
-from recframe.frames.names import find_role, is_same
+from recframe.frames.names import find_role, is_infer, is_same, is_time
+from recframe.kernel.threads import Array
 from recframe.metrics.names import parse_metric
 
 LEVELS = ["score", "metric"]
 PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
 
 
-def read_own(
-    interactions: Interactions, name: str, label: Hashable, column_label: Any
-) -> pd.Series:
+def read_own(interactions: Interactions, name: str, label: Hashable, at: Any) -> pd.Series:
     """Return each user's value of a column, by user; null for users who have no row.
 
-    Raise where a user has two: of an argument `name` and what it calls the column.
+    The column is `at` a label. Raise where a user has two: `name` is the argument that asked for
+    the column, and `label` what the argument calls it.
     """
     users, groups, labels = *interactions.users[:2], interactions.columns.users
     order, offsets = groups.order, groups.offsets
     for number, of_users in enumerate(labels):
-        if is_same(column_label, of_users):  # known of users without a row too
+        if is_same(at, of_users):  # known of users without a row too
             return pd.Series(users.get_level_values(number)).set_axis(users)
     rows = interactions.rows
     if order is not None:
         rows = order if rows is None else rows[order]
-    column = get_column(interactions.frame, column_label, rows)
+    column = get_column(interactions.frame, at, rows)
     if column.dtype == np.float16:  # of which pandas makes no index
         column = column.astype(np.float32)
     try:
@@ -49,9 +49,8 @@ def read_own(
     if len(differs):
         of_user = np.searchsorted(offsets, differs, side="right") - 1
         two = column.iloc[[offsets[of_user[0]], differs[0]]].tolist()
-        apart = ""
-        if labels and is_same(label, column_label):
-            apart = f", or {option('user', [label, *labels])} to rank each by itself"
+        both = f", or {option('user', [label, *labels])} to rank each by itself"
+        apart = both if labels and is_same(label, at) else ""
         raise RecframeError(
             f"{name}={quote(label)} must hold one value for each user, found several for "
             f"{len(np.unique(of_user))} of {len(users)} (user "
@@ -70,6 +69,35 @@ def find_level(given: Any, users: pd.Index[Any]) -> Any:
         if name is not None and is_same(given, name):
             return pd.Series(users.get_level_values(number), users, name=name)
     return given
+
+
+def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
+    """Return the unit of each ranking as a code; None where each counts by itself.
+
+    Raise where no unit is given and one comes again: a value of a column that is named as one of
+    users, else of the last that is not of times.
+    """
+    names = [name for name in rankings.names if name is not None]
+    if unit is None or (is_infer(unit) and rankings.nlevels == 1):
+        return None
+    asked = [name for name in names if is_same(name, unit)]
+    if not is_infer(unit) and not asked:
+        raise RecframeError(f"unit must be one of the columns {quote(names)}, found {quote(unit)}")
+    if is_infer(unit):
+        named = [name for name in names if find_role(name) == "user"]
+        asked = named or ([name for name in names if not is_time(name)] or names)[-1:]
+    for name in asked:
+        units = rankings.get_level_values(rankings.names.index(name))
+        if not is_infer(unit):
+            return pd.factorize(units)[0]
+        if units.has_duplicates:
+            again = f"{len(units)} rankings by {quote(names)} of {units.nunique()} {quote(name)}"
+            raise RecframeError(
+                f"unit: rankings of one {name} are not independent, found {again}; pass "
+                f"{option('unit', name)} to count the mean of each one's rankings as one value, or "
+                f"{option('unit', None)} to count each ranking by itself"
+            )
+    return None
 
 
 def of_users(argument: str, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
