@@ -515,6 +515,7 @@ def summary(
     interval: Interval = "auto",
     by: By | None = None,
     weights: pd.Series | None = None,
+    unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
     Return the means over users of values that are there, with their confidence intervals.
@@ -525,11 +526,16 @@ def summary(
     ----------
     per_user : DataFrame
         A row for each user, in the index; columns (score, metric), as `evaluate` and
-        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does.
+        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. Two
+        levels are told apart by their names or by names of metrics, in either order, so that
+        ``long.pivot(index="user", columns="score")`` is one too.
     confidence, n_resamples, seed, interval : float, int, int, str
         As in `df.rec.summary`; `recframe.uncertainty` explains the intervals.
     by, weights : Series, label, or list of them, default None
-        As in `df.rec.mean`, of Series indexed by user; `by` may be an index level.
+        As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
+        be an index level.
+    unit : label or None, default "infer"
+        As in `df.rec.summary`: of several levels of users that whose users are independent.
 
     Returns
     -------
@@ -556,7 +562,7 @@ def summary(
     score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
     """
     resampling = make_resampling(confidence, n_resamples, seed, interval)
-    make_table = partial(summary_table, resampling=resampling)
+    make_table = partial(summary_table, resampling=resampling, unit=unit)
     return make_each(segment_given(read_given(per_user), by, weights), make_table)
 
 
@@ -572,6 +578,7 @@ def compare(
     interval: OfDifferences = "auto",
     by: By | None = None,
     weights: pd.Series | None = None,
+    unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
     Return what every other score changes against a baseline, of values of users that are there.
@@ -582,13 +589,18 @@ def compare(
     ----------
     per_user : DataFrame
         A row for each user, in the index; columns (score, metric), as `evaluate` and
-        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does.
+        `read_per_user` return them, or the scores of one metric, as `df.rec.recall` does. Two
+        levels are told apart by their names or by names of metrics, in either order, so that
+        ``long.pivot(index="user", columns="score")`` is one too.
     baseline, test, correction : label or list of labels, str, str or None
         As in `df.rec.compare`.
     confidence, n_resamples, seed, interval : float, int, int, str
         As in `df.rec.compare`; `recframe.uncertainty` explains the intervals.
     by, weights : Series, label, or list of them, default None
-        As in `df.rec.mean`, of Series indexed by user; `by` may be an index level.
+        As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
+        be an index level.
+    unit : label or None, default "infer"
+        As in `df.rec.summary`: of several levels of users that whose users are independent.
 
     Returns
     -------
@@ -618,7 +630,7 @@ def compare(
     new   value      0.333333      0.5       1.0
     """
     draws = confidence, n_resamples, seed, interval
-    how = make_comparison(test, correction, *draws, is_weighted=weights is not None)
+    how = make_comparison(test, correction, *draws, is_weighted=weights is not None, unit=unit)
     make_table = partial(compare_table, baseline=baseline, how=how)
     return make_each(segment_given(read_given(per_user, 2), by, weights), make_table)
 

@@ -58,7 +58,7 @@ from recframe.frames.tables import mean_table, measure_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.notes import warning_of_notes
-from recframe.options import DEFAULTS, OptionArguments, Options, make_options, spell_options
+from recframe.options import DEFAULTS, INFER, OptionArguments, Options, make_options, spell_options
 
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
@@ -279,7 +279,7 @@ class RankingMethods(ABC, Generic[Table]):
             if by is None and weights is None:
                 finish = self._mean if of_means else self._whole
                 return finish(self._map(make, columns, self._options), make_table)
-            grouping = find_grouping(self._sample, by, weights)
+            grouping = find_grouping(self._sample, by, weights, columns.users)
             make_table = partial(_of_means, make_table=make_table) if of_means else make_table
             return self._by_segment(grouping, columns, metrics, make, make_table)
 
@@ -301,7 +301,9 @@ class RankingMethods(ABC, Generic[Table]):
             scores=columns.scores,
             metrics=metrics,
         )
-        return self._add_up(make, read, self._options, finish)
+        bound = copy(self)
+        bound._frame = grouping.add_rows(self._frame)
+        return bound._add_up(make, read, self._options, finish)
 
     # The methods.
 
@@ -389,12 +391,13 @@ class RankingMethods(ABC, Generic[Table]):
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
             Names of metrics, as "precision@4", "recall@4", "r_precision".
         by : label, Series or list of them, default None
-            What parts users into segments: a column that does not vary within a user's rows, or a
-            Series indexed by user. A null is a segment of its own, that of users without rows too.
+            What parts users into segments: a column that does not vary within a user's rows, as
+            label or as a Series with the frame's own index, such as ``df["country"]``; or a Series
+            whose index holds users and is named as their column. A null is a segment of its own,
+            that of users without rows too.
         weights : label or Series, default None
-            What each user counts, 0 or more: a column that does not vary within a user's rows, or
-            a Series indexed by user. None: all alike. `auc` weighted by the users' numbers of rows
-            is known as GAUC.
+            What each user counts, 0 or more: a column or Series, as `by`. None: all alike. `auc`
+            weighted by the users' numbers of rows is known as GAUC.
 
         Returns
         -------
@@ -793,6 +796,7 @@ class RankingMethods(ABC, Generic[Table]):
         interval: Interval = "auto",
         by: By | None = None,
         weights: Hashable | pd.Series | None = None,
+        unit: Hashable | None = INFER,
     ) -> Table:
         """
         Return the means of metrics over users with their confidence intervals.
@@ -815,6 +819,12 @@ class RankingMethods(ABC, Generic[Table]):
             users. "auto" takes "wilson" where it can, else "skewed".
         by, weights : label, Series or list of them, default None
             As in `mean`; intervals are of users drawn with their weights.
+        unit : label or None, default "infer"
+            With several `user` columns: which of them has those who are independent, such as
+            "user" of ["date", "user"]. The mean of each one's rankings, weighted by their number,
+            is one value, so that n_users counts units, and n_undefined rankings. None: each
+            ranking counts by itself. It is needed only where such a unit comes again within a
+            table or segment: not where `by` is the date.
 
         Returns
         -------
@@ -846,7 +856,7 @@ class RankingMethods(ABC, Generic[Table]):
         score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
         """
         resampling = make_resampling(confidence, n_resamples, seed, interval)
-        make_table = partial(summary_table, resampling=resampling)
+        make_table = partial(summary_table, resampling=resampling, unit=unit)
         return self._of_users(parse_metrics(metrics), make_table, by, weights)
 
     def compare(
@@ -861,6 +871,7 @@ class RankingMethods(ABC, Generic[Table]):
         interval: OfDifferences = "auto",
         by: By | None = None,
         weights: Hashable | pd.Series | None = None,
+        unit: Hashable | None = INFER,
     ) -> Table:
         """
         Return what every other score column changes against a baseline, paired over users.
@@ -888,6 +899,8 @@ class RankingMethods(ABC, Generic[Table]):
             takes it where it can, else "skewed".
         by, weights : label, Series or list of them, default None
             As in `summary`; each segment is corrected by itself, and "wilcoxon" takes no weights.
+        unit : label or None, default "infer"
+            As in `summary`, of users' differences; "wilcoxon" takes None only.
 
         Returns
         -------
@@ -926,7 +939,8 @@ class RankingMethods(ABC, Generic[Table]):
         b_score recall@1     0.666667 -0.269162  0.938508          0.5
         """
         draws = confidence, n_resamples, seed, interval
-        how = make_comparison(test, correction, *draws, is_weighted=weights is not None)
+        is_weighted = weights is not None
+        how = make_comparison(test, correction, *draws, is_weighted=is_weighted, unit=unit)
         make_table = partial(compare_table, baseline=baseline, how=how)
         return self._of_users(parse_metrics(metrics), make_table, by, weights)
 

@@ -140,7 +140,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         columns, make = self._find_columns(metrics=metrics), partial(measure_table, metrics=metrics)
         grouping = None
         if by is not None or weights is not None:
-            grouping = find_grouping(self._sample, by, weights)
+            grouping = find_grouping(self._sample, by, weights, columns.users)
             columns = columns._replace(of_users=tuple(grouping.labels))
             make = partial(measure_with_own, measure=make, grouping=grouping)
         return grouping, iter_parts(self.open(columns), make, self._options, self._frame.limits)

@@ -1,5 +1,7 @@
 """recframe.summary, compare, users_needed and read_per_user: values of users that are there."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,12 +67,53 @@ def test_own_tables():
 def test_metrics_that_a_score_lacks_are_undefined():
     """Tables of different metrics are joined by pandas, and compared in what both have."""
     both = pd.concat({"a": TWO.set_axis(["m", "n"], axis=1), "b": TWO[["new"]]}, axis=1)
-    both = both.rename(columns={"new": "n"})
+    both = both.rename(columns={"new": "n"}).rename_axis(columns=["score", "metric"])
     table = recframe.compare(both)
 
     assert [("b", "m"), ("b", "n")] == table.index.tolist()
     assert [0, 3] == table["n_users"].tolist()
     assert [3, 0] == table["n_undefined_score"].tolist()
+
+
+@pytest.mark.parametrize(
+    "function", [recframe.summary, partial(recframe.compare, baseline="score")]
+)
+def test_levels_are_read_by_their_names_or_by_what_is_in_them(bound, function):
+    """The order of the levels does not matter: pandas' pivot has metrics first."""
+    per_user = bound.evaluate(METRICS)
+    long = tidy_table(per_user)
+    pivot, swapped = long.pivot, per_user.swaplevel(axis=1)
+    own = per_user.rename(columns={"recall@1": "revenue"}, level="metric")
+    expected = function(per_user)
+
+    for table in (
+        pivot(index="user", columns="score"),
+        pivot(index="user", columns="score", values=METRICS),
+        swapped,
+        *(table.rename_axis(columns=[None, None]) for table in (per_user, swapped)),
+        swapped.rename_axis(columns=["metric", "model"]),
+    ):
+        pd.testing.assert_frame_equal(
+            expected, function(table).reindex(expected.index), check_names=False
+        )
+    assert function(own).equals(function(own.swaplevel(axis=1).rename_axis(columns=[None, None])))
+    wide = function(pivot(index="user", columns="score", values="recall@1"))
+    assert {"value"} == set(wide.index.unique("metric"))
+
+
+@pytest.mark.parametrize("labels", [(["a", "b"], ["m", "n"]), (["auc", "b"], ["recall@1", "n"])])
+def test_levels_that_do_not_say_what_they_are_are_refused(labels):
+    """Where both or neither hold metrics; each suggested call runs."""
+    columns = pd.MultiIndex.from_product(labels)
+    per_user = pd.DataFrame([[0.0, 1.0, 0.5, 0.5]] * 3, columns=columns)
+    with pytest.raises(recframe.RecframeError, match="say which is which; pass") as refused:
+        recframe.compare(per_user)
+    calls = str(refused.value).partition("; pass ")[2].split(" or ")
+
+    tables = [recframe.compare(eval(call, {"per_user": per_user})) for call in calls]
+    assert [{labels[0][1]}, {labels[1][1]}] == [set(table.index.unique(0)) for table in tables]
+    with pytest.raises(recframe.RecframeError, match="say which is which"):
+        recframe.compare(per_user.rename_axis(columns=["score", "score"]))
 
 
 @pytest.mark.parametrize(
@@ -84,6 +127,7 @@ def test_metrics_that_a_score_lacks_are_undefined():
         (TWO / 0, r"must hold finite numbers, found inf in \('old', 'value'\)"),
         (TWO.assign(item=1), "found the column 'item'; pass df.rec.evaluate"),
         (TWO.set_axis(METRICS, axis=1), r"found the metrics \['precision@2', 'recall@1'\] without"),
+        (TWO.rename_axis(columns="metric"), r"found the metrics \['old', 'new'\] without a score"),
         (pd.concat({1: pd.concat({2: TWO}, axis=1)}, axis=1), "found 3 levels"),
         (TWO[["old"]], r"per_user must have 2 scores or more to compare, found \['old'\]"),
     ],

@@ -134,7 +134,7 @@ def test_users_of_several_columns():
     assert rows_of_users(expected.droplevel("day")) == rows_of(given.drop("day"))
 
 
-SEGMENT = pd.Series(["y", "x"], ["b", ""], name="side")
+SEGMENT = pd.Series(["y", "x"], pd.Index(["b", ""], name="user"), name="side")
 TABLES = {
     "mean": lambda rec, **by: rec.mean(METRICS, **by),
     "curve": lambda rec, **by: rec.curve("recall", 2, **by),
@@ -307,7 +307,7 @@ def test_names_are_literal():
             r"by must be a column of the frame or a Series indexed by user \(of pandas\), found",
         ),
         (
-            lambda rec: rec(**OPTIONS).summary("recall@1", by=pd.Series(["x"], ["b"], name="low")),
+            lambda rec: rec(**OPTIONS).summary("recall@1", by=SEGMENT.rename("low")),
             RecframeError,
             "by='low' has the name of a result; rename it",
         ),

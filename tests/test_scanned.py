@@ -203,7 +203,7 @@ def test_segments_of_files_with_truth(segmented, tmp_path):
     truth = pd.concat([truth, pd.DataFrame({"user": [35, 39], "item": [1, 2]})])
     segmented.drop(columns="relevant").to_parquet(path, row_group_size=80, index=False)
     options = {"population": "all", "truth": truth, "missing": "unranked", "short": "pad"}
-    weights = pd.Series(range(40), name="weight")
+    weights = pd.Series(range(40), name="weight").rename_axis("user")
     frame = pd.read_parquet(path)
     expected = frame.rec(**options).mean("recall@4", by="country", weights=weights)
 

@@ -109,8 +109,9 @@ def test_a_combination_is_a_user(frame, options):
     for method in ("mean", "summary", "compare"):
         if method == "compare" and "score" in options:
             continue
+        each = {} if method == "mean" else {"unit": None}
         pd.testing.assert_frame_equal(
-            getattr(expected, method)("recall@2"), getattr(actual, method)("recall@2")
+            getattr(expected, method)("recall@2"), getattr(actual, method)("recall@2", **each)
         )
     pd.testing.assert_frame_equal(expected.rank(), actual.rank())
     pd.testing.assert_frame_equal(expected.top(2)[["rank"]], actual.top(2)[["rank"]])
@@ -318,7 +319,8 @@ def test_segments_and_weights(frame, truth):
     wanted = french["a_score", "recall@2"].mean()
     assert wanted == found.loc[("FR", DAYS[0], "a_score"), "recall@2"]
     pd.testing.assert_frame_equal(
-        recframe.summary(per_user, by=country), pd.DataFrame(bound.summary("recall@2", by=country))
+        recframe.summary(per_user, by=country, unit="user"),
+        pd.DataFrame(bound.summary("recall@2", by=country, unit="user")),
     )
     days = (
         frame.rec(population="all", truth=truth, **PADDED)

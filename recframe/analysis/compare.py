@@ -15,6 +15,7 @@ import pandas as pd
 from recframe.analysis.display import WideTable, import_extra, without_zeros
 from recframe.analysis.intervals import (
     find_range,
+    join_units,
     mean_interval,
     spread_by,
     student_bound,
@@ -28,8 +29,10 @@ from recframe.analysis.resampling import (
     sign_flip_test,
 )
 from recframe.errors import RecframeError, as_text, option, quote
-from recframe.frames.names import is_same
+from recframe.frames.names import is_infer, is_same
+from recframe.frames.user_values import find_units
 from recframe.kernel.threads import Array
+from recframe.options import INFER
 
 Test = Literal["permutation", "ttest", "wilcoxon"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "max_t"]
@@ -39,11 +42,12 @@ MOST_USERS_NEEDED = 1 << 60
 
 
 class Comparison(NamedTuple):
-    """How scores are compared: the test, the correction of its p-values, intervals and draws."""
+    """How scores are compared: test, correction of its p-values, intervals and draws, and units."""
 
     test: Test
     correction: Correction | None
     resampling: Resampling
+    unit: Any = INFER
 
 
 class ScorePairs(NamedTuple):
@@ -115,15 +119,16 @@ def make_comparison(
     *,
     is_weighted: bool = False,
     intervals: object = OfDifferences,
+    unit: Any = INFER,
 ) -> Comparison:
     """Return these together, or raise where one is not valid or does not go with another."""
     is_test = isinstance(test, str) and test in get_args(Test)
     if not is_test:
         raise RecframeError(f"test must be one of {get_args(Test)}, found {quote(test)}")
-    if is_weighted and test == "wilcoxon":
+    if test == "wilcoxon" and (is_weighted or not (unit is None or is_infer(unit))):
         raise RecframeError(
             "test='wilcoxon' ranks users, who cannot weigh differently; pass "
-            f"{option('test', 'permutation')} or leave out weights"
+            f"{option('test', 'permutation')}, or no weights and {option('unit', None)}"
         )
     is_correction = isinstance(correction, str) and correction in get_args(Correction)
     if correction is not None and not is_correction:
@@ -136,7 +141,7 @@ def make_comparison(
             f" pass {option('correction', 'holm')}"
         )
     resampling = make_resampling(confidence, n_resamples, seed, interval, intervals)
-    return Comparison(test, correction, resampling)
+    return Comparison(test, correction, resampling, unit)
 
 
 def compare_table(
@@ -153,13 +158,16 @@ def compare_table(
 
 def compare_pairs(pairs: ScorePairs, weights: Array | None, how: Comparison) -> pd.DataFrame:
     """Return what the score of every pair changes, a row for each metric."""
-    rows = [_compare_pair(*columns, weights, how) for columns in pairs.columns()]
+    units = find_units(pairs.per_user.index, how.unit)
+    rows = [_compare_pair(*columns, [weights, units], how) for columns in pairs.columns()]
     table = pairs.table(rows)
     p_values = table["p_value"].to_numpy()
     if how.correction == "max_t":
         differences = np.array([values - base for _, values, base in pairs.columns()]).T
         if weights is not None:
             differences *= weights[:, None]
+        if units is not None:
+            differences = pd.DataFrame(differences).groupby(units).sum(min_count=1).to_numpy()
         # Drawn apart from the p-values: by chance one may come out a little below.
         table["p_corrected"] = np.maximum(max_t_test(differences, how.resampling), p_values)
     else:
@@ -168,14 +176,17 @@ def compare_pairs(pairs: ScorePairs, weights: Array | None, how: Comparison) -> 
 
 
 def _compare_pair(
-    label: object, values: Array, base: Array, weights: Array | None, how: Comparison
+    label: object, values: Array, base: Array, of_users: list[Array | None], how: Comparison
 ) -> dict[str, float | int | str]:
     """Return what one score changes in one metric, over the users who have both values."""
     undefined, base_undefined = np.isnan(values), np.isnan(base)
     known = ~(undefined | base_undefined)
     values, base = values[known], base[known]
-    weights = None if weights is None else weights[known]
+    own = [None if each is None else each[known] for each in of_users]
+    (values, weights), (base, _) = (join_units(each, *own) for each in (values, base))
     differences, n_users = values - base, len(values)
+    if own[1] is not None:  # means of the same values in another order differ by rounding
+        differences[np.abs(differences) < 1e-12] = 0
     spread, tested = spread_by(differences, weights), differences
     mean, base_mean = np.nan, np.nan
     if n_users:

@@ -45,13 +45,26 @@ def with_weight(
     return per_user[of_users > 0], of_users[of_users > 0]
 
 
-def spread_by(values: Array, weights: Array | None) -> Array:
-    """Return values that count alike, whose mean and error are those of weighted values."""
+def spread_by(values: Array, weights: Array | None, units: Array | None = None) -> Array:
+    """Return values that count alike, of the mean and error of weighted values or of units."""
+    values, weights = join_units(values, weights, units)
     if weights is None or len(values) == 0:
         return values
     mean = (values * weights).sum() / weights.sum()
     spread: Array = mean + weights / weights.mean() * (values - mean)
     return spread
+
+
+def join_units(
+    values: Array, weights: Array | None, units: Array | None
+) -> tuple[Array, Array | None]:
+    """Return the weighted mean of each unit's values, and their weight; no weights if all equal."""
+    if units is None:
+        return values, weights
+    total = np.bincount(units, weights)
+    sums = np.bincount(units, values if weights is None else values * weights)[total > 0]
+    total = total[total > 0].astype(float)
+    return sums / total, None if (total == total[:1]).all() else total
 
 
 def find_range(label: object, values: Array) -> tuple[float, float] | None:

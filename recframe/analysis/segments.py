@@ -27,10 +27,11 @@ Measure = Callable[[Interactions, Options], pd.DataFrame]
 
 
 class Own(NamedTuple):
-    """Something that each user has one value of: a column of the frame, or values by user."""
+    """Something that each user has one value of: a column of the frame, or what is given."""
 
     argument: str
     label: Hashable
+    column: Hashable | None  # that is read for it; None of values by user
     given: pd.Series | None = None
 
 
@@ -48,15 +49,29 @@ class Grouping(NamedTuple):
     @property
     def labels(self) -> list[Hashable]:
         """The columns of the frame that are read for it."""
-        return [own.label for own in self.all if own.given is None]
+        return [own.column for own in self.all if own.column is not None]
+
+    def add_rows(self, frame: Any) -> Any:
+        """Return the frame with a column for each Series that goes row by row."""
+        of_rows = {own.column: own.given for own in self.all if own.given is not None}
+        of_rows.pop(None, None)
+        if of_rows:
+            frame = frame.copy(deep=False)
+            frame.columns = pd.Index(list(frame.columns), dtype=object, tupleize_cols=False)
+        for label, given in of_rows.items():
+            frame[label] = given.array
+        return frame
 
 
-def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping:
-    """Return what `by` and `weights` name; raise where it is not there."""
+def find_grouping(frame: pd.DataFrame, by: Any, weights: Any, users: Sequence[Any]) -> Grouping:
+    """Return what `by` and `weights` name; raise where it is not there.
+
+    A Series has the frame's own index, or one that is named as the columns of users, or some.
+    """
     several = by if isinstance(by, list) else [] if by is None else [by]
     if isinstance(by, list) and not by:
         raise RecframeError("by must name at least one column, found none; leave it out for one")
-    found = [_find_own(frame, "by", one) for one in several]
+    found = [_find_own(frame, "by", one, users) for one in several]
     names = [own.label for own in found]
     taken = [name for name in names if name in RESULTS]
     if taken:
@@ -66,11 +81,12 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any) -> Grouping:
         )
     if len(set(names)) < len(names):
         raise RecframeError(f"by must name each column once, found {quote(by)}")
-    return Grouping(tuple(found), None if weights is None else _find_own(frame, "weights", weights))
+    own = None if weights is None else _find_own(frame, "weights", weights, users)
+    return Grouping(tuple(found), own)
 
 
-def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
-    """Return what is given for an argument: values by user, or the label of a column."""
+def _find_own(frame: pd.DataFrame, argument: str, given: Any, users: Sequence[Hashable]) -> Own:
+    """Return what is given for an argument: values by row or user, or the label of a column."""
     if not isinstance(given, pd.Series):
         is_other = hasattr(type(given), "__arrow_c_stream__")  # as Polars' Series
         if is_other or isinstance(given, dict | set | np.ndarray):
@@ -79,14 +95,29 @@ def _find_own(frame: pd.DataFrame, argument: str, given: Any) -> Own:
                 f"pandas), found {quote(given)}"
             )
         check_label(frame, argument, given)
-        return Own(argument, given)
+        return Own(argument, given, given)
+    label = "segment" if given.name is None else given.name
+    names, is_own = given.index.names, given.index.equals(frame.index)
+    if len(given) and is_own and names == frame.index.names:
+        return Own(argument, label, (argument, label, "of rows"), given)
+    if len(given) and users and any(name is None or name not in users for name in names):
+        own = list(users)[-len(names) :]
+        call = f"rename_axis({quote(own[0] if len(own) == 1 else own)})"
+        if None in own:  # of a table of users whose index has no name
+            call = "reindex(per_user.index)"
+        raise RecframeError(
+            f"{argument} must be a column's label, a Series with the frame's own index, or one "
+            f"whose index is named as the user column; found one whose index, {len(given)} labels "
+            f"such as {quote(given.index[:1].tolist()[0])} named {quote(list(names))}, is neither; "
+            f"if it holds users, pass {argument}={argument}.{call}"
+        )
     if not given.index.is_unique:
         user = given.index[given.index.duplicated()][0]
         raise RecframeError(
             f"{argument} must have one value for each user, found several for user {quote(user)}; "
             "index it by user, each once"
         )
-    return Own(argument, "segment" if given.name is None else given.name, given)
+    return Own(argument, label, None, given)
 
 
 def measure_with_own(
@@ -95,9 +126,9 @@ def measure_with_own(
     """Return the per-user table, and what users have beside it, in one cell that travels."""
     order = interactions.users.sort()
     own = {
-        number: read_own(interactions, *one[:2]).iloc[order].array
+        number: read_own(interactions, *one[:3]).iloc[order].array
         for number, one in enumerate(grouping.all)
-        if one.given is None
+        if one.column is not None
     }
     return in_cells([(measure(interactions, options), pd.DataFrame(own, range(len(order))))])
 
@@ -150,7 +181,9 @@ def segment_users(
     order = sort_ids(per_user.index)
     per_user, own = per_user.iloc[order], own.iloc[order]
     values = [
-        own[number] if one.given is None else of_users(one.argument, one.given, per_user.index)
+        own[number]
+        if one.given is None or one.column is not None
+        else of_users(one.argument, one.given, per_user.index)
         for number, one in enumerate(grouping.all)
     ]
     return _segment(per_user, values, grouping)
@@ -168,7 +201,7 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
                 "table of users' values has no other columns"
             )
     by = several if isinstance(by, list) else several[0]
-    grouping = find_grouping(per_user, by, weights)
+    grouping = find_grouping(per_user, by, weights, per_user.index.names)
     values = [
         of_users(one.argument, one.given, per_user.index)
         for one in grouping.all

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from recframe.analysis.resampling import Resampling
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
+from recframe.frames.user_values import find_units
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import (
     Metric,
@@ -22,7 +24,7 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.options import Options
+from recframe.options import INFER, Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
 
@@ -81,18 +83,27 @@ def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
 
 
 def summary_table(
-    per_user: pd.DataFrame, weights: pd.Series | None = None, *, resampling: Resampling
+    per_user: pd.DataFrame,
+    weights: pd.Series | None = None,
+    *,
+    resampling: Resampling,
+    unit: Any = INFER,
 ) -> pd.DataFrame:
     """Return the mean of every column of a per-user table with its interval over users."""
     per_user, of_users = with_weight(per_user, weights)
-    cells, intervals = per_user.to_numpy(copy=of_users is not None), []
+    units, n_undefined = find_units(per_user.index, unit), per_user.isna().sum()
+    is_plain = of_users is None and units is None
+    cells, intervals = per_user.to_numpy(copy=not is_plain), []
     for metric, column in zip(per_user.columns.get_level_values("metric"), cells.T, strict=True):
-        known = ~np.isnan(column)
-        limits = find_range(metric, column[known])
-        if of_users is not None:
-            column[known] = spread_by(column[known], of_users[known])
-        intervals.append(mean_interval(column[known], limits, resampling))
-    if of_users is not None:
+        known = np.flatnonzero(~np.isnan(column))
+        values, limits = column[known], find_range(metric, column[known])
+        if not is_plain:
+            own = [None if each is None else each[known] for each in (of_users, units)]
+            values = spread_by(values, *own)
+            column[known] = np.nan
+            column[known[: len(values)]] = values
+        intervals.append(mean_interval(values, limits, resampling))
+    if not is_plain:
         per_user = pd.DataFrame(cells, per_user.index, per_user.columns)
     low, high, name = zip(*intervals, strict=True)
     table = pd.DataFrame(
@@ -103,7 +114,7 @@ def summary_table(
             "n_users": per_user.count(),
             "interval": name,
             "standard_error": per_user.sem(),
-            "n_undefined": per_user.isna().sum(),
+            "n_undefined": n_undefined,
         }
     )
     return without_zeros(table, ["n_undefined"])

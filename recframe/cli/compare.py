@@ -24,7 +24,7 @@ from recframe.analysis.intervals import find_range
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
-from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
+from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, add_unit, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
@@ -125,7 +125,9 @@ examples:
             help=f"a {other} of this metric is no loss; a gate must be told so, or the other "
             "way round, of judged and of means of a column",
         )
-    add_how(command.add_argument_group("intervals"), OfDifferences)
+    group = command.add_argument_group("intervals")
+    add_how(group, OfDifferences)
+    add_unit(group)
     add_output(command, "the differences")
 
 
@@ -188,7 +190,8 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             "recframe": __version__,
             "command": "compare",
             "paths": [show_uri(name) if is_uri(name) else name for name in names],
-            "options": {"test": how.test, "correction": how.correction} | how.resampling._asdict(),
+            "options": {"test": how.test, "correction": how.correction, "unit": how.unit}
+            | how.resampling._asdict(),
             "only": dict(zip(SIDES, matched.only, strict=True)),
         }
         missing = [

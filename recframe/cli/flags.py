@@ -21,7 +21,7 @@ from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.names import check_k
-from recframe.options import CHOICES, MEANINGS, SEVERAL, Options
+from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
 
 STATUSES = f"""exit status:
   {DONE}    done
@@ -154,12 +154,15 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
         f"over {whose}, as df.rec.compare",
     )
     add_how(group)
+    if whose == "users":
+        add_unit(group)
 
 
 def check_views(arguments: argparse.Namespace) -> None:
     """Raise where two views are asked for that are not one table, or what is of none of them."""
     is_comparison = arguments.baseline is not None
     given = [name for name in HOW_DEFAULTS if getattr(arguments, name, None) is not None]
+    given += ["unit"] if getattr(arguments, "unit", INFER) != INFER else []
     if given and not arguments.summary and not is_comparison:
         raise RecframeError(f"--{given[0]} is of intervals; add --summary or --baseline")
     differences = [name for name in given if name in ("test", "correction")]
@@ -194,6 +197,21 @@ def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
         group.add_argument(f"--{name}", help=f"{what} (default: {HOW_DEFAULTS[name]})", **takes)
 
 
+def add_unit(group: argparse._ArgumentGroup) -> None:
+    """Add who is independent where users have several columns."""
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--unit",
+        default=INFER,
+        metavar="COLUMN",
+        help="of several --user columns that of users who are independent: the mean of each one's "
+        "rankings is one value; needed where one comes again",
+    )
+    either.add_argument(
+        "--no-unit", dest="unit", action="store_const", const=None, help="each ranking is one"
+    )
+
+
 def _read_checked(make: Callable[..., object], name: str, text: str) -> object:
     """Return a number as what is made of it has it under a name, or raise where that refuses."""
     return getattr(make(**{name: read_number(text)}), name)
@@ -204,7 +222,7 @@ def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     given = {name: getattr(arguments, name, None) for name in HOW_DEFAULTS}
     how = HOW_DEFAULTS | {name: value for name, value in given.items() if value is not None}
     how["correction"] = None if how["correction"] == "none" else how["correction"]
-    return make_comparison(**how, intervals=intervals)
+    return make_comparison(**how, intervals=intervals, unit=getattr(arguments, "unit", INFER))
 
 
 def add_output(

@@ -125,7 +125,8 @@ def view(
     per_user = join_tables(list(tables))
     means = mean_of_tables([per_user])
     if arguments.summary:
-        table = summary_table(per_user, weights, resampling=arguments.how.resampling)
+        how = {"resampling": arguments.how.resampling, "unit": arguments.how.unit}
+        table = summary_table(per_user, weights, **how)
     elif baseline is not None:
         table = compare_table(per_user, weights, baseline=baseline, how=arguments.how)
         about = {**about, "baseline": baseline}

@@ -13,27 +13,29 @@ from recframe.foreign import frame_error
 from recframe.frames.columns import get_column
 from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
-from recframe.frames.names import find_role, is_same
+from recframe.frames.names import find_role, is_infer, is_same, is_time
+from recframe.kernel.threads import Array
 from recframe.metrics.names import parse_metric
 
 LEVELS = ["score", "metric"]
 PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
 
 
-def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Series:
+def read_own(interactions: Interactions, name: str, label: Hashable, at: Any) -> pd.Series:
     """Return each user's value of a column, by user; null for users who have no row.
 
-    Raise where a user has two: `name` is the argument that asked for the column.
+    The column is `at` a label. Raise where a user has two: `name` is the argument that asked for
+    the column, and `label` what the argument calls it.
     """
     users, groups, labels = *interactions.users[:2], interactions.columns.users
     order, offsets = groups.order, groups.offsets
     for number, of_users in enumerate(labels):
-        if is_same(label, of_users):  # known of users without a row too
+        if is_same(at, of_users):  # known of users without a row too
             return pd.Series(users.get_level_values(number)).set_axis(users)
     rows = interactions.rows
     if order is not None:
         rows = order if rows is None else rows[order]
-    column = get_column(interactions.frame, label, rows)
+    column = get_column(interactions.frame, at, rows)
     if column.dtype == np.float16:  # of which pandas makes no index
         column = column.astype(np.float32)
     try:
@@ -47,7 +49,8 @@ def read_own(interactions: Interactions, name: str, label: Hashable) -> pd.Serie
     if len(differs):
         of_user = np.searchsorted(offsets, differs, side="right") - 1
         two = column.iloc[[offsets[of_user[0]], differs[0]]].tolist()
-        apart = f", or {option('user', [label, *labels])} to rank each by itself" if labels else ""
+        both = f", or {option('user', [label, *labels])} to rank each by itself"
+        apart = both if labels and is_same(label, at) else ""
         raise RecframeError(
             f"{name}={quote(label)} must hold one value for each user, found several for "
             f"{len(np.unique(of_user))} of {len(users)} (user "
@@ -68,12 +71,43 @@ def find_level(given: Any, users: pd.Index[Any]) -> Any:
     return given
 
 
+def find_units(rankings: pd.Index[Any], unit: Any) -> Array | None:
+    """Return the unit of each ranking as a code; None where each counts by itself.
+
+    Raise where no unit is given and one comes again: a value of a column that is named as one of
+    users, else of the last that is not of times.
+    """
+    names = [name for name in rankings.names if name is not None]
+    if unit is None or (is_infer(unit) and rankings.nlevels == 1):
+        return None
+    asked = [name for name in names if is_same(name, unit)]
+    if not is_infer(unit) and not asked:
+        raise RecframeError(f"unit must be one of the columns {quote(names)}, found {quote(unit)}")
+    if is_infer(unit):
+        named = [name for name in names if find_role(name) == "user"]
+        asked = named or ([name for name in names if not is_time(name)] or names)[-1:]
+    for name in asked:
+        units = rankings.get_level_values(rankings.names.index(name))
+        if not is_infer(unit):
+            return pd.factorize(units)[0]
+        if units.has_duplicates:
+            again = f"{len(units)} rankings by {quote(names)} of {units.nunique()} {quote(name)}"
+            raise RecframeError(
+                f"unit: rankings of one {name} are not independent, found {again}; pass "
+                f"{option('unit', name)} to count the mean of each one's rankings as one value, or "
+                f"{option('unit', None)} to count each ranking by itself"
+            )
+    return None
+
+
 def of_users(argument: str, given: pd.Series, users: pd.Index[Any]) -> pd.Series:
     """Return the values given for users, null for those it does not have.
 
     Where several columns tell users apart they may be given by some of these, by their names.
     """
     names = given.index.names
+    if given.index.equals(users):
+        return given.reset_index(drop=True)
     if users.nlevels > 1 and all(name in users.names for name in names):
         places = [list(users.names).index(name) for name in names]
         users = as_users([users.get_level_values(place) for place in places])
@@ -119,7 +153,19 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
             raise RecframeError(
                 f"per_user must have columns (score, metric), found {columns.nlevels} levels"
             )
-        return columns.set_names(LEVELS)
+        names = columns.names
+        orders = {name == one for name, one in zip(names, LEVELS, strict=True) if name in LEVELS}
+        if not orders:  # the level of metrics is the one that has some
+            are_metrics = [any(map(_is_metric, columns.unique(n))) for n in (0, 1)]
+            orders = {are_metrics[1]} if are_metrics[0] != are_metrics[1] else orders
+        if len(orders) != 1:
+            calls = [f"per_user.rename_axis(columns={order})" for order in (LEVELS, LEVELS[::-1])]
+            raise RecframeError(
+                "per_user must have columns (score, metric), found two levels of which neither "
+                f"the names {quote(list(names))} nor the labels, such as "
+                f"{quote(columns.tolist()[0])}, say which is which; pass {' or '.join(calls)}"
+            )
+        return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
     for label in columns:
         if find_role(label) in ("user", "item"):
             raise RecframeError(
@@ -127,13 +173,13 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
                 f"column {quote(label)}; pass df.rec.evaluate() of rows of users and items, or "
                 f"per_user.set_index({quote(label)})"
             )
-    if any(map(_is_metric, columns)):
+    if columns.name == "metric" or any(map(_is_metric, columns)):
         raise RecframeError(
             f"per_user must have columns (score, metric), or be of one metric; found the metrics "
             f"{quote(columns.tolist())} without a score; pass pd.concat({{'model': per_user}}, "
             "axis=1)"
         )
-    metric = "value" if columns.name is None else columns.name
+    metric = "value" if columns.name in (None, "score") else columns.name
     levels: list[Any] = [pd.Index(columns, tupleize_cols=False), pd.Index([metric])]
     return pd.MultiIndex(levels, [list(range(len(columns))), [0] * len(columns)], names=LEVELS)
 

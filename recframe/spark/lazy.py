@@ -12,6 +12,7 @@ from pyspark.sql import types as kinds
 from recframe.analysis.ranks import N_IDS_NAMED
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns, other_labels
+from recframe.frames.ids import as_users
 from recframe.frames.tables import make_columns
 from recframe.methods import MakeTable
 from recframe.options import Options
@@ -202,7 +203,8 @@ def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.Data
     # Which columns are scores depends on no other role, and some metrics need no relevance.
     columns = find_columns(sample, options, with_relevant=False)
     metrics = per_user.columns[max(1, len(columns.users)) + 1 :]
-    return pd.DataFrame(columns=make_columns(columns.scores, metrics), dtype=float)
+    users = as_users([pd.Index([], name=label) for label in columns.users or ["user"]])
+    return pd.DataFrame(index=users, columns=make_columns(columns.scores, metrics), dtype=float)
 
 
 def find_user(

@@ -23,7 +23,7 @@ ASKED = {
 def interactions(countries=("NL", "FR", None), n_rows=300, n_users=25):
     """Return a frame of shuffled users with a country and clicks each, and these by user."""
     rng = np.random.default_rng(0)
-    users = pd.Index([f"u{number:02}" for number in range(n_users)])
+    users = pd.Index([f"u{number:02}" for number in range(n_users)], name="user")
     facts = pd.DataFrame({"country": rng.choice(np.array(countries, object), n_users)}, users)
     facts["clicks"] = rng.integers(0, 4, n_users)
     frame = pd.DataFrame({"user": rng.choice(users, n_rows), "item": range(n_rows)})
@@ -95,6 +95,86 @@ def test_a_series_is_a_column():
         check_index_type=False,
     )
     assert "segment" == bound.mean("auc", by=facts["country"].rename(None)).index.names[0]
+
+
+@pytest.mark.parametrize("index", ["default", "repeated", "users", "columns"])
+@pytest.mark.parametrize("method", ASKED)
+def test_a_series_of_the_frame_goes_row_by_row(method, index):
+    """As pandas' groupby has it: the table of the column of its values, whatever the index."""
+    frame, _ = interactions()
+    if index == "repeated":
+        frame = frame.set_axis(frame.index % 7)
+    if index == "users":
+        frame = frame.set_index("user")
+    if index == "columns":
+        frame.columns = pd.CategoricalIndex(frame.columns)
+    bound, asked = frame.rec(**OPTIONS), ASKED[method]
+    ask = getattr(bound, method)
+    expected = ask(**asked, by="country", weights="clicks")
+    filled = ask(**asked, by=frame["country"].fillna("?"))
+
+    pd.testing.assert_frame_equal(
+        expected, ask(**asked, by=frame["country"], weights=frame["clicks"])
+    )
+    assert ["country"] == filled.index.names[:1]
+    assert {"?", "FR", "NL"} == set(filled.index.unique("country"))
+    assert list(frame) == list(bound._frame)
+    with pytest.raises(recframe.RecframeError, match="by='item' must hold one value for each user"):
+        ask(**asked, by=frame["item"] + 1)
+
+
+ROWS = pd.DataFrame({"user": [1, 1, 2, 2], "score": [2, 1, 1, 2], "relevant": [1, 0, 1, 0]})
+
+
+@pytest.mark.parametrize("argument", ["by", "weights"])
+@pytest.mark.parametrize(
+    ("frame", "given"),
+    [
+        (ROWS, pd.Series([5, 7])),
+        (ROWS, pd.Series([5, 5, 7], [0, 1, 3])),
+        (ROWS, pd.Series([5, 7], pd.Index([1, 2], name="id"))),
+        (ROWS.assign(date=1), pd.Series([5, 7], [1, 2])),
+    ],
+    ids=["of users by number", "of some rows", "of another name", "of two columns"],
+)
+def test_a_series_of_unknown_index_is_refused(frame, given, argument):
+    """Neither rows nor users are guessed; the call that is suggested runs."""
+    bound = frame.rec(user=["date", "user"]) if "date" in frame else frame.rec
+    with pytest.raises(recframe.RecframeError, match=r"index is named as the user colu") as refused:
+        bound.mean("recall@1", **{argument: given})
+    call = str(refused.value).partition(f"pass {argument}=")[2]
+    users = eval(call, {argument: given})
+
+    assert ["user"] == users.index.names
+    by_user = pd.Series([5, 7], pd.Index([1, 2], name="user"))
+    bound.mean("recall@1", **{argument: users + 0 if users.index.isin([1, 2]).all() else by_user})
+
+
+def test_users_are_not_rows_where_their_ids_are_row_labels():
+    """A Series of users stays one where its labels are those of the rows, in another order."""
+    frame = pd.DataFrame({"user": [2, 0, 1], "score": 1, "relevant": [1, 0, 0]})
+    by = pd.Series(list("xyz"), pd.RangeIndex(3, name="user"))
+
+    assert [0.0, 0.0, 1.0] == frame.rec.mean("recall@1", by=by)["recall@1"].fillna(0).tolist()
+
+
+def test_a_series_of_a_table_of_users():
+    """It has the table's own index, or one that is named as its users; others are refused."""
+    per_user = pd.DataFrame({"a": [0.0, 0.5, 1.0]}, pd.Index([3, 1, 2], name="user"))
+    by = pd.Series(list("xyz"), per_user.index)
+    plain = per_user.rename_axis(None)
+    expected = recframe.summary(per_user, by=by)
+
+    pd.testing.assert_frame_equal(expected, recframe.summary(per_user, by=by[::-1]))
+    pd.testing.assert_frame_equal(expected, recframe.summary(plain, by=by.rename_axis(None)))
+    with pytest.raises(recframe.RecframeError, match=r"pass by=by.rename_axis\('user'\)"):
+        recframe.summary(per_user, by=by.reset_index(drop=True))
+    with pytest.raises(recframe.RecframeError, match=r"pass by=by.reindex\(per_user.index\)"):
+        recframe.summary(plain, by=by[::-1])
+    days = pd.MultiIndex.from_product([["mon"], [3, 1, 2]])
+    assert [0.0, 0.5, 1.0] == recframe.summary(per_user.set_axis(days), by=by.set_axis(days))[
+        "mean"
+    ].tolist()
 
 
 @pytest.mark.parametrize("method", ["mean", "curve"])
@@ -198,7 +278,7 @@ def test_users_without_rows():
     truth = pd.DataFrame({"user": [1, 3], "item": [1, 1]})
     bound = recs.rec(population="all", truth=truth, short="pad")
     table = bound.mean("recall@1", by="country")
-    by_user = bound.mean("recall@1", by=pd.Series({1: "NL", 2: "NL", 3: "FR"}))
+    by_user = bound.mean("recall@1", by=pd.Series({1: "NL", 2: "NL", 3: "FR"}).rename_axis("user"))
 
     assert [1.0, 0.0] == table["recall@1"].tolist()
     assert ["NL", True] == [table.index[0][0], pd.isna(table.index[1][0])]
@@ -211,6 +291,9 @@ def test_users_without_rows():
         )
 
 
+U00 = pd.Index(["u00"], name="user")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     {
@@ -218,19 +301,22 @@ def test_users_without_rows():
         "unknown": ({"by": "nope"}, "by='nope': no such column"),
         "none": ({"by": []}, "by must name at least one column"),
         "twice": ({"by": ["country", "country"]}, "by must name each column once"),
-        "a level": ({"by": pd.Series(1, ["u00"], name="metric")}, "by='metric' has the name of an"),
+        "a level": ({"by": pd.Series(1, U00, name="metric")}, "by='metric' has the name of an"),
         "a dict": ({"by": {"u00": 1}}, "by must be a column of the frame or a Series"),
-        "others": ({"by": pd.Series([1], index=["x"])}, "by: the index of the Series must hold us"),
+        "others": (
+            {"by": pd.Series([1], pd.Index(["x"], name="user"))},
+            "by: the index of the Series must hold us",
+        ),
         "repeated": (
-            {"by": pd.Series([1, 2], index=["u00", "u00"])},
+            {"by": pd.Series([1, 2], U00.append(U00))},
             "found several for user 'u00",
         ),
         "text": ({"weights": "country"}, "weights='country' must hold numbers, found"),
         "negative": (
-            {"weights": pd.Series(-1, [f"u{n:02}" for n in range(25)])},
+            {"weights": interactions()[1]["clicks"] - 10},
             "found 25 others",
         ),
-        "unweighed": ({"weights": pd.Series(1.0, ["u00"])}, r"24 others \(user 'u01' has nan"),
+        "unweighed": ({"weights": pd.Series(1.0, U00)}, r"24 others \(user 'u01' has nan"),
     }.values(),
 )
 def test_refusals(arguments, message):

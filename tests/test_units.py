@@ -1,0 +1,172 @@
+"""unit=: rankings of several user columns are not independent where a user comes again."""
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import recframe
+import recframe.dask
+import recframe.polars
+from recframe import RecframeError
+from recframe.cli import main
+
+METRIC = "ndcg@2"
+OPTIONS = {"user": ["date", "user"], "score": ["a", "b"]}
+
+
+def make_rows(n_days=5, users=("ann", "bob", "cat"), n_items=3):
+    """Return rows of each user on each day, of two scores that are often the same."""
+    rng = np.random.default_rng(1)
+    days = pd.date_range("2026-01-01", periods=n_days).strftime("%F")
+    index = pd.MultiIndex.from_product([days, users, range(n_items)])
+    frame = index.to_frame(index=False).set_axis(["date", "user", "item"], axis=1)
+    frame["a"] = rng.integers(0, 3, len(frame))
+    frame["b"] = frame["a"].where(rng.random(len(frame)) < 0.7, 5)
+    return frame.assign(relevant=rng.integers(0, 2, len(frame)))
+
+
+ROWS = make_rows()
+ACCESSORS = {
+    "frame": lambda frame, _: frame.rec,
+    "Arrow": lambda frame, _: recframe.rec(pa.Table.from_pandas(frame)),
+    "Polars": lambda frame, _: pl.from_pandas(frame).rec,
+    "LazyFrame": lambda frame, _: pl.from_pandas(frame).lazy().rec,
+    "parquet": lambda frame, folder: recframe.scan(save(frame, folder)),
+    "Dask": lambda frame, _: dd.from_pandas(frame, npartitions=2).rec,
+}
+ASKED = {"summary": {}, "compare": {}, "max_t": {"correction": "max_t"}}
+
+
+def save(frame, folder):
+    """Return the path of a file of the rows."""
+    frame.to_parquet(folder / "rows.parquet", index=False)
+    return str(folder / "rows.parquet")
+
+
+def ask(accessor, asked="summary", **arguments):
+    """Return a table with plain columns, whatever the engine."""
+    table = getattr(accessor, asked if asked == "summary" else "compare")(METRIC, **arguments)
+    table = table.compute() if hasattr(table, "compute") else table
+    return table.to_pandas() if isinstance(table, pl.DataFrame) else table.reset_index()
+
+
+@pytest.mark.parametrize("door", ACCESSORS)
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_unit_is_one_value(door, asked, tmp_path):
+    """Where each has as many rankings, the table is that of the means of units."""
+    accessor = ACCESSORS[door](ROWS, tmp_path)(**OPTIONS)
+    means = ROWS.rec(**OPTIONS).evaluate(METRIC).fillna(0).groupby(level="user").mean()
+    function = recframe.summary if asked == "summary" else recframe.compare
+    expected = function(means, **ASKED[asked]).reset_index()
+    bound = accessor(**OPTIONS, zero_division=0.0)
+    found = ask(bound, asked, unit="user", **ASKED[asked])
+
+    pd.testing.assert_frame_equal(
+        expected, found[list(expected)], check_dtype=False, rtol=1e-12, check_names=False
+    )
+    assert {3} == set(found["n_users"])
+
+
+@pytest.mark.parametrize("door", ACCESSORS)
+@pytest.mark.parametrize("asked", ["summary", "compare"])
+def test_units_that_come_again_are_asked_for(door, asked, tmp_path):
+    """Each choice that is suggested runs; within a day each user comes once."""
+    accessor = ACCESSORS[door](ROWS, tmp_path)(**OPTIONS)
+    with pytest.raises(RecframeError, match=r"found 15 rankings by \['date', 'user'\] of 3 'user'"):
+        ask(accessor, asked)
+    with pytest.raises(RecframeError, match=r"pass unit='user' to .*, or unit=None to"):
+        ask(accessor, asked, by="user")
+    with pytest.raises(RecframeError, match=r"unit must be one of the columns .*found 'item'"):
+        ask(accessor, asked, unit="item")
+    alone = ROWS.assign(user=ROWS["date"] + ROWS["user"]).rec(score=["a", "b"])
+    counts = [column for column in ask(alone, asked).columns if column not in ("score", "user")]
+
+    pd.testing.assert_frame_equal(
+        ask(alone, asked)[counts],
+        ask(accessor, asked, unit=None)[counts],
+        check_dtype=False,
+        rtol=1e-12,
+        check_names=False,
+    )
+    assert 5 * (1 + (asked == "summary")) == len(ask(accessor, asked, by="date"))
+    assert {3} >= set(ask(accessor(**OPTIONS, zero_division=0.0), asked, by="date")["n_users"])
+
+
+def test_means_weigh_by_the_number_of_rankings():
+    """The mean is that of all rankings, defined ones only; intervals are of units, by hand."""
+    users = pd.MultiIndex.from_tuples(
+        [(1, "ann"), (2, "ann"), (3, "ann"), (1, "bob"), (2, "cat"), (3, "cat")],
+        names=["date", "user"],
+    )
+    per_user = pd.DataFrame({"a": [0.2, 0.4, None, 0.9, 0.1, 0.5], "b": 0.5}, users)
+    row = recframe.summary(per_user, unit="user", interval="t").loc[("a", "value")]
+    means, weights = np.array([0.3, 0.9, 0.3]), np.array([2.0, 1.0, 2.0])
+    mean = (0.2 + 0.4 + 0.9 + 0.1 + 0.5) / 5
+    residuals = weights / weights.mean() * (means - mean)
+
+    assert [mean, 3, 1] == [pytest.approx(row["mean"]), row["n_users"], row["n_undefined"]]
+    assert np.sqrt((residuals**2).sum() / 2 / 3) == pytest.approx(row["standard_error"])
+    difference = recframe.compare(per_user, unit="user").loc[("b", "value")]
+    assert 0.5 - mean == pytest.approx(difference["difference"])
+    assert [2, 0, 1, 3] == difference[["n_won", "n_tied", "n_lost", "n_users"]].tolist()
+    weighted = recframe.summary(per_user, unit="user", weights=pd.Series(2.0, users))
+    pd.testing.assert_frame_equal(recframe.summary(per_user, unit="user"), weighted, rtol=1e-12)
+    with pytest.raises(RecframeError, match="pass test='permutation', or no weights and unit=None"):
+        recframe.compare(per_user, unit="user", test="wilcoxon")
+
+
+def test_days_of_two_people_are_two_values():
+    """40 rankings that all say the same are no 40 users: p is 0.5, the least of two."""
+    days = pd.MultiIndex.from_product([range(20), ["ann", "bob"]], names=["date", "user"])
+    per_user = pd.DataFrame({"old": 0.2, "new": 0.3}, days)
+
+    found = [recframe.compare(per_user, unit=unit)["p_value"].item() for unit in (None, "user")]
+    assert found[0] < 0.001
+    assert 0.5 == found[1]
+
+
+@pytest.mark.parametrize(
+    ("names", "asked"),
+    [
+        (["date", "user"], "user"),
+        (["user", "date"], "user"),
+        (["user", "session"], "user"),
+        (["day", "cust"], "cust"),
+        (["cust", "day"], "cust"),
+        (["country", "shop"], "shop"),
+    ],
+)
+def test_which_column_has_the_units(names, asked):
+    """One named as users are, else the last that is not of times."""
+    index = pd.MultiIndex.from_product([[1, 2], [3, 4]], names=names)
+    if "session" in names:
+        index = pd.MultiIndex.from_tuples([(1, 3), (1, 4), (2, 5)], names=names)
+    per_user = pd.DataFrame({"a": 0.5}, index)
+    with pytest.raises(RecframeError, match=f"pass unit='{asked}' to"):
+        recframe.summary(per_user)
+
+
+def test_the_command_line(tmp_path, capsys):
+    """--unit and --no-unit of evaluate, and of compare for tables that were saved."""
+    paths = save(ROWS, tmp_path), str(tmp_path / "users.parquet")
+    words = ["evaluate", paths[0], "--user=date", "--user=user", "--score=a", "--metric", METRIC]
+    for more, refused in ((["--score=b", "--baseline=a"], 1), (["--summary"], 1), ([], 0)):
+        assert refused == main([*words, *more])
+    assert "--unit user" in " ".join(capsys.readouterr().err.split())
+    expected = ROWS.rec(user=["date", "user"], score="a").summary(METRIC, unit="user")
+    assert 0 == main([*words, "--summary", "--unit=user", "--per-user", paths[1], "--format=csv"])
+    low = expected["low"].item()
+    assert [low] == pytest.approx([float(capsys.readouterr().out.splitlines()[1].split(",")[3])])
+    assert 0 == main([*words, "--summary", "--no-unit"])
+    new = pd.read_parquet(paths[1])
+    new.assign(**{METRIC: new[METRIC] / 2}).to_parquet(tmp_path / "new.parquet")
+    both = ["compare", paths[1], str(tmp_path / "new.parquet")]
+    assert [1, 0, 0, 0] == [
+        main([*both, *more]) for more in ([], ["--unit=user"], ["--no-unit"], ["--by=date"])
+    ]
+    with pytest.raises(SystemExit):
+        main([*words, "--unit=user"])
+    assert "--unit is of intervals; add --summary or --baseline" in capsys.readouterr().err
