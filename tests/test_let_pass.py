@@ -5,7 +5,7 @@ import pytest
 
 import recframe
 from doors import DOORS
-from recframe import RecframeError
+from recframe import MissingColumnError, RecframeError
 
 METRIC = "recall@2"
 OPTIONS = {"short": "pad", "zero_division": 0.0}
@@ -113,3 +113,24 @@ def test_ids_of_csv_that_are_floats_stay_so(tmp_path):
     frame.to_csv(tmp_path / "a.csv", index=False)
     table = recframe.evaluate(tmp_path / "a.csv", METRIC, short="pad")
     assert [1.0, 2.5] == table.index.tolist()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    ("name", "other"), [("b_score", "note"), ("relevant", "rating"), ("user", "member")]
+)
+def test_columns_that_only_some_files_have(name, other, ending, order, tmp_path):
+    """They are refused whichever file comes first, unless those that all have are named."""
+    given = RECS.assign(b_score=[1, 2, 3], relevant=[0, 1, 1])
+    for number, part in enumerate([given, given.rename(columns={name: other})]):
+        getattr(part, f"to_{ending}")(tmp_path / f"{number}.{ending}", index=False)
+    paths = sorted(tmp_path.iterdir())[::order]
+    missing = other if order == -1 and other != "note" else name
+    with pytest.raises(
+        MissingColumnError, match=rf"^'{missing}': no such column in .*{ending}; it"
+    ):
+        recframe.evaluate(paths, METRIC, short="pad", duplicates="keep")
+    if name == "b_score":
+        asked = {"score": "score", "short": "pad", "duplicates": "keep"}
+        assert [("score", METRIC)] == recframe.evaluate(paths, METRIC, **asked).columns.tolist()

@@ -23,6 +23,7 @@ from recframe.files.found import (
     plain_type,
 )
 from recframe.frames.columns import Columns
+from recframe.frames.names import find_role, is_infer, may_be_score
 from recframe.options import Options
 from recframe.stores.remote import Range, Remote, run_ahead
 
@@ -101,6 +102,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     is_here = all(one.remote is None for one in found)
     opened: Iterator[File] = map(read, found) if is_here else run_ahead(read, found)
     first = next(opened)
+    known = {*first.schema.names}
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
     footer_bytes = 0
@@ -112,6 +114,12 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
             types[name][file.found.path] = file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
+        # What is found in the first must not depend on which of them that is.
+        for name in sorted({*file.schema.names} - known) if names else ():
+            role = find_role(name) or ("score" if may_be_score(name) else "")
+            is_read = role != "relevant" or not options.has_truth
+            if role and is_read and is_infer(getattr(options, role)):
+                raise missing_column(name, first.schema, first.found.path)
         wanted = [*names, *file.found.looked_at]
         with naming_file(file.found.path):
             for one in _list_row_groups(file, wanted, users, memory, row_bytes):

@@ -126,7 +126,7 @@ class Overlap:
         return UserCounts(n_users, (list(self.unknown), list(self.other_users[first : first + 1])))
 
     def check(self) -> None:
-        """Raise where no user, or no item, of the other side was in any part."""
+        """Raise where no user of the other side was in any part, or no item and it looks odd."""
         users, others = self.users, self.other_users
         if not self.is_listed.any():
             if len(users) == self._n_users and users.nlevels == others.nlevels > 1:
