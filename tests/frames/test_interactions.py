@@ -418,7 +418,11 @@ def test_either_byte_order(kind):
     [
         ("relevant", ["yes", "no"], r"make numbers of it, for example df\['relevant'\] == 'yes'"),
         ("score", [0.9, "NULL"], r"\(such as 'NULL'\); .*with pd.to_numeric\(errors='coerce'\)"),
-        ("relevant", [1.0, None], r"with fillna\(0\) where they mean not relevant \(as after a me"),
+        (
+            "relevant",
+            [1.0, None],
+            r"if nulls mean not relevant and none is lost, fill them in with fillna",
+        ),
         ("score", [1.0, None], r"missing='unranked' to leave them out of this ranking only"),
     ],
 )
