@@ -417,13 +417,12 @@ def test_either_byte_order(kind):
     ("column", "values", "message"),
     [
         ("relevant", ["yes", "no"], r"make numbers of it, for example df\['relevant'\] == 'yes'"),
+        ("score", [0.9, "NULL"], r"\(such as 'NULL'\); .*with pd.to_numeric\(errors='coerce'\)"),
         (
-            "score",
-            [0.9, "NULL"],
-            r"\(such as 'NULL'\); .*with pd.to_numeric\(errors='coerce'\), wh",
+            "relevant",
+            [1.0, None],
+            r"if nulls mean not relevant and none is lost, fill them in with fillna",
         ),
-        ("score", ["1,200", "1"], r"\(such as '1,200'\); .*'coerce'\), which makes nulls of"),
-        ("relevant", [1.0, None], r"with fillna\(0\) where they mean not relevant \(as after a me"),
         ("score", [1.0, None], r"missing='unranked' to leave them out of this ranking only"),
     ],
 )
