@@ -219,7 +219,8 @@ def make_of_users(
         return make_table(mean_of_sums(pd.concat([sum_and_count(empty), *parts])))
     # Sums depend on the order of what is summed: in this one they are those of pandas.
     table = sort_table(pd.concat(parts)) if parts else empty
-    return make_table(table.rename_axis(index=list(empty.index.names)))  # not those of columns here
+    names: list[Any] = list(empty.index.names)  # those of parts are of columns here
+    return make_table(table.rename_axis(index=names))
 
 
 def find_rows(
