@@ -143,7 +143,7 @@ def test_segments_of_a_table():
     texts = pa.array(["b", "b", "a", "a"], pa.string_view())
     table = pa.table({"user": texts, "score": [4, 3, 2, 1], "relevant": [0, 1, 1, 0]})
     frame = pd.DataFrame({"user": list("bbaa"), "score": [4, 3, 2, 1], "relevant": [0, 1, 1, 0]})
-    for by in ("user", pd.Series([1, 2], ["a", "b"], name="part")):
+    for by in ("user", pd.Series([1, 2], pd.Index(["a", "b"], name="user"), name="part")):
         own, given = frame.rec.mean("recall@1", by=by), recframe.rec(table).mean("recall@1", by=by)
         pd.testing.assert_frame_equal(own, given)
 
@@ -207,6 +207,7 @@ def test_many_texts_in_views(kind, n_chunks):
     chunks = [column[:cut], column[:0], column[cut:]] if n_chunks > 1 else [column]
     table = pa.table({"user": pa.chunked_array(chunks), **rows})
     half = pd.Series(range(len(set(users))), index=sorted(set(users)), name="half") % 2
+    half = half.rename_axis("user")
     for make in (
         lambda rec: rec(short="pad").evaluate(["recall@1", "auc"]),
         lambda rec: rec(ties="item", missing="drop").ndcg(1),

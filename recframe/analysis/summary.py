@@ -24,7 +24,7 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.options import INFER, Options
+from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
 
@@ -83,11 +83,7 @@ def curve_table(means: pd.DataFrame, metrics: list[Metric]) -> pd.DataFrame:
 
 
 def summary_table(
-    per_user: pd.DataFrame,
-    weights: pd.Series | None = None,
-    *,
-    resampling: Resampling,
-    unit: Any = INFER,
+    per_user: pd.DataFrame, weights: pd.Series | None = None, *, resampling: Resampling, unit: Any
 ) -> pd.DataFrame:
     """Return the mean of every column of a per-user table with its interval over users."""
     per_user, of_users = with_weight(per_user, weights)

@@ -218,7 +218,9 @@ def make_of_users(
     if as_sums:
         return make_table(mean_of_sums(pd.concat([sum_and_count(empty), *parts])))
     # Sums depend on the order of what is summed: in this one they are those of pandas.
-    return make_table(sort_table(pd.concat(parts)) if parts else empty)
+    table = sort_table(pd.concat(parts)) if parts else empty
+    names: list[Any] = list(empty.index.names)  # those of parts are of columns here
+    return make_table(table.rename_axis(index=names))
 
 
 def find_rows(

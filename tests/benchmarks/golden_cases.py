@@ -304,7 +304,7 @@ def make_segments(rng, frame):
     found = {"weights": pick(rng, ["price"], 0.3), "by": pick(rng, ["country", "Series"], 0.4)}
     if found["by"] == "Series":
         ids = frame["user"].unique() if "user" in frame else frame.index.unique()
-        found["by"] = pd.Series(np.arange(len(ids)) % 2, index=ids, name="half")
+        found["by"] = pd.Series(np.arange(len(ids)) % 2, index=ids, name="half").rename_axis("user")
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -82,6 +82,25 @@ def test_tables_of_all_users(spark):
         assert expected[label].tolist() == compared[label].tolist()
 
 
+@pytest.mark.parametrize("method", ["summary", "compare"])
+def test_units(spark, method):
+    """Rankings of one user are one value or asked for, as in pandas."""
+    frame, _ = make()
+    both = ROLES | {"user": ["day", ROLES["user"]]}
+    frame = pd.concat([frame.assign(day=day) for day in (1, 2)])
+    theirs, ours = frame.rec(**both), recframe.spark.rec(on_spark(spark, frame), **both)
+    unit, asked = ROLES["user"], {"metrics": "recall@2", "n_resamples": 99}
+    expected = getattr(theirs, method)(**asked, unit=unit)
+    found = getattr(ours, method)(**asked, unit=unit).toPandas()
+
+    assert expected["n_users"].tolist() == found["n_users"].tolist()
+    assert expected["low"].tolist() == found["low"].tolist()
+    with pytest.raises(recframe.RecframeError, match="unit must be one of the columns"):
+        getattr(ours, method)(**asked, unit="x")
+    with pytest.raises(Exception, match="are not independent, found"):
+        getattr(ours, method)(**asked).toPandas()
+
+
 def test_curve_ends_at_the_shortest_ranking(spark):
     """Which may be in any partition."""
     frame, _ = make()
