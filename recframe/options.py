@@ -28,6 +28,7 @@ Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential", "binary"]
 
 INFER = "infer"
+FILL_IN = ...  # stands in a call for what only the user knows
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
 
 
@@ -314,3 +315,26 @@ def _all_options() -> str:
         lines.append(f"{one.name} : {takes}, default {default}")
         lines.append(textwrap.indent(textwrap.fill(f"{meaning[0].upper()}{meaning[1:]}."), "    "))
     return "\n".join(lines)
+
+
+def spell_arguments(arguments: dict[str, Any]) -> list[str]:
+    """Return each argument as it is written, in the order of the options."""
+    return [f"{name}={_spell(name, arguments[name])}" for name in DEFAULTS if name in arguments]
+
+
+def list_changed(options: Options) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
+    return {
+        name: value
+        for name, value in vars(options).items()
+        if _spell(name, value) != _spell(name, DEFAULTS[name])
+    }
+
+
+def _spell(name: str, value: Any) -> str:
+    """Return a value as it is written in a call; a frame under the name of its option."""
+    if value is FILL_IN:
+        return "..."
+    if isinstance(value, pd.DataFrame):
+        return name
+    return quote(os.fspath(value) if isinstance(value, os.PathLike) else value)

@@ -11,8 +11,8 @@ from recframe.analysis.display import TEXT_WIDTH, as_html
 from recframe.errors import RecframeError, count_of, plain, quote
 from recframe.frames.columns import find_columns, find_roles, find_truth_roles
 from recframe.frames.judgments import check_given_columns
-from recframe.frames.names import NAMES, Roles, find_remedy, list_changed, spell_arguments
-from recframe.options import Options
+from recframe.frames.names import NAMES, Roles, find_remedy
+from recframe.options import Options, list_changed, spell_arguments
 
 INDENT = 23  # before what a role is
 IDS = ("truth_user", "truth_item")

@@ -29,7 +29,6 @@ from recframe.frames.names import (
     is_infer,
     is_likelier,
     is_no_model,
-    is_time,
     is_weak,
     leave_out,
     leave_to_ids,
@@ -44,17 +43,7 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
 from recframe.options import INFER, Options
 
-MAX_GRADES = 20  # distinct values; ten stars in halves are as many
-MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
-FIRST_ROWS = 1000  # tell most columns of many values from grades
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
-# Texts that say of a pair whether it is relevant.
-VERDICTS = (
-    *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
-    *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
-    *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
-)
-SPLITS = ("train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout")
 
 
 class Columns(NamedTuple):
@@ -366,49 +355,3 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
             "best"
         )
     return [bool(ascending)] * len(scores)
-
-
-def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
-    """Raise where a column without a role looks like grades, so that not every pair need count."""
-    grades = {}
-    for label in list_labels(truth, columns.labels):
-        is_id = find_role(label) in ("user", "item")
-        if not is_id and not is_time(label) and (found := _find_grades(get_column(truth, label))):
-            grades[label] = found
-    if grades:
-        label, values = next(iter(grades.items()))
-        others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
-        of_split = [text for text in values if text[1:-1].strip().casefold() in SPLITS]
-        if of_split:
-            raise RecframeError(
-                f"{quote(label)} tells parts of a split apart ({', '.join(values)}); pass the rows "
-                f"of one, as truth[truth[{quote(label)}] == {of_split[0]}], or "
-                f"{option('relevant', None)} where the pairs of all are relevant"
-            )
-        raise RecframeError(
-            f"relevant: no column found by its name, but {quote(label)} holds few distinct values "
-            f"({', '.join(values)}), as relevance does{others}; pass "
-            f"{option('relevant', label)} if it says which pairs are relevant, or "
-            f"{option('relevant', None)} where all are"
-        )
-
-
-def _find_grades(column: pd.Series) -> list[str]:
-    """Return the distinct values of a column that looks like grades, none of another."""
-    try:
-        for rows in (column.iloc[:FIRST_ROWS], column):
-            values = rows.unique()
-            if len(values) > MAX_GRADES:
-                return []
-    except (TypeError, NotImplementedError):  # lists
-        return []
-    known = pd.Series(values, dtype=object).dropna()
-    try:
-        numbers = np.sort(pd.to_numeric(known).to_numpy(float))
-    except (TypeError, ValueError):  # texts
-        texts = [value for value in known if isinstance(value, str)]
-        are_some = any(text.strip().casefold() in (*VERDICTS, *SPLITS) for text in texts)
-        return sorted(map(repr, texts)) if are_some and len(texts) > 1 else []
-    if len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
-        return []
-    return [f"{number:g}" for number in numbers] + ["null"] * (len(numbers) < len(values))

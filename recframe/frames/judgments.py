@@ -16,6 +16,7 @@ import pandas as pd
 from recframe.errors import (
     RecframeError,
     RepeatedPairError,
+    option,
     option_with,
     quote,
     say_where,
@@ -26,7 +27,6 @@ from recframe.errors import (
 from recframe.foreign import find_reader
 from recframe.frames.columns import (
     Columns,
-    check_no_grades,
     find_pair_columns,
     find_truth_columns,
     get_column,
@@ -36,7 +36,7 @@ from recframe.frames.interactions import (
     complete_rows,
     read_interactions,
 )
-from recframe.frames.names import find_role, is_infer
+from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
 from recframe.frames.overlap import Items, Overlap, find_items, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
@@ -44,6 +44,16 @@ from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
 
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
+MAX_GRADES = 20  # distinct values; ten stars in halves are as many
+MIN_TIME = 1e6  # counts of seconds or days, as dates in digits, are far above; grades below
+FIRST_ROWS = 1000  # tell most columns of many values from grades
+# Texts that say of a pair whether it is relevant.
+VERDICTS = (
+    *("yes", "no", "y", "n", "true", "false", "t", "f", "relevant", "irrelevant", "not relevant"),
+    *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
+    *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
+)
+SPLITS = ("train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout")
 
 
 class Matches(NamedTuple):
@@ -306,3 +316,49 @@ class Candidates:
         """Raise if no user, or no item, of one of the sides was in any frame."""
         for overlap in self.overlaps:
             overlap.check()
+
+
+def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
+    """Raise where a column without a role looks like grades, so that not every pair need count."""
+    grades = {}
+    for label in list_labels(truth, columns.labels):
+        is_id = find_role(label) in ("user", "item")
+        if not is_id and not is_time(label) and (found := _find_grades(get_column(truth, label))):
+            grades[label] = found
+    if grades:
+        label, values = next(iter(grades.items()))
+        others = f" (likewise {shown([*grades][1:])})" if len(grades) > 1 else ""
+        of_split = [text for text in values if text[1:-1].strip().casefold() in SPLITS]
+        if of_split:
+            raise RecframeError(
+                f"{quote(label)} tells parts of a split apart ({', '.join(values)}); pass the rows "
+                f"of one, as truth[truth[{quote(label)}] == {of_split[0]}], or "
+                f"{option('relevant', None)} where the pairs of all are relevant"
+            )
+        raise RecframeError(
+            f"relevant: no column found by its name, but {quote(label)} holds few distinct values "
+            f"({', '.join(values)}), as relevance does{others}; pass "
+            f"{option('relevant', label)} if it says which pairs are relevant, or "
+            f"{option('relevant', None)} where all are"
+        )
+
+
+def _find_grades(column: pd.Series) -> list[str]:
+    """Return the distinct values of a column that looks like grades, none of another."""
+    try:
+        for rows in (column.iloc[:FIRST_ROWS], column):
+            values = rows.unique()
+            if len(values) > MAX_GRADES:
+                return []
+    except (TypeError, NotImplementedError):  # lists
+        return []
+    known = pd.Series(values, dtype=object).dropna()
+    try:
+        numbers = np.sort(pd.to_numeric(known).to_numpy(float))
+    except (TypeError, ValueError):  # texts
+        texts = [value for value in known if isinstance(value, str)]
+        are_some = any(text.strip().casefold() in (*VERDICTS, *SPLITS) for text in texts)
+        return sorted(map(repr, texts)) if are_some and len(texts) > 1 else []
+    if len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
+        return []
+    return [f"{number:g}" for number in numbers] + ["null"] * (len(numbers) < len(values))

@@ -1,6 +1,5 @@
 """Names: those that mean a role, what is likely, and what is said where names do not tell."""
 
-import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -20,7 +19,15 @@ from recframe.errors import (
     spell,
     spell_flags,
 )
-from recframe.options import DEFAULTS, INFER, Options, is_key
+from recframe.options import (
+    DEFAULTS,
+    FILL_IN,
+    INFER,
+    Options,
+    is_key,
+    list_changed,
+    spell_arguments,
+)
 
 N_KEPT = 1 << 10  # names, of which a frame is asked again and again
 SHOWN = 12  # labels in a message
@@ -66,7 +73,6 @@ LIKELIER = {
 }
 # Names of columns that may tell several rankings of a user apart.
 ROLES |= dict.fromkeys(("model", "run", "system", "retriever", "algorithm", "variant"), "model")
-# How a message tells these names.
 LOOKED_FOR = {
     "user": "user, query, uid, qid, customer, …, each with or without id",
     "item": "item, doc, document, product, movie, …, each with or without id",
@@ -115,7 +121,6 @@ OF_SCORES = _names(
 # Words of such names wherever they stand.
 STATISTICS = {*_names("n num count std stddev stderr var variance diff delta upper lower")}
 
-FILL_IN = ...  # stands in a call for what only the user knows
 TRUTH = pd.DataFrame()  # stands for a frame under the name of truth
 
 
@@ -364,29 +369,6 @@ def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[di
         pairs = spell("truth= the frame of relevant pairs", "--truth FILE, the relevant pairs")
         others += f", or {pairs}"
     return arguments, others
-
-
-def spell_arguments(arguments: dict[str, Any]) -> list[str]:
-    """Return each argument as it is written, in the order of the options."""
-    return [f"{name}={_spell(name, arguments[name])}" for name in DEFAULTS if name in arguments]
-
-
-def list_changed(options: Options) -> dict[str, Any]:
-    """Return the options that differ from their defaults."""
-    return {
-        name: value
-        for name, value in vars(options).items()
-        if _spell(name, value) != _spell(name, DEFAULTS[name])
-    }
-
-
-def _spell(name: str, value: Any) -> str:
-    """Return a value as it is written in a call; a frame under the name of its option."""
-    if value is FILL_IN:
-        return "..."
-    if isinstance(value, pd.DataFrame):
-        return name
-    return quote(os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 
 def _has_hint(label: Hashable, role: str) -> bool:
