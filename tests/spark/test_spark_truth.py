@@ -206,8 +206,8 @@ def test_users_of_several_columns(spark, kind, tmp_path):
 
     assert [("day", "date"), ("User.Id", "bigint"), ("score", "string")] == result.dtypes[:3]
     assert_same(theirs.evaluate(METRICS), result)
-    compared = ours.compare("recall@2", n_resamples=99).toPandas()
-    expected = theirs.compare("recall@2", n_resamples=99).reset_index()
+    compared = ours.compare("recall@2", n_resamples=99, unit=None).toPandas()
+    expected = theirs.compare("recall@2", n_resamples=99, unit=None).reset_index()
     compared = compared[list(expected)]  # it has those of undefined values too
     pd.testing.assert_frame_equal(
         expected, compared, check_exact=True, check_dtype=False, check_names=False
