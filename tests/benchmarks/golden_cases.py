@@ -113,7 +113,8 @@ COMMANDS = [
     "evaluate run.parquet --metric recall@2 dcg --short pad --summary --format json --seed 3",
     "evaluate run.parquet --metric recall@2 auc --short pad --baseline score --format json",
     "evaluate run.parquet --metric recall@2 auc --short pad --baseline score --by country",
-    "evaluate run.csv --metric judged@3 bpref --short pad --truth truth.parquet --format json",
+    "evaluate run.csv --metric judged@3 bpref --short pad --truth truth.parquet --population all "
+    "--format json",
     "evaluate run.parquet --metric recall@2 --exclude truth.parquet --short shrink --format csv",
     "evaluate run.parquet other.parquet --metric f1@2 --short pad --duplicates max --weights price",
     "evaluate run.parquet --metric recall@2 --short pad --filter country~=~c1 --format json",

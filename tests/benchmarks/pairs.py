@@ -186,12 +186,15 @@ def answer(name, rows):
 
 def make_frame(case, rows):
     """Return the frame of a case, and the options that it is evaluated with."""
+    from recframe.options import DEFAULTS
     from tests.benchmarks import data, duplicates, truth
 
     made, options = dict(case.made), dict(case.options)
     if case.kind in ("truth", "trec"):
         shuffled = case.kind == "trec"
         frame, options["truth"] = truth.make(rows, rows // 10, made["ids"], shuffled=shuffled)
+        if "population" in DEFAULTS:  # which 298cd59 lacks, and counts all users
+            options["population"] = "all"
         if case.kind == "trec":
             graded = options["truth"].index.to_numpy() % 3
             frame["score"] = frame["score"].astype("float32")

@@ -160,7 +160,7 @@ def of_truth(rows, ids, target, threads):
     """Return the call with a truth of a tenth as many pairs, and the joins of Polars and DuckDB."""
     recs, relevant = truth.make(rows, rows // 10, ids, shuffled=False)
     calls = {
-        OURS: recframe_call(recs, truth=relevant),
+        OURS: recframe_call(recs, truth=relevant, population="all"),
         "Polars join": engines.polars_join(recs, relevant),
         FAIR[0]: engines.polars_join_fair(recs, relevant),
         FAIR[1]: engines.duckdb_join_fair(recs, relevant, threads),

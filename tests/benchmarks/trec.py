@@ -27,6 +27,7 @@ FIGURES = {f"{name}.{k}": f"{own}@{k}" for name, own in PAIRS.items() for k in C
 FIGURES |= {"map": "average_precision", "Rprec": "r_precision", "recip_rank": "reciprocal_rank"}
 FIGURES |= {"ndcg": "ndcg", "success.10": "hit_rate@10"}
 OPTIONS = {"ties": "item", "short": "pad", "zero_division": 0.0, "min_relevance": 1}
+OPTIONS["population"] = "both"
 
 
 def main():

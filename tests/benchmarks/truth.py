@@ -42,7 +42,7 @@ def main():
         runs = {
             "column": lambda frame=judged: recframe.evaluate(frame, METRICS, short="pad"),
             "truth": lambda frame=recs, truth=truth: recframe.evaluate(
-                frame, METRICS, short="pad", truth=truth
+                frame, METRICS, short="pad", truth=truth, population="all"
             ),
             "exclude": lambda frame=judged, truth=truth: recframe.evaluate(
                 frame, METRICS, short="pad", exclude=truth
