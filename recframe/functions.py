@@ -172,10 +172,10 @@ def evaluate(
         The relevant items of every user, or a file of them, read whole. With a relevance column
         each pair must be there once; without one, repeated pairs count once. A row is relevant
         where its pair is in truth, and R counts the items of truth whether the frame lists them or
-        not. Its relevance column is read as `relevant` and
-        `min_relevance` say, without one every pair is relevant; the frame's own is ignored. A
-        column of 2 to 20 distinct numbers, not named as one of times, may be relevance by another
-        name: truth is refused until `relevant` says.
+        not. Its relevance column is read as `relevant` and `min_relevance` say, without one every
+        pair is relevant; the frame's own is ignored. A column of 2 to 20 distinct numbers, not
+        named as one of times, may be relevance by another name: truth is refused until `relevant`
+        says.
     truth_user, truth_item : label, default "infer"
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
         else looks for the names above; of several user columns truth must have each, or be given
@@ -405,8 +405,7 @@ def scan(
     Columns of csv are read as ``pd.read_csv`` does, by all rows of all files: as whole numbers,
     floats, booleans, else text, an empty cell as null. But digits that a number would lose stay
     text, as ids with leading zeros ("007"), with more digits than 64 bits hold, or written in
-    several ways ("1.10", "1e5"). In lines of JSON a
-    column has values of one type. What has no footer is written into a temporary file (in `tmp`)
+    several ways ("1.10", "1e5"). In lines of JSON a column has values of one type. What has no footer is written into a temporary file (in `tmp`)
     first, as parquet of the columns that a call needs.
 
     Examples

@@ -26,9 +26,7 @@ class Gate(NamedTuple):
 
     rule: Rule
     limit: float  # 0 or more, in units of the metric; infinite where only floors are asked for
-    low: frozenset[
-        str
-    ]  # metrics of which low values are better: a rise is what a drop is of others
+    low: frozenset[str]  # metrics of which low values are better, so that a rise is a loss
     floors: Mapping[str, float]  # by metric, of the mean of all users of the new table
     min_users: float  # of those with a value in the old table, the share with one in both
     allow_missing: bool  # whether less passes
