@@ -129,10 +129,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
         judge = open_judge(columns, options)
-        frame = open_candidates(columns, options, judge).among(self._read(columns), is_all=True)
+        candidates = open_candidates(columns, options, judge)
+        frame = candidates.among(self._read(columns), is_all=True)
         rows = read_interactions(frame, columns, options, lenient=True)
         figures = count_figures(rows, options, k, judge)
-        return describe_figures([figures], frame.iloc[:0], columns, k, options, judge)
+        lookups = judge, candidates.excluded
+        return describe_figures([figures], frame.iloc[:0], columns, k, options, *lookups)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return self._read(columns), True

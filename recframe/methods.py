@@ -57,7 +57,7 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.tables import mean_table, measure_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
-from recframe.notes import warning_of_notes
+from recframe.notes import taking_notes, warning_of_notes
 from recframe.options import DEFAULTS, INFER, OptionArguments, Options, make_options, spell_options
 
 Table = TypeVar("Table")
@@ -641,7 +641,8 @@ class RankingMethods(ABC, Generic[Table]):
         options = self._options
         if options.population == "raise":  # which the figures are to tell about
             options = replace(options, population="all")
-        return self._describe(self._find_columns(with_item=True), k, options)
+        with taking_notes():  # which the figures have too
+            return self._describe(self._find_columns(with_item=True), k, options)
 
     def catalogue(self, k: int = 10, items: Any = None) -> Table:
         """

@@ -14,6 +14,7 @@ from recframe.errors import RecframeWarning
 
 DROPPED, ROWS = "rows_dropped", "rows_read"
 LOST, RELEVANT = "relevant_pairs_excluded", "relevant_pairs"
+NEAR = "ids_written_differently"
 _notes: ContextVar["Counter[str] | None"] = ContextVar("_notes", default=None)
 
 
@@ -53,6 +54,12 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
         sentences.append(
             f"exclude holds {n_lost:,} of {notes[RELEVANT]:,} relevant pairs of truth, which count "
             "in R and which no row can find"
+        )
+    if n_near := notes.get(NEAR, 0):
+        sentences.append(
+            f"{n_near:,} ids of truth match none of the frame, but would without differences in "
+            "case, blanks at the ends or zeros at the front; write both alike, as with "
+            ".str.strip().str.casefold()"
         )
     return sentences
 

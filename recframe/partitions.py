@@ -11,7 +11,7 @@ from recframe.analysis.describe import Description, count_figures, describe_figu
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import advise_blindly
-from recframe.frames.ids import as_users, encode
+from recframe.frames.ids import as_users
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import (
     NO_ROWS,
@@ -27,10 +27,11 @@ from recframe.frames.overlap import (
     Overlap,
     UserCounts,
     add_counts,
-    find_items,
+    match,
 )
 from recframe.frames.truth import Judge
 from recframe.methods import Make
+from recframe.notes import taking_notes
 from recframe.options import Options
 
 N_USERS = 1 << 13  # named as examples by a partition without a user in common
@@ -122,7 +123,8 @@ def count_partition(
     """Return the figures of a partition, given all of truth."""
     left, judge, overlaps = _leave_candidates(frame, lookups, columns, options)
     interactions = read_interactions(left, columns, options, lenient=True)
-    figures = count_figures(interactions, options, k, judge)
+    with taking_notes():
+        figures = count_figures(interactions, options, k, judge)
     items = Items(False) if judge is None else judge.overlap.items
     common = [] if columns.user is None else list(map(_find_common, overlaps))
     return PartitionResult(figures, interactions.users.ids, common, items)
@@ -137,8 +139,9 @@ def describe_partitions(
     options: Options,
 ) -> Description:
     """Return the description that the figures of partitions add up to, given a frame of no row."""
-    judge = check_partitions(parts, lookups, columns, options)
-    return describe_figures([part.made for part in parts], empty, columns, k, options, judge)
+    figures = [part.made for part in parts]
+    others = check_partitions(parts, lookups, columns, options), lookups.excluded
+    return describe_figures(figures, empty, columns, k, options, *others)
 
 
 def check_partitions(
@@ -185,15 +188,15 @@ def check_common(results: Sequence[PartitionResult]) -> None:
         if are_users and are_items:
             continue
         examples, other_items = (
-            pd.Series(join_ids(ids).unique(), name="item")
+            join_ids(ids).unique()
             for ids in (
                 [part.items.examples for part in parts],
                 [part.other_items for part in parts],
             )
         )
-        others = encode(other_items, "item")
-        items = Items(True) if are_items else find_items(examples, others, other)
-        overlap = Overlap(other_users, others, other)
+        are_items = are_items or bool((match(other_items, examples, "item", other) >= 0).any())
+        items = Items(are_items, examples)
+        overlap = Overlap(other_users, other_items, other)
         position = np.full(len(other_users), 0 if are_users else -1)
         overlap.note(users, [items], position)
         if any(N_USERS in (len(part.users), len(part.other_users)) for part in parts):
@@ -221,7 +224,7 @@ def _find_common(overlap: Overlap) -> Common:
     n_shown = 2 if are_users else N_USERS
     # Joined, these keep no more ids in their levels.
     users, others = (join_ids([ids[:n_shown]]) for ids in (overlap.users, overlap.other_users))
-    other_items = overlap.other_items.distinct()[: 0 if items.are_common else N_EXAMPLES]
+    other_items = overlap.other_items[: 0 if items.are_common else N_EXAMPLES]
     return Common(overlap.other, are_users, users, others, items, other_items)
 
 

@@ -246,7 +246,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         if not parts:
             parts = [count(files.sample)]
         add_dropped(parts[0], columns, progress.n_dropped, progress.nulls_dropped)
-        return describe_figures(parts, files.sample, columns, k, options, judge)
+        lookups = judge, candidates.excluded
+        return describe_figures(parts, files.sample, columns, k, options, *lookups)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Others without a user are no matter here.

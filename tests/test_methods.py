@@ -34,7 +34,7 @@ class ListRec(RankingMethods[pd.DataFrame]):
     def _describe(self, columns, k, options):
         parts = [read_interactions(part, columns, options, lenient=True) for part in self._frame]
         figures = [count_figures(part, options, k, None) for part in parts]
-        return describe_figures(figures, self._frame[0][:0], columns, k, options, None)
+        return describe_figures(figures, self._frame[0][:0], columns, k, options, None, None)
 
     def _rows_of(self, user, columns):
         return pd.concat(self._frame), True

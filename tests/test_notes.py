@@ -3,13 +3,16 @@
 import json
 import warnings
 
+import dask.dataframe as dd
 import pandas as pd
 import polars as pl
 import pytest
 
 import recframe
+import recframe.dask
 import recframe.polars
 from recframe import RecframeWarning
+from recframe.analysis.describe import EXCLUDED, NEAR_IDS
 from recframe.cli import main
 
 FRAME = pd.DataFrame(
@@ -61,6 +64,50 @@ def test_relevant_pairs_excluded(engine, tmp_path):
     options = {"truth": TRUTH, "exclude": SEEN, "missing": "unranked"}
     with pytest.warns(RecframeWarning, match=LOST):
         make_recs(tmp_path)[engine](**options).mean("recall@1")
+
+
+WRITTEN = pd.DataFrame(
+    {"user": ["ann", "ann", "Bob", "eve"], "item": ["x", "Y", "x", " z"], "score": [3, 2, 1, 4]}
+)
+ALIKE = pd.DataFrame({"user": ["ann", "ann", "bob", "eve"], "item": ["x", "y", "z", "z"]})
+
+
+def make_written(tmp_path):
+    """Return rows some of whose ids truth writes differently, as each engine has them."""
+    WRITTEN.to_parquet(tmp_path / "rows.parquet", row_group_size=2)
+    return {
+        "frame": WRITTEN.rec,
+        "Polars": pl.from_pandas(WRITTEN).rec,
+        "files": recframe.scan(tmp_path / "rows.parquet", memory=1),
+        "Dask": dd.from_pandas(WRITTEN, npartitions=2, sort=False).rec,
+    }
+
+
+@pytest.mark.parametrize("engine", ["frame", "Polars", "files"])
+def test_ids_written_differently(engine, tmp_path):
+    """How many ids of truth match but for case, blanks and zeros: bob, y and z."""
+    rec = make_written(tmp_path)[engine](truth=ALIKE, population="all")
+    with pytest.warns(RecframeWarning, match="3 ids of truth match none of the frame"):
+        rec.mean("recall@1")
+
+
+@pytest.mark.parametrize("engine", ["frame", "files", "Dask"])
+def test_figures_of_notes(engine, tmp_path):
+    """A description has the same figures, and says what they mean."""
+    seen = pd.DataFrame({"user": ["ann"], "item": ["x"]})
+    rec = make_written(tmp_path)[engine](truth=ALIKE, exclude=seen)
+    table = rec.describe(1)
+    table = table.compute() if engine == "Dask" else table
+
+    assert [3, 1] == table.loc[[NEAR_IDS, EXCLUDED], "score"].tolist()
+    if engine != "Dask":
+        assert any(line.startswith(f"{NEAR_IDS}: 3; none in the frame") for line in table.warnings)
+
+
+def test_users_written_differently():
+    """A refusal of users who differ says how some are written."""
+    with pytest.raises(recframe.RecframeError, match=r"they differ in case \('Bob' in the frame"):
+        WRITTEN.rec(truth=ALIKE).mean("recall@1")
 
 
 def test_silence():

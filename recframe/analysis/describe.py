@@ -14,6 +14,7 @@ from recframe.analysis.display import TEXT_WIDTH, WideTable
 from recframe.errors import as_text, shorten
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
+from recframe.frames.judgments import Pairs
 from recframe.frames.names import as_labels
 from recframe.frames.tables import measure_table, policy_of
 from recframe.frames.truth import Judge
@@ -23,6 +24,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.measure import measure_one
 from recframe.metrics.names import make_metric
 from recframe.metrics.statistics import RankStatistics
+from recframe.notes import LOST, NEAR, taking_notes
 from recframe.options import Options
 
 SHORT_USERS, CUT_USERS = "users with fewer than ", "users with a tie across "  # and then k
@@ -30,6 +32,8 @@ NO_RELEVANT, UNFOUND = "users without relevant rows", "truth items not in the fr
 ONLY_ROWS, ONLY_TRUTH = "users only in the frame", "users only in truth"
 NULL_USERS, NULL_RELEVANCE, NULL_SCORES = "null users", "null relevance", "null scores"
 DUPLICATES = "duplicate pairs"
+NEAR_IDS, EXCLUDED = "truth ids written differently", "relevant pairs excluded"
+NOTED = {NEAR_IDS: NEAR, EXCLUDED: LOST}
 JUDGED_ROWS, JUDGED = "judged rows", "judged@"  # and then k
 FEW_JUDGED = 0.5  # of the first k rows
 N_IN_WARNING = 3  # score columns in a warning that is not of all, and such warnings of a figure
@@ -55,6 +59,8 @@ WORRIES = {
     ONLY_ROWS: ("", "refused unless option population says who is counted"),
     ONLY_TRUTH: ("", "refused unless option population says who is counted"),
     UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind"),
+    NEAR_IDS: ("", "none in the frame, but for case, blanks at the ends or zeros at the front"),
+    EXCLUDED: ("", "they count in R, and no row can find them"),
 }
 
 Histogram = tuple[Array, Array]  # values, and how many users have each
@@ -192,13 +198,16 @@ def describe_figures(
     k: int,
     options: Options,
     judge: Judge | None,
+    excluded: Pairs | None,
 ) -> Description:
     """Return the description that figures of parts add up to, and users of truth in none."""
     rows = read_interactions(empty, columns, options, lenient=True)
     figures = join_figures(parts or [count_figures(rows, options, k, judge)])
     n_repeated, counts = figures[0].numbers.get(DUPLICATES, 0), None
     if judge is not None and columns.user is not None and is_unique(options, n_repeated):
-        absent = count_figures(rows, options, k, judge, of_absent=True)
+        with taking_notes() as notes:
+            absent = count_figures(rows, options, k, judge, of_absent=True)
+            judge.note_lost(excluded)
         figures = join_figures([figures, absent])
         counts = judge.overlap.count_users()
     described = []
@@ -208,6 +217,7 @@ def describe_figures(
             shown[UNFOUND] = int(np.count_nonzero(~is_found))
         if counts is not None:
             shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
+            shown |= {name: notes[one] for name, one in NOTED.items() if notes[one]}
         for name, (values, n_users) in histograms.items():
             # In the order of their values sums have the same bits, whatever parts they come in.
             n_all = n_users.sum()
@@ -218,6 +228,7 @@ def describe_figures(
     names += [f"precision@{k}, worst", f"precision@{k}, best", JUDGED_ROWS, f"{JUDGED}{k}"]
     names += ["shortest ranking", "longest ranking", "rows in ties"]
     names += [NULL_USERS, NULL_RELEVANCE, NULL_SCORES, DUPLICATES, UNFOUND, ONLY_ROWS, ONLY_TRUTH]
+    names += list(NOTED)
     labels = pd.Index(columns.scores, name="score", tupleize_cols=False)
     names = [name for name in names if name in described[0]]
     # Objects, for whole numbers to be such beside means.

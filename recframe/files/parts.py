@@ -65,7 +65,7 @@ def iter_parts(
         if progress.n_dropped:  # for want of a user
             note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})
         if judge is not None:
-            judge.note_lost(candidates)
+            judge.note_lost(candidates.excluded)
             none = read_interactions(files.sample.astype(dtypes), columns, options)
             with_absent = judge.judge_absent(none)
             if len(with_absent.users.ids) > len(empty.users.ids):

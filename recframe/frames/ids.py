@@ -59,7 +59,8 @@ class Ids(NamedTuple):
 
     def distinct(self) -> pd.Index[Any]:
         """Return the ids that some row has, each once."""
-        return self.restore(np.flatnonzero(np.bincount(self.codes, minlength=len(self.ids))))
+        n_ids = len(self.ids)  # nulls may have codes beyond
+        return self.restore(np.flatnonzero(np.bincount(self.codes, minlength=n_ids)[:n_ids]))
 
     def restore(self, codes: Array) -> pd.Index[Any]:
         """Return the ids of codes in the dtype of the column."""

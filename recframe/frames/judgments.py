@@ -37,10 +37,11 @@ from recframe.frames.interactions import (
     read_interactions,
 )
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
-from recframe.frames.overlap import Items, Overlap, find_items, match
+from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
+from recframe.notes import is_noting
 from recframe.options import Duplicates, Options
 
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
@@ -59,10 +60,11 @@ SPLITS = ("train", "training", "test", "testing", "valid", "validation", "val", 
 class Matches(NamedTuple):
     """Where pairs are in a frame: for each match a pair, and a row of the frame that has it.
 
-    `user` is the user of each pair among those of the frame, -1 for none.
+    `user` is the user of each pair among those of the frame, -1 for none, and `item` each item.
     """
 
     user: Array
+    item: Array
     pair: Array
     row: Array
 
@@ -80,7 +82,7 @@ class Matches(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of a user and an item, which may repeat."""
+    """Pairs of a user and an item, which may repeat; each of the item's ids is in some."""
 
     users: Users
     item: Ids
@@ -88,27 +90,24 @@ class Pairs(NamedTuple):
     def match(self, users: Users, item: Ids, rows: SortedPairs, other: str) -> Matches:
         """Return where the pairs are in rows of these users and items; `other` names them."""
         user = match(self.users.ids, users.ids, "user", other)[self.users.groups.codes]
-        of_pairs = self.item.used()
-        place = match(of_pairs.ids, item.ids, "item", other)
-        return Matches(user, *rows.match(user, place[of_pairs.codes]))
+        place = match(self.item.ids, item.ids, "item", other)
+        return Matches(user, place, *rows.match(user, place[self.item.codes]))
 
 
 def note_matches(
-    overlap: Overlap,
-    pairs: Pairs,
-    matches: Matches,
-    users: pd.Index[Any],
-    find_column: Callable[[], pd.Series],
+    overlap: Overlap, pairs: Pairs, matches: Matches, users: pd.Index[Any], item: Ids
 ) -> None:
     """Take note of what pairs and a part of a frame, of these users and items, have in common."""
     position = np.full(len(pairs.users.ids), -1)
     position[pairs.users.groups.codes] = matches.user
-    items = overlap.items
-    if not items.are_common:
-        # As a rule some pair is found, and items need not be looked at by themselves.
-        are_found = len(matches.row) > 0
-        items = Items(True) if are_found else find_items(find_column(), pairs.item, overlap.other)
-    overlap.note(users, [items], position)
+    common, unknown = matches.item[matches.item >= 0], pd.Index([])
+    # As a rule some pair is found. Ids may be in no row.
+    are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
+    if not are_common or (is_noting() and not isinstance(item.ids, pd.RangeIndex)):
+        is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
+        is_unknown[common] = False
+        unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+    overlap.note(users, [Items(are_common, unknown, matches.item >= 0)], position)
 
 
 class Judgments(NamedTuple):
@@ -240,7 +239,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
             raise RecframeError(NO_ROWS)
     relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
     find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
-    pairs = Pairs(rows.users, rows.items)  # type: ignore[arg-type]  # truth has items
+    pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
     return Judgments(pairs, relevant, rows.find_gains, find_grades)
 
 
@@ -259,7 +258,7 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
         if is_all and users.groups.n_rows == 0:
             return None
         item = encode(get_column(frame, own.item, rows), "item")
-    return Pairs(users, item)
+    return Pairs(users, item.used())
 
 
 class Candidates:
@@ -271,7 +270,7 @@ class Candidates:
     def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
         self._columns, self.excluded = columns, excluded
         self._sides = [
-            (pairs, Overlap(pairs.users.ids, pairs.item, name))
+            (pairs, Overlap(pairs.users.ids, pairs.item.ids, name))
             for name, pairs in (("exclude", excluded), ("truth", judged))
             if pairs is not None
         ]
@@ -293,7 +292,7 @@ class Candidates:
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            note_matches(overlap, pairs, matches, users.ids, lambda: ids)
+            note_matches(overlap, pairs, matches, users.ids, items)
         if is_all:
             self.check()
         if not is_out.any():

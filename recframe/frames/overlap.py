@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, starmap
 from typing import Any, NamedTuple, NoReturn
 from unicodedata import normalize
 
@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, option, quote
-from recframe.frames.ids import Ids, as_users, encode, read_text
+from recframe.frames.ids import as_users, read_text
 from recframe.frames.kinds import (
     NUMBERS,
     TEXT,
@@ -24,6 +24,7 @@ from recframe.frames.kinds import (
 )
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
+from recframe.notes import NEAR, is_noting, note
 
 N_EXAMPLES = 1 << 16  # ids of either side among which it is looked for why none is common
 Difference = tuple[str, str, Callable[[Any], Any], str]
@@ -43,21 +44,24 @@ DIFFERENCES: list[Difference] = [
 class Items(NamedTuple):
     """What the items of a part of a frame have in common with those of truth, or of exclude.
 
-    `are_common` says whether these have any; of those that they have not there are `examples`.
+    `are_common` says whether these have any. `examples` are of those that they have not, where that
+    is none or notes are taken. `listed` says which of the other side's items the part has.
     """
 
     are_common: bool
     examples: pd.Index[Any] = pd.Index([])
+    listed: Array | bool = False
 
 
 class UserCounts(NamedTuple):
     """How many users are in both sides, only in the frame and only in truth.
 
-    With them, an example of each of the latter two, if there are any.
+    With them, an example of each of the latter two, if there are any, and how these may differ.
     """
 
     n_users: tuple[int, ...]
     examples: tuple[list[Any], ...]
+    difference: str
 
     def check(self) -> None:
         """Raise where a side has users that the other has not."""
@@ -70,29 +74,31 @@ class UserCounts(NamedTuple):
         if only:
             raise RecframeError(
                 f"population: users differ between the frame and truth, found {n_both:,} in both, "
-                f"{' and '.join(only)}; pass {option('population', 'both')} for the users that "
-                f"both have, {option('population', 'truth')} for those of truth (with an empty "
-                f"list where they have no row), {option('population', 'rows')} for those of the "
-                "frame (with nothing relevant where truth has none), or "
-                f"{option('population', 'all')} for either"
+                f"{' and '.join(only)}{self.difference}; pass {option('population', 'both')} for "
+                f"the users that both have, {option('population', 'truth')} for those of truth "
+                "(with an empty list where they have no row), "
+                f"{option('population', 'rows')} for those of the frame (with nothing relevant "
+                f"where truth has none), or {option('population', 'all')} for either"
             )
 
 
 def add_counts(parts: Sequence[UserCounts]) -> UserCounts:
     """Return the counts of all users, given those of parts that have different ones."""
-    n_users, examples = (zip(*of_parts, strict=True) for of_parts in zip(*parts, strict=True))
-    return UserCounts(tuple(map(sum, n_users)), tuple(max(some, key=len) for some in examples))
+    n_users, examples, differences = zip(*parts, strict=True)
+    longest = (max(some, key=len) for some in zip(*examples, strict=True))
+    totals = map(sum, zip(*n_users, strict=True))
+    return UserCounts(tuple(totals), tuple(longest), max(differences, key=len))
 
 
 class Overlap:
     """Which users of truth, or of exclude, are in the parts noted, and whether any item is."""
 
-    def __init__(self, users: pd.Index[Any], items: Ids, other: str = "truth"):
+    def __init__(self, users: pd.Index[Any], items: pd.Index[Any], other: str = "truth"):
         self.other_users, self.other_items, self.other = users, items, other
         self.is_listed = np.zeros(len(users), bool)
         self.users = users[:0]  # examples of those of the frame
-        self.unknown = users[:0]  # an example of those that the other side has not
-        self.items = Items(False)
+        self.unknown = users[:0]  # examples of those that the other side has not
+        self.items = Items(False, listed=np.zeros(len(items), bool))
         self._n_users = 0
 
     def note(
@@ -108,22 +114,33 @@ class Overlap:
         self.is_listed |= position >= 0
         self._n_users += len(users)
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
-        if len(found) < len(users) and len(self.unknown) == 0:
-            first = int(np.bincount(found, minlength=len(users)).argmin())
-            self.unknown = users[first : first + 1]
+        if len(found) < len(users) and len(self.unknown) < N_EXAMPLES:
+            unknown = users[np.bincount(found, minlength=len(users)) == 0]
+            self.unknown = (append(self.unknown, unknown) if len(self.unknown) else unknown)[
+                :N_EXAMPLES
+            ]
         for part in items:
-            are_common, known = self.items
-            if part.are_common or (not are_common and len(known) == 0):
-                self.items = part
-            elif not are_common and len(known) < N_EXAMPLES:
-                self.items = Items(False, known.append(part.examples).unique()[:N_EXAMPLES])
+            are_common, known, listed = self.items
+            if len(known) < N_EXAMPLES:
+                known = known.append(part.examples).unique()[:N_EXAMPLES]
+            self.items = Items(are_common or part.are_common, known, listed | part.listed)
 
     def count_users(self) -> UserCounts:
         """Return how many users the parts noted and the other side have, and each alone."""
         n_both = int(np.count_nonzero(self.is_listed))
         first = int(np.append(self.is_listed, False).argmin())
         n_users = n_both, self._n_users - n_both, len(self.is_listed) - n_both
-        return UserCounts(n_users, (list(self.unknown), list(self.other_users[first : first + 1])))
+        examples = list(self.unknown[:1]), list(self.other_users[first : first + 1])
+        others = self.other_users[~self.is_listed]
+        return UserCounts(n_users, examples, _find_difference(self.unknown, others, self.other))
+
+    def note_near(self) -> None:
+        """Note how many ids of truth match none of the frame, but would if written alike."""
+        if is_noting():
+            _, known, listed = self.items
+            items = self.other_items[~np.asarray(listed)], known
+            users = self.other_users[~self.is_listed], self.unknown
+            note(**{NEAR: sum(starmap(count_near, (users, items)))})
 
     def check(self) -> None:
         """Raise where no user of the other side was in any part, or no item and it looks odd."""
@@ -137,7 +154,7 @@ class Overlap:
             self._refuse("user", users, others)
         if self.items.are_common:
             return
-        items, other_items = self.items.examples, self.other_items.distinct()
+        items, other_items = self.items.examples, self.other_items
         # A model may find nothing, which its values show. What excludes nothing they do not show.
         is_odd = self.other == "exclude" and min(self._n_users, len(others)) > 1
         if is_odd or _find_difference(items, other_items, self.other):
@@ -152,11 +169,17 @@ class Overlap:
         )
 
 
-def find_items(item: pd.Series, other_items: Ids, other: str = "truth") -> Items:
-    """Return what a column of items has in common with the items of the other side."""
-    ids = encode(item.dropna(), "item").distinct()
-    are_common = bool((match(other_items.distinct(), ids, "item", other) >= 0).any())
-    return Items(True) if are_common else Items(False, ids[:N_EXAMPLES])
+def count_near(ids: pd.Index[Any], others: pd.Index[Any]) -> int:
+    """Return how many texts among ids are others but for case, blanks or zeros."""
+    texts = [
+        None if isinstance(one, pd.MultiIndex) else read_text(plain(one)) for one in (ids, others)
+    ]
+    if any(text is None for text in texts):
+        return 0
+    simple, among = (
+        pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0") for text in texts
+    )
+    return int(pc.is_in(simple, value_set=among).sum().as_py() or 0)
 
 
 def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:

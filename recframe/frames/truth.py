@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from recframe.frames.judgments import (
     Candidates,
     Judgments,
     Matches,
+    Pairs,
     naming,
     note_matches,
     read_excluded,
@@ -42,7 +42,7 @@ class Judge:
     def __post_init__(self) -> None:
         """Begin with nothing of truth listed."""
         pairs = self.judgments.pairs
-        self.overlap = Overlap(pairs.users.ids, pairs.item)
+        self.overlap = Overlap(pairs.users.ids, pairs.item.ids)
         self.n_found = 0  # pairs of truth that were in a frame
 
     def judge(
@@ -64,13 +64,11 @@ class Judge:
 
     def find(self, interactions: Interactions) -> Matches:
         """Return where the pairs of truth are in a frame."""
-        pairs, overlap, users = self.judgments.pairs, self.overlap, interactions.users
-        items = interactions.read_items()
+        pairs, users, items = self.judgments.pairs, interactions.users, interactions.read_items()
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         matches = pairs.match(users, items, rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
-        find_column = partial(interactions.get_column, interactions.columns.item)
-        note_matches(overlap, pairs, matches, users.ids, find_column)
+        note_matches(self.overlap, pairs, matches, users.ids, items)
         return matches
 
     def check(self) -> None:
@@ -82,6 +80,7 @@ class Judge:
             self.overlap.check()
         if self.options.population == "raise":
             self.overlap.count_users().check()
+        self.overlap.note_near()
 
     def find_relevant(self, interactions: Interactions) -> Array:
         """Return which of the distinct items that truth calls relevant are in a frame."""
@@ -94,12 +93,12 @@ class Judge:
         """Take note of users that have been judged elsewhere, and of the items of these parts."""
         self.overlap.note(users, items)
 
-    def note_lost(self, candidates: Candidates) -> None:
-        """Note how many relevant pairs are no candidates, which no row can find."""
+    def note_lost(self, excluded: Pairs | None) -> None:
+        """Note how many relevant pairs are excluded, so that no row can find them."""
         (users, item), relevant = self.judgments.pairs, self.judgments.relevant
-        if candidates.excluded is not None and is_noting():
+        if excluded is not None and is_noting():
             rows = SortedPairs(users.groups, item.codes)
-            found = candidates.excluded.match(users, item, rows, "exclude").row
+            found = excluded.match(users, item, rows, "exclude").row
             n_lost = np.count_nonzero(relevant[np.unique(found)])
             note(**{LOST: int(n_lost), RELEVANT: int(np.count_nonzero(relevant))})
 
@@ -108,7 +107,7 @@ class Judge:
         self.check()
         none = np.empty(0, np.int64)
         nowhere = np.full(len(self.judgments.relevant), -1)
-        return self._add_absent(empty, Matches(nowhere, none, none))
+        return self._add_absent(empty, Matches(nowhere, none, none, none))
 
     def _add_absent(self, interactions: Interactions, matches: Matches) -> Interactions:
         """Return judged interactions, with the users of truth added that no frame had, if asked."""
@@ -160,7 +159,7 @@ def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Inte
     if judge is None:
         return interactions
     judged = judge.judge(interactions, is_all=True)
-    judge.note_lost(candidates)
+    judge.note_lost(candidates.excluded)
     return judged
 
 
