@@ -17,7 +17,7 @@ import pandas as pd
 from recframe.analysis.resampling import Resampling, bootstrap_interval
 from recframe.errors import RecframeError, option, quote
 from recframe.kernel.threads import Array
-from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.definitions import DEFINITIONS, Definition
 
 SHARES = {
     "wilson": ((0, 1), "a metric whose values are all 0 or 1"),
@@ -67,11 +67,14 @@ def join_units(
     return sums / total, None if (total == total[:1]).all() else total
 
 
+def find_definition(label: object) -> Definition | None:
+    """Return the definition of the metric of a label; None of a column of somebody's own."""
+    return DEFINITIONS.get(str(label).partition("@")[0].partition("(")[0])
+
+
 def find_range(label: object, values: Array) -> tuple[float, float] | None:
     """Return 0 and 1 where the values of a metric lie between them, None where they need not."""
-    name = str(label).partition("@")[0].partition("(")[0]
-    is_inside = bool(((values >= 0) & (values <= 1)).all())
-    definition = DEFINITIONS.get(name)
+    is_inside, definition = bool(((values >= 0) & (values <= 1)).all()), find_definition(label)
     return (0.0, 1.0) if is_inside and (definition is None or definition.is_bounded) else None
 
 
