@@ -5,7 +5,6 @@ import sys
 import warnings
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator
-from itertools import combinations
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -86,9 +85,8 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
             f"compare needs two score columns or more, found {quote(scores)}; pass score= a list "
             "of them"
         )
-    if isinstance(baseline, str) and baseline == "all" and baseline not in scores:
-        return ScorePairs(per_user, list(combinations(range(len(scores)), 2)), are_several=True)
-    given = baseline if isinstance(baseline, list) else [baseline]
+    is_all = isinstance(baseline, str) and baseline == "all" and baseline not in scores
+    given = scores if is_all else baseline if isinstance(baseline, list) else [baseline]
     if not given:
         raise RecframeError("baseline must name a score column at least, found []")
     bases = list[int]()
@@ -105,7 +103,7 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
         others = (other for other in range(len(scores)) if other != base)
         # Two baselines are compared once.
         pairs += [(base, other) for other in others if (other, base) not in pairs]
-    return ScorePairs(per_user, pairs, are_several=isinstance(baseline, list))
+    return ScorePairs(per_user, pairs, are_several=is_all or isinstance(baseline, list))
 
 
 def make_comparison(
@@ -144,11 +142,7 @@ def make_comparison(
 
 
 def compare_table(
-    per_user: pd.DataFrame,
-    weights: pd.Series | None = None,
-    *,
-    baseline: Any,
-    how: Comparison,
+    per_user: pd.DataFrame, weights: pd.Series | None = None, *, baseline: Any, how: Comparison
 ) -> pd.DataFrame:
     """Return what every other score changes against the baseline, a row for each metric."""
     return compare_pairs(find_pairs(per_user, baseline), weights, how)

@@ -30,7 +30,6 @@ class Gate(NamedTuple):
     low: frozenset[str]  # metrics of which low values are better, so that a rise is a loss
     floors: Mapping[str, float]  # by metric, of the mean of all users of the new table
     min_users: float  # of those with a value in the old table, the share with one in both
-    allow_missing: bool  # whether less passes
 
 
 class Matched(NamedTuple):

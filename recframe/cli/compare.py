@@ -164,8 +164,7 @@ def _read_gate(arguments: argparse.Namespace, metrics: list[str]) -> Gate | None
         raise SystemExit(USAGE)
     low = find_low(metrics, arguments.lower_is_better, arguments.higher_is_better)
     share = MIN_USERS if arguments.min_users is None else arguments.min_users
-    allow_missing = arguments.allow_missing
-    return Gate(rule, limit, low, dict(arguments.at_least), share, allow_missing=allow_missing)
+    return Gate(rule, limit, low, dict(arguments.at_least), share)
 
 
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
@@ -211,7 +210,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
                     gate.rule: gate.limit,
                     "at_least": gate.floors,
                     "min_users": gate.min_users,
-                    "allow_missing": gate.allow_missing,
+                    "allow_missing": arguments.allow_missing,
                     "lower_is_better": sorted(gate.low),
                     "failed": failed,
                     "missing": lacking,

@@ -153,7 +153,7 @@ def test_rules(rule, is_low, difference, interval, n, fails):
     row = {"difference": difference, "low": interval[0], "high": interval[1], "n_users": n}
     row |= {"n_old": n, "new_mean": 0.5}
     table = pd.DataFrame([row], pd.MultiIndex.from_tuples([("knn", "m")]))
-    gate = Gate(rule, 0.1, frozenset(["m"] if is_low else []), {}, 0.95, allow_missing=False)
+    gate = Gate(rule, 0.1, frozenset(["m"] if is_low else []), {}, 0.95)
     failed, _ = find_failed(table, gate, 0.95)
 
     assert fails == bool(failed)
