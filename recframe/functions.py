@@ -642,6 +642,7 @@ def users_needed(
     baseline: Hashable | list[Hashable] | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
+    unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
     Return how many users a comparison needs to show a difference.
@@ -662,6 +663,9 @@ def users_needed(
     alpha : float, default 0.05
         The p-value below which a two-sided test finds it, in (0, 0.5). With m rows to be
         corrected, alpha / m.
+    unit : label or None, default "infer"
+        As in `df.rec.summary`: of several levels of users that whose users are independent. It is
+        they who are counted, each with as many rankings as those at hand.
 
     Returns
     -------
@@ -688,4 +692,4 @@ def users_needed(
     score metric
     new   value          68        3   0.288675    0.893885
     """
-    return plan_table(read_given(per_user, 2), baseline, difference, power, alpha)
+    return plan_table(read_given(per_user, 2), baseline, difference, power, alpha, unit)

@@ -118,6 +118,33 @@ def test_means_weigh_by_the_number_of_rankings():
         recframe.compare(per_user, unit="user", test="wilcoxon")
 
 
+def test_users_needed_are_units():
+    """So many units, each with the rankings of those at hand, have the difference detected."""
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(3)
+    users = np.arange(12).repeat(rng.integers(1, 6, 12))
+    index = pd.MultiIndex.from_arrays([np.arange(len(users)), users], names=["date", "user"])
+    per_user = pd.DataFrame({"a": rng.random(len(users)), "b": 0.5}, index)
+    row = recframe.users_needed(per_user, 0.1, unit="user").loc[("b", "value")]
+    differences = (0.5 - per_user["a"]).groupby(level="user").agg(["mean", "size"])
+    weights = differences["size"] / differences["size"].mean()
+    mean = (weights * differences["mean"]).mean()
+    deviation = np.sqrt((weights**2 * (differences["mean"] - mean) ** 2).sum() / 11)
+
+    def detectable(n):
+        errors = stats.t.ppf(0.975, n - 1) + stats.t.ppf(0.8, n - 1)
+        return errors * deviation / np.sqrt(n)
+
+    needed = int(row["n_needed"])
+    assert [12, deviation] == [row["n_users"], pytest.approx(row["deviation"])]
+    assert detectable(needed) <= 0.1 < detectable(needed - 1)
+    compared = recframe.compare(per_user, unit="user").loc[("b", "value")]
+    assert detectable(12) == pytest.approx(row["detectable"]) == compared["detectable"]
+    assert len(users) == recframe.users_needed(per_user, 0.1, unit=None)["n_users"].item()
+    with pytest.raises(RecframeError, match=f"found {len(users)} rankings by .* of 12 'user'"):
+        recframe.users_needed(per_user, 0.1)
+
+
 def test_days_of_two_people_are_two_values():
     """40 rankings that all say the same are no 40 users: p is 0.5, the least of two."""
     days = pd.MultiIndex.from_product([range(20), ["ann", "bob"]], names=["date", "user"])

@@ -5,7 +5,6 @@ import sys
 import warnings
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator
-from itertools import combinations
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -14,12 +13,12 @@ import pandas as pd
 
 from recframe.analysis.display import WideTable, import_extra, without_zeros
 from recframe.analysis.intervals import (
+    Counted,
+    count_users,
     find_range,
-    join_units,
     mean_interval,
     spread_by,
     student_bound,
-    with_weight,
 )
 from recframe.analysis.resampling import (
     OfDifferences,
@@ -30,7 +29,6 @@ from recframe.analysis.resampling import (
 )
 from recframe.errors import RecframeError, as_text, option, quote
 from recframe.frames.names import is_infer, is_same
-from recframe.frames.user_values import find_units
 from recframe.kernel.threads import Array
 from recframe.options import INFER
 
@@ -87,9 +85,8 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
             f"compare needs two score columns or more, found {quote(scores)}; pass score= a list "
             "of them"
         )
-    if isinstance(baseline, str) and baseline == "all" and baseline not in scores:
-        return ScorePairs(per_user, list(combinations(range(len(scores)), 2)), are_several=True)
-    given = baseline if isinstance(baseline, list) else [baseline]
+    is_all = isinstance(baseline, str) and baseline == "all" and baseline not in scores
+    given = scores if is_all else baseline if isinstance(baseline, list) else [baseline]
     if not given:
         raise RecframeError("baseline must name a score column at least, found []")
     bases = list[int]()
@@ -106,7 +103,7 @@ def find_pairs(per_user: pd.DataFrame, baseline: Any) -> ScorePairs:
         others = (other for other in range(len(scores)) if other != base)
         # Two baselines are compared once.
         pairs += [(base, other) for other in others if (other, base) not in pairs]
-    return ScorePairs(per_user, pairs, are_several=isinstance(baseline, list))
+    return ScorePairs(per_user, pairs, are_several=is_all or isinstance(baseline, list))
 
 
 def make_comparison(
@@ -145,29 +142,21 @@ def make_comparison(
 
 
 def compare_table(
-    per_user: pd.DataFrame,
-    weights: pd.Series | None = None,
-    *,
-    baseline: Any,
-    how: Comparison,
+    per_user: pd.DataFrame, weights: pd.Series | None = None, *, baseline: Any, how: Comparison
 ) -> pd.DataFrame:
     """Return what every other score changes against the baseline, a row for each metric."""
-    per_user, of_users = with_weight(per_user, weights)
-    return compare_pairs(find_pairs(per_user, baseline), of_users, how)
+    return compare_pairs(find_pairs(per_user, baseline), weights, how)
 
 
-def compare_pairs(pairs: ScorePairs, weights: Array | None, how: Comparison) -> pd.DataFrame:
+def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison) -> pd.DataFrame:
     """Return what the score of every pair changes, a row for each metric."""
-    units = find_units(pairs.per_user.index, how.unit)
-    rows = [_compare_pair(*columns, [weights, units], how) for columns in pairs.columns()]
-    table = pairs.table(rows)
+    per_user, counted = count_users(pairs.per_user, weights, how.unit)
+    pairs = pairs._replace(per_user=per_user)
+    table = pairs.table([_compare_pair(*columns, counted, how) for columns in pairs.columns()])
     p_values = table["p_value"].to_numpy()
     if how.correction == "max_t":
-        differences = np.array([values - base for _, values, base in pairs.columns()]).T
-        if weights is not None:
-            differences *= weights[:, None]
-        if units is not None:
-            differences = pd.DataFrame(differences).groupby(units).sum(min_count=1).to_numpy()
+        joined = [counted.join(values - base) for _, values, base in pairs.columns()]
+        differences = np.array([values * weights for values, weights in joined]).T
         # Drawn apart from the p-values: by chance one may come out a little below.
         table["p_corrected"] = np.maximum(max_t_test(differences, how.resampling), p_values)
     else:
@@ -176,26 +165,20 @@ def compare_pairs(pairs: ScorePairs, weights: Array | None, how: Comparison) -> 
 
 
 def _compare_pair(
-    label: object, values: Array, base: Array, of_users: list[Array | None], how: Comparison
+    label: object, values: Array, base: Array, counted: Counted, how: Comparison
 ) -> dict[str, float | int | str]:
     """Return what one score changes in one metric, over the users who have both values."""
     undefined, base_undefined = np.isnan(values), np.isnan(base)
-    known = ~(undefined | base_undefined)
-    values, base = values[known], base[known]
-    own = [None if each is None else each[known] for each in of_users]
-    (values, weights), (base, _) = (join_units(each, *own) for each in (values, base))
-    differences, n_users = values - base, len(values)
-    if own[1] is not None:  # means of the same values in another order differ by rounding
+    base = np.where(undefined, np.nan, base)
+    differences, weights = counted.join(values - base)
+    if counted.units is not None:  # means of the same values in another order differ by rounding
         differences[np.abs(differences) < 1e-12] = 0
-    spread, tested = spread_by(differences, weights), differences
-    mean, base_mean = np.nan, np.nan
-    if n_users:
-        mean, base_mean = spread.mean(), spread_by(base, weights).mean()
-    if weights is not None:
-        tested = differences * weights if how.test == "permutation" else spread
+    spread = spread_by(differences, weights)
+    tested = (differences * weights)[weights > 0] if how.test == "permutation" else spread
+    mean, base_mean = pd.Series(spread).mean(), pd.Series(counted.spread(base)).mean()
     deviation = deviation_of(spread)
-    is_bounded = find_range(label, np.append(values, base)) is not None
-    limits = (-1.0, 1.0) if is_bounded else None
+    known = np.array([values, base])[:, ~(undefined | base_undefined)]
+    limits = None if find_range(label, known) is None else (-1.0, 1.0)
     interval = mean_interval(spread, limits, how.resampling, are_differences=True)
     p, test = p_value(tested, how.test, how.resampling)
     return {
@@ -206,11 +189,11 @@ def _compare_pair(
         "p_value": p,
         "relative": mean / base_mean if base_mean != 0 else np.nan,
         "effect": mean / deviation if deviation > 0 else np.nan,
-        "detectable": detectable(deviation, n_users),
+        "detectable": detectable(deviation, len(spread)),
         "n_won": int((differences > 0).sum()),
         "n_tied": int((differences == 0).sum()),
         "n_lost": int((differences < 0).sum()),
-        "n_users": n_users,
+        "n_users": len(spread),
         "interval": interval.name,
         "test": test,
         "n_undefined_score": int((undefined & ~base_undefined).sum()),
@@ -281,7 +264,7 @@ def deviation_of(differences: Array) -> float:
 
 
 def plan_table(
-    per_user: pd.DataFrame, baseline: Any, difference: Any, power: Any, alpha: Any
+    per_user: pd.DataFrame, baseline: Any, difference: Any, power: Any, alpha: Any, unit: Any
 ) -> pd.DataFrame:
     """Return how many users every pair of scores needs, in each metric; raise if out of range."""
     for name, number, low, high in (
@@ -294,16 +277,17 @@ def plan_table(
             to = f"between {low} and {high}" if high <= 1 else "a number above 0"
             raise RecframeError(f"{name} must be {to}, found {quote(number)}")
     difference, power, alpha = float(difference), float(power), float(alpha)
+    per_user, counted = count_users(per_user, None, unit)
     pairs, rows = find_pairs(per_user, baseline), []
     for _, values, base in pairs.columns():
-        differences = (values - base)[~np.isnan(values - base)]
-        deviation = deviation_of(differences)
+        spread = counted.spread(values - base)
+        deviation = deviation_of(spread)
         rows.append(
             {
                 "n_needed": _count_needed(deviation, difference, power, alpha),
-                "n_users": len(differences),
+                "n_users": len(spread),
                 "deviation": deviation,
-                "detectable": detectable(deviation, len(differences), power, alpha),
+                "detectable": detectable(deviation, len(spread), power, alpha),
             }
         )
     return WideTable(pairs.table(rows).astype({"n_needed": "Int64"}))

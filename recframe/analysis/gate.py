@@ -4,14 +4,15 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, cast
 
+import numpy as np
 import pandas as pd
 
 from recframe.analysis.compare import Comparison, ScorePairs, compare_pairs
+from recframe.analysis.intervals import find_definition
 from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.user_values import LEVELS, read_given
-from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import parse_metric
+from recframe.kernel.threads import Array
 
 Rule = Literal["max_drop", "non_inferior"]
 Reasons = dict[str, dict[str, str]]  # by score and metric
@@ -29,27 +30,24 @@ class Gate(NamedTuple):
     low: frozenset[str]  # metrics of which low values are better, so that a rise is a loss
     floors: Mapping[str, float]  # by metric, of the mean of all users of the new table
     min_users: float  # of those with a value in the old table, the share with one in both
-    allow_missing: bool  # whether less passes
 
 
 class Matched(NamedTuple):
-    """What two tables have in common, and what was left out of each.
+    """What two tables have in common, and what was left out of each."""
 
-    All have the same metrics, and as many scores, each compared with that in its place.
-    """
-
-    before: pd.DataFrame  # the old table, of all its users
-    after: pd.DataFrame  # the new one
-    old: pd.DataFrame  # of the users of both
-    new: pd.DataFrame
+    per_user: pd.DataFrame  # of all users: the scores compared by number, all old ones first
+    sides: Array  # (2, n_users), which of them each table has
     scores: list[tuple[str, str]]  # that are compared, the old one of each first
-    only: list[dict[str, Any]]  # users by number, scores and metrics by name
+    only: list[dict[str, Any]]  # of each table alone: users by number, scores and metrics by name
 
-    def of_users(self, users: pd.Index) -> "Matched":
+    @property
+    def shared(self) -> pd.DataFrame:
+        """The values of the users that both tables have."""
+        return self.per_user[self.sides.all(axis=0)]
+
+    def take(self, rows: Array) -> "Matched":
         """Return what the tables have of some users."""
-        before, after = (table[table.index.isin(users)] for table in (self.before, self.after))
-        both = before.index.intersection(after.index)
-        return Matched(before, after, before.loc[both], after.loc[both], self.scores, self.only)
+        return self._replace(per_user=self.per_user.iloc[rows], sides=self.sides[:, rows])
 
 
 def match_tables(
@@ -63,18 +61,15 @@ def match_tables(
     for table, name in zip(tables, names, strict=True):
         with naming(show_path(name)):
             given.append(read_given(table))
-    old, new = given
-    users = old.index.intersection(new.index)
     scores, known = ([list(table.columns.unique(level)) for table in given] for level in LEVELS)
-    for metric in (*(metrics or ()), *floors):
+    asked = list(dict.fromkeys([*(metrics or ()), *floors]))
+    for metric in asked:
         for name, labels in zip(names, known, strict=True):
             if metric not in labels:
                 raise RecframeError(
                     f"{quote(metric)} must be in both files; {show_path(name)} has {quote(labels)}"
                 )
-    shared = [metric for metric in known[1] if metric in known[0]]
-    if metrics is not None:
-        shared = list(dict.fromkeys([*metrics, *floors]))
+    shared = asked if metrics else [metric for metric in known[1] if metric in known[0]]
     paired = [(score, score) for score in scores[1] if score in scores[0]]
     if not paired and len(scores[0]) == len(scores[1]) == 1:
         paired = [(scores[0][0], scores[1][0])]
@@ -84,28 +79,51 @@ def match_tables(
                 f"{show_path(names[1])} has no {what} of {show_path(names[0])}, found "
                 f"{quote(found[1])} and {quote(found[0])}"
             )
-    matched, only = [], []
-    for table, own, labels, taken in zip(
-        given, scores, known, zip(*paired, strict=True), strict=True
-    ):
-        columns = pd.MultiIndex.from_product([taken, shared], names=LEVELS)
-        matched.append(table[columns])
-        other_scores = [score for score in own if score not in taken]
-        others = [metric for metric in labels if metrics is None and metric not in shared]
-        n_users = len(table) - len(users)
-        only.append({"n_users": n_users, "scores": other_scores, "metrics": others})
-    old, new = matched
-    return Matched(old, new, old.loc[users], new.loc[users], paired, only)
+    taken = list(zip(*paired, strict=True))
+    columns = [pd.MultiIndex.from_product([own, shared]) for own in taken]
+    # Old and new scores may be called alike, so that they go by number.
+    numbered = pd.MultiIndex.from_product([range(2 * len(paired)), shared], names=LEVELS)
+    cells = [table[own] for table, own in zip(given, columns, strict=True)]
+    per_user = pd.concat(cells, axis=1).set_axis(numbered, axis=1)
+    per_user.index.names = given[1].index.names
+    sides = np.array([per_user.index.isin(table.index) for table in given])
+    only = [
+        {
+            "n_users": int((is_own & ~sides.all(axis=0)).sum()),
+            "scores": [score for score in own if score not in compared],
+            "metrics": [label for label in labels if not metrics and label not in shared],
+        }
+        for is_own, own, compared, labels in zip(sides, scores, taken, known, strict=True)
+    ]
+    return Matched(per_user, sides, paired, only)
+
+
+def list_missing(matched: Matched, names: list[str]) -> list[str]:
+    """Return what the old table has and the new one has not, a line for each score and metric."""
+    old, new = map(show_path, names)
+    missing = [
+        f"{what} {quote(label)} of {old} is not in {new}"
+        for what in ("score", "metric")
+        for label in matched.only[0][f"{what}s"]
+    ]
+    return missing + [
+        f"score {quote(lost)} of {old} is not in {new}, of which {quote(found)} is compared with it"
+        for lost, found in matched.scores
+        if lost != found
+    ]
 
 
 def compare_matched(matched: Matched, how: Comparison) -> pd.DataFrame:
-    """Return what every score has changed, a row for each metric."""
-    n, metrics = len(matched.scores), matched.new.columns.unique("metric")
-    # Old and new scores are called alike, so that they go by number.
-    columns = pd.MultiIndex.from_product([range(2 * n), metrics], names=LEVELS)
-    both = pd.concat([matched.old, matched.new], axis=1).set_axis(columns, axis=1)
-    pairs = ScorePairs(both, [(i, n + i) for i in range(n)], are_several=False)
+    """Return what every score has changed, a row for each metric.
+
+    The last two columns are of all users of one table: those with an old value, the new mean.
+    """
+    n = len(matched.scores)
+    pairs = ScorePairs(matched.shared, [(i, n + i) for i in range(n)], are_several=False)
     table = compare_pairs(pairs, None, how)
+    old, new = np.split(matched.per_user.to_numpy(), 2, axis=1)
+    table["n_old"] = (~np.isnan(old)).sum(axis=0)
+    table["new_mean"] = pd.DataFrame(new).mean().to_numpy()
     named = {n + i: new for i, (_, new) in enumerate(matched.scores)}
     return table.rename(index=named, level="score")
 
@@ -118,12 +136,18 @@ def check_limit(limit: float, most: float = math.inf) -> float:
     return limit
 
 
-def find_low(metrics: Iterable[str], low: list[str], high: list[str]) -> frozenset[str]:
+def is_share(metric: str) -> bool:
+    """Return whether values of a metric lie between 0 and 1 by its definition."""
+    definition = find_definition(metric)
+    return definition is not None and definition.is_bounded
+
+
+def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[str]:
     """Return those metrics of which low values are better: so defined, or so given.
 
     Raise where that is not known, or is given of another metric.
     """
-    metrics, given = list(metrics), [*low, *high]
+    given = [*low, *high]
     for name in given:
         if name not in metrics or given.count(name) > 1:
             once = "once " if name in metrics else ""
@@ -131,15 +155,10 @@ def find_low(metrics: Iterable[str], low: list[str], high: list[str]) -> frozens
                 f"--lower-is-better and --higher-is-better must name {once}metrics that are "
                 f"compared, {quote(metrics)}, found {quote(name)}"
             )
-    better = dict.fromkeys(low, "low") | dict.fromkeys(high, "high")
+    known = {name: one.better for name in metrics if (one := find_definition(name))}
+    better = {**known, **dict.fromkeys(low, "low"), **dict.fromkeys(high, "high")}
     for name in metrics:
-        if name in better:
-            continue
-        try:
-            better[name] = DEFINITIONS[parse_metric(name).name].better
-        except RecframeError:  # a column of somebody's own
-            better[name] = "unknown"
-        if better[name] == "unknown":
+        if better.get(name, "unknown") == "unknown":
             raise RecframeError(
                 f"whether high or low values of {quote(name)} are better is not known, which a "
                 "gate must know; pass --higher-is-better or --lower-is-better with its name, or "
@@ -158,45 +177,41 @@ def find_failed(table: pd.DataFrame, gate: Gate, confidence: float) -> tuple[Rea
     failed, missing = Reasons(), Reasons()
     for label, row in table.iterrows():
         score, metric = cast("tuple[str, str]", label)
-        n, difference, n_old = int(row["n_users"]), row["difference"], int(row["n_old"])
+        n, n_old, mean, reasons = int(row["n_users"]), int(row["n_old"]), row["new_mean"], []
         if round(gate.min_users * n_old - n, 6) > 0:  # whatever the last digits of floats
             missing.setdefault(score, {})[metric] = (
                 f"is known in both files of {n:,} of {n_old:,} old users, less than "
                 f"{gate.min_users * 100:g}%"
             )
         floor = gate.floors.get(metric)
-        if floor is not None and not round(floor - row["new_mean"], 12) <= 0:
-            mean = f"has a mean of {row['new_mean']:.4g}, below {floor:g}"
-            failed.setdefault(score, {})[metric] = mean
-        reason = _find_reason(row, gate, is_low=metric in gate.low)
-        if reason is None:
-            continue
-        if n < 2:
-            interval = f"{n} {'user has' if n else 'users have'} a value in both, of two needed"
-        elif math.isnan(row["low"]):
-            interval = f"no interval is known, as all {n:,} users differ by {difference:.4g}"
-        else:
+        if floor is not None and not round(floor - mean, 12) <= 0:
+            reasons.append(f"has a mean of {mean:.4g}, below {floor:g}")
+        reason = _find_loss(row, gate, is_low=metric in gate.low)
+        if reason is not None:
+            lower = "; the lower the better" if metric in gate.low else ""
             interval = f"{confidence * 100:g}% interval {row['low']:.4g} to {row['high']:.4g}"
-        lower = "; the lower the better" if metric in gate.low else ""
-        known = failed.setdefault(score, {})
-        also = f"{known[metric]}, and " if metric in known else ""
-        known[metric] = f"{also}{reason} ({interval}{lower})"
+            if n < 2:
+                interval = f"{n} {'user has' if n else 'users have'} a value in both, of two needed"
+            elif math.isnan(row["low"]):
+                by = f"all {n:,} users differ by {row['difference']:.4g}"
+                interval = f"no interval is known, as {by}"
+            reasons.append(f"{reason} ({interval}{lower})")
+        if reasons:
+            failed.setdefault(score, {})[metric] = ", and ".join(reasons)
     return failed, missing
 
 
-def _find_reason(row: Any, gate: Gate, *, is_low: bool) -> str | None:
+def _find_loss(row: Any, gate: Gate, *, is_low: bool) -> str | None:
     """Return how a metric became worse, or may have, where that is more than is allowed."""
-    drop, least, most = row["difference"], row["low"], row["high"]
-    if not is_low:
-        drop, least, most = -drop, -most, -least
+    sign = 1 if is_low else -1
+    loss, (least, most) = sign * row["difference"], sorted((sign * row["low"], sign * row["high"]))
     is_by_mean = gate.rule == "max_drop"
     if row["n_users"] < 2 or (math.isnan(most) and not is_by_mean):
         return "cannot be told"
-    if is_by_mean:
-        # A drop by the limit is none by more than it, whatever the last digits of floats.
-        if round(drop - gate.limit, 12) <= 0 or least <= 0:
-            return None
-        return f"{'rose' if is_low else 'fell'} by {drop:.4g}, more than {gate.limit:g}"
-    if most < gate.limit:
-        return None
-    return f"may have {'risen' if is_low else 'fallen'} by {most:.4g}, not less than {gate.limit:g}"
+    if not is_by_mean and not most < gate.limit:
+        how = "risen" if is_low else "fallen"
+        return f"may have {how} by {most:.4g}, not less than {gate.limit:g}"
+    # A drop by the limit is none by more than it, whatever the last digits of floats.
+    if is_by_mean and round(loss - gate.limit, 12) > 0 and not least <= 0:
+        return f"{'rose' if is_low else 'fell'} by {loss:.4g}, more than {gate.limit:g}"
+    return None

@@ -1,4 +1,4 @@
-"""Intervals: how far the mean over all users may lie from that of the users at hand. NumPy only.
+"""Intervals: how far the mean over all users may lie from that of the users at hand.
 
 Measured in `tests/benchmarks/coverage.py`, explained in `recframe.uncertainty`. Users who do not
 all count alike are values that do: the mean of values x_i of weights w_i is Σ w_i x_i / Σ w_i. To
@@ -9,15 +9,16 @@ whose mean it is: of these the error and the intervals are those of any mean (W.
 
 import math
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from recframe.analysis.resampling import Resampling, bootstrap_interval
 from recframe.errors import RecframeError, option, quote
+from recframe.frames.user_values import find_units
 from recframe.kernel.threads import Array
-from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.definitions import DEFINITIONS, Definition
 
 SHARES = {
     "wilson": ((0, 1), "a metric whose values are all 0 or 1"),
@@ -34,44 +35,57 @@ class Bounds(NamedTuple):
     name: str
 
 
-def with_weight(
-    per_user: pd.DataFrame, weights: pd.Series | None
-) -> tuple[pd.DataFrame, Array | None]:
-    """Return the users who weigh something, and their weights."""
-    if weights is None:
-        return per_user, None
-    of_users = weights.to_numpy()
-    of_users = of_users / of_users.max(initial=1e-300)  # equal ones are exactly 1
-    return per_user[of_users > 0], of_users[of_users > 0]
+class Counted(NamedTuple):
+    """How values of users count: the weight and the unit of each, None where all count alike."""
+
+    weights: Array | None
+    units: Array | None
+
+    def join(self, values: Array) -> tuple[Array, Array]:
+        """Return the weighted mean of each unit's values, and its weight; NaN and 0 of none."""
+        weights = np.where(np.isnan(values), 0.0, 1.0 if self.weights is None else self.weights)
+        if self.units is None:
+            return values, weights
+        total = np.bincount(self.units, weights)
+        means: Array = np.full(len(total), np.nan)
+        sums = np.bincount(self.units, np.nan_to_num(values) * weights)
+        return np.divide(sums, total, out=means, where=total > 0), total
+
+    def spread(self, values: Array) -> Array:
+        """Return known values that count alike, of the mean and error of these."""
+        return spread_by(*self.join(values))
 
 
-def spread_by(values: Array, weights: Array | None, units: Array | None = None) -> Array:
-    """Return values that count alike, of the mean and error of weighted values or of units."""
-    values, weights = join_units(values, weights, units)
-    if weights is None or len(values) == 0:
+def count_users(
+    per_user: pd.DataFrame, weights: pd.Series | None, unit: Any
+) -> tuple[pd.DataFrame, Counted]:
+    """Return the users who weigh something, and how their values count."""
+    of_users = None
+    if weights is not None:
+        of_users = weights.to_numpy()
+        per_user, of_users = per_user[of_users > 0], of_users[of_users > 0]
+        of_users = of_users / of_users.max(initial=1e-300)  # equal ones are exactly 1
+    return per_user, Counted(of_users, find_units(per_user.index, unit))
+
+
+def spread_by(values: Array, weights: Array) -> Array:
+    """Return values that count alike, of the mean and error of those whose weight is above 0."""
+    values, weights = values[weights > 0], weights[weights > 0]
+    if (weights == weights[:1]).all():
         return values
     mean = (values * weights).sum() / weights.sum()
     spread: Array = mean + weights / weights.mean() * (values - mean)
     return spread
 
 
-def join_units(
-    values: Array, weights: Array | None, units: Array | None
-) -> tuple[Array, Array | None]:
-    """Return the weighted mean of each unit's values, and their weight; no weights if all equal."""
-    if units is None:
-        return values, weights
-    total = np.bincount(units, weights)
-    sums = np.bincount(units, values if weights is None else values * weights)[total > 0]
-    total = total[total > 0].astype(float)
-    return sums / total, None if (total == total[:1]).all() else total
+def find_definition(label: object) -> Definition | None:
+    """Return the definition of the metric of a label; None of a column of somebody's own."""
+    return DEFINITIONS.get(str(label).partition("@")[0].partition("(")[0])
 
 
 def find_range(label: object, values: Array) -> tuple[float, float] | None:
     """Return 0 and 1 where the values of a metric lie between them, None where they need not."""
-    name = str(label).partition("@")[0].partition("(")[0]
-    is_inside = bool(((values >= 0) & (values <= 1)).all())
-    definition = DEFINITIONS.get(name)
+    is_inside, definition = bool(((values >= 0) & (values <= 1)).all()), find_definition(label)
     return (0.0, 1.0) if is_inside and (definition is None or definition.is_bounded) else None
 
 

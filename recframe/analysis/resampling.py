@@ -35,11 +35,7 @@ class Resampling(NamedTuple):
 
 
 def make_resampling(
-    confidence: Any,
-    n_resamples: Any,
-    seed: Any,
-    interval: object = "auto",
-    choices: object = Interval,
+    confidence: Any, n_resamples: Any, seed: Any, interval: object, choices: object = Interval
 ) -> Resampling:
     """Return these together, or raise where one is not valid."""
     if not isinstance(interval, str) or interval not in get_args(choices):

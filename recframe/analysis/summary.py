@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import CurveTable, without_zeros
-from recframe.analysis.intervals import find_range, mean_interval, spread_by, with_weight
+from recframe.analysis.intervals import count_users, find_range, mean_interval
 from recframe.analysis.resampling import Resampling
 from recframe.errors import RecframeError, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
-from recframe.frames.user_values import find_units
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import (
     Metric,
@@ -86,31 +85,22 @@ def summary_table(
     per_user: pd.DataFrame, weights: pd.Series | None = None, *, resampling: Resampling, unit: Any
 ) -> pd.DataFrame:
     """Return the mean of every column of a per-user table with its interval over users."""
-    per_user, of_users = with_weight(per_user, weights)
-    units, n_undefined = find_units(per_user.index, unit), per_user.isna().sum()
-    is_plain = of_users is None and units is None
-    cells, intervals = per_user.to_numpy(copy=not is_plain), []
-    for metric, column in zip(per_user.columns.get_level_values("metric"), cells.T, strict=True):
-        known = np.flatnonzero(~np.isnan(column))
-        values, limits = column[known], find_range(metric, column[known])
-        if not is_plain:
-            own = [None if each is None else each[known] for each in (of_users, units)]
-            values = spread_by(values, *own)
-            column[known] = np.nan
-            column[known[: len(values)]] = values
-        intervals.append(mean_interval(values, limits, resampling))
-    if not is_plain:
-        per_user = pd.DataFrame(cells, per_user.index, per_user.columns)
-    low, high, name = zip(*intervals, strict=True)
-    table = pd.DataFrame(
-        {
-            "mean": per_user.mean(),
-            "low": low,
-            "high": high,
-            "n_users": per_user.count(),
-            "interval": name,
-            "standard_error": per_user.sem(),
-            "n_undefined": n_undefined,
-        }
-    )
-    return without_zeros(table, ["n_undefined"])
+    per_user, counted = count_users(per_user, weights, unit)
+    rows = []
+    for metric, values in zip(
+        per_user.columns.get_level_values("metric"), per_user.to_numpy().T, strict=True
+    ):
+        spread, known = pd.Series(counted.spread(values)), values[~np.isnan(values)]
+        interval = mean_interval(spread.to_numpy(), find_range(metric, known), resampling)
+        rows.append(
+            {
+                "mean": spread.mean(),
+                "low": interval.low,
+                "high": interval.high,
+                "n_users": len(spread),
+                "interval": interval.name,
+                "standard_error": spread.sem(),
+                "n_undefined": len(values) - len(known),
+            }
+        )
+    return without_zeros(pd.DataFrame(rows, per_user.columns), ["n_undefined"])

@@ -2,13 +2,10 @@
 
 import argparse
 import math
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from recframe import __version__
-from recframe.analysis.compare import Comparison
 from recframe.analysis.gate import (
     Gate,
     Matched,
@@ -18,15 +15,16 @@ from recframe.analysis.gate import (
     compare_matched,
     find_failed,
     find_low,
+    is_share,
+    list_missing,
     match_tables,
 )
-from recframe.analysis.intervals import find_range
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
 from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, add_unit, read_how
 from recframe.cli.parser import read_number
-from recframe.cli.results import Result, give, join_results, list_segments, result_of_pairs
+from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
 from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, count_of, quote, shorten, show_path
@@ -46,7 +44,7 @@ def add_compare(command: argparse.ArgumentParser) -> None:
 Print what every score of NEW changes against that of the same name in OLD, of
 the users and metrics that both have: the table of recframe.compare. Both are
 files that recframe evaluate --per-user wrote, as of two nights; those of one
-score each may have different ones. With --max-drop, --non-inferior or
+score each are compared whatever its name. With --max-drop, --non-inferior or
 --at-least it is a gate: the exit status is 3 where a metric fails, or where
 what OLD has is missing in NEW, and a line on standard error says how."""
     command.epilog = f"""a gate:
@@ -58,12 +56,13 @@ what OLD has is missing in NEW, and a line on standard error says how."""
   more.
   D is a difference of means, as 0.01 of 0.30. Each metric and score is judged
   by its own interval, and less than two users fail. Of fall_out a rise is what
-  a drop is of others. A D of 1 or more is wrong usage where a metric lies
-  between 0 and 1: it would let everything pass.
+  a drop is of others. Where a metric lies between 0 and 1, a D of 1 or more,
+  which would let everything pass, and a MEAN above 1 are wrong usage.
   A gate also fails where a score, a metric or (with --by) a segment of OLD is
   not in NEW, or too few users with a value in OLD have one in NEW
-  (--min-users); --allow-missing lets that pass, and says so. A segment that
-  only NEW has is not judged.
+  (--min-users); --allow-missing lets that pass, and says so. The only score of
+  OLD is missing under another name too. A segment that only NEW has is not
+  judged.
 
 examples:
   recframe compare monday.parquet tuesday.parquet
@@ -121,6 +120,7 @@ examples:
         group.add_argument(
             f"--{which}-is-better",
             action="append",
+            default=[],
             metavar="METRIC",
             help=f"a {other} of this metric is no loss; a gate must be told so, or the other "
             "way round, of judged and of means of a column",
@@ -147,27 +147,24 @@ def _read_floor(text: str) -> tuple[str, float]:
     metric, _, mean = text.rpartition("=")
     if not metric:
         raise RecframeError(f"must be METRIC=MEAN, as ndcg@10=0.2, found {quote(text)}")
-    return metric, check_limit(read_number(mean))
+    return metric, check_limit(read_number(mean), 1 if is_share(metric) else math.inf)
 
 
-def _read_gate(arguments: argparse.Namespace, matched: Matched) -> Gate | None:
+def _read_gate(arguments: argparse.Namespace, metrics: list[str]) -> Gate | None:
     """Return the gate that is asked for, or end where nothing could fail it."""
     if not (arguments.gate or arguments.at_least):
         return None
     rule, limit = arguments.gate or DEFAULT_RULE
-    metrics = list(matched.new.columns.unique("metric"))
-    for metric in metrics if 1 <= limit < math.inf else ():
-        values = np.nan_to_num(matched.before.xs(metric, axis=1, level="metric"))
-        if find_range(metric, values) is not None:
-            tell(
-                f"--{rule.replace('_', '-')} must be below 1 for {shorten(metric)}, which lies "
-                f"between 0 and 1, found {limit:g}; pass a difference of means such as 0.05"
-            )
-            raise SystemExit(USAGE)
-    low = find_low(metrics, arguments.lower_is_better or [], arguments.higher_is_better or [])
+    shares = [metric for metric in metrics if is_share(metric)]
+    if shares and 1 <= limit < math.inf:
+        tell(
+            f"--{rule.replace('_', '-')} must be below 1 for {shorten(shares[0])}, which lies "
+            f"between 0 and 1, found {limit:g}; pass a difference of means such as 0.05"
+        )
+        raise SystemExit(USAGE)
+    low = find_low(metrics, arguments.lower_is_better, arguments.higher_is_better)
     share = MIN_USERS if arguments.min_users is None else arguments.min_users
-    allow_missing = arguments.allow_missing
-    return Gate(rule, limit, low, dict(arguments.at_least), share, allow_missing=allow_missing)
+    return Gate(rule, limit, low, dict(arguments.at_least), share)
 
 
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
@@ -179,13 +176,11 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
     if len({show_uri(name) if is_uri(name) else identify(name) for name in names}) == 1:
         raise RecframeError(f"{' and '.join(map(show_path, names))} are one file; name two")
     with outputs(arguments, names[:]) as (output, _):
-        tables, floors = read_saved(names), dict(arguments.at_least)
-        matched = match_tables(tables, names, arguments.metrics, floors)
-        gate = _read_gate(arguments, matched)
-        users = matched.before.index.union(matched.after.index, sort=False)
-        users = users.set_names(matched.after.index.names)
-        segmented = segment_given(pd.DataFrame(index=users), arguments.by, None)
-        by = segmented.grouping.by
+        floors = dict(arguments.at_least)
+        matched = match_tables(read_saved(names), names, arguments.metrics, floors)
+        gate = _read_gate(arguments, list(matched.per_user.columns.unique("metric")))
+        segmented = segment_given(matched.per_user, arguments.by, None)
+        by, n_users = segmented.grouping.by, len(matched.shared)
         about = {
             "recframe": __version__,
             "command": "compare",
@@ -194,30 +189,42 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
             | how.resampling._asdict(),
             "only": dict(zip(SIDES, matched.only, strict=True)),
         }
-        missing = [
-            f"{what} {quote(label)} of {show_path(names[0])} is not in {show_path(names[1])}"
-            for what in ("score", "metric")
-            for label in matched.only[0][f"{what}s"]
-        ]
         results, shared, gone, failures = [], [], [], list[str]()
+        missing = list_missing(matched, names)
         for rows, segment in zip(segmented.segments, list_segments(segmented), strict=True):
-            of_segment = matched.of_users(users[rows])
+            of_segment = matched.take(rows)
             said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
             where = f" where {' and '.join(said)}" if said else ""
-            if of_segment.new.empty:
-                if not of_segment.before.empty:
+            if of_segment.shared.empty:
+                if of_segment.sides[0].any():
                     gone.append(segment)
                     missing.append(f"no user{where} is in both files")
                 continue
-            told = {} if by else about
-            result, failed, lacking = _compare(of_segment, how, gate, names[0], told)
-            results.append(result)
+            table = compare_matched(of_segment, how)
+            table.columns.name = f"baseline: {show_uri(names[0])}"
+            told, failed, lacking = {} if by else about, Reasons(), Reasons()
+            described = None
+            if gate is not None:
+                failed, lacking = find_failed(table, gate, how.resampling.confidence)
+                described = {
+                    gate.rule: gate.limit,
+                    "at_least": gate.floors,
+                    "min_users": gate.min_users,
+                    "allow_missing": arguments.allow_missing,
+                    "lower_is_better": sorted(gate.low),
+                    "failed": failed,
+                    "missing": lacking,
+                }
+            result = result_of_pairs(table, of_segment.shared, {**told, "gate": described})
+            # Figures of all users of each file are in the document only.
+            plain = result.shown.drop(columns=["n_old", "new_mean"])
+            results.append(result._replace(shown=plain, by_score=plain))
             shared.append(rows)
             failures += _spell(failed, where)
             missing += _spell(lacking, where)
         result = results[0]
         if by:
-            about |= {"users": len(matched.new), "segments_gone": gone}
+            about |= {"users": n_users, "segments_gone": gone}
             result = join_results(results, segmented._replace(segments=shared), about)
         give(result, arguments, output)
     if not arguments.quiet:
@@ -229,27 +236,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         failures = missing + failures
     for line in failures:
         tell(f"failed: {line}")
-    return FAILED if failures else DONE, f"{len(matched.new):,} users"
-
-
-def _compare(
-    matched: Matched, how: Comparison, gate: Gate | None, old: str, about: dict[str, Any]
-) -> tuple[Result, Reasons, Reasons]:
-    """Return what has changed of some users, and what fails or is missing, as `find_failed`."""
-    table = compare_matched(matched, how)
-    table.columns.name = f"baseline: {show_uri(old)}"
-    # Figures of all users of each file, which the document has beside those of the table.
-    n_old, new_mean = matched.before.count().to_numpy(), matched.after.mean().to_numpy()
-    figures = table.assign(n_old=n_old, new_mean=new_mean)
-    failed, missing, described = Reasons(), Reasons(), None
-    if gate is not None:
-        failed, missing = find_failed(figures, gate, how.resampling.confidence)
-        described = {gate.rule: gate.limit, "at_least": gate.floors, "min_users": gate.min_users}
-        described |= {"allow_missing": gate.allow_missing}
-        described |= {"lower_is_better": sorted(gate.low), "failed": failed, "missing": missing}
-    result = result_of_pairs(figures, matched.new, {**about, "gate": described})
-    table = pd.DataFrame(table)
-    return result._replace(shown=table, by_score=table), failed, missing
+    return FAILED if failures else DONE, f"{n_users:,} users"
 
 
 def _spell(reasons: Reasons, where: str) -> list[str]:
@@ -263,17 +250,18 @@ def _spell(reasons: Reasons, where: str) -> list[str]:
 
 def _tell_matched(matched: Matched, names: list[str]) -> None:
     """Say what only one of the files has, and what else the table does not show."""
-    n_users = len(matched.new)
+    shared = matched.shared
     for name, only in zip(names, matched.only, strict=True):
         n_only, scores, metrics = only.values()
         counts = {"user": n_only, "score": len(scores), "metric": len(metrics)}
         shown = {"user": "", "score": f" {quote(scores)}", "metric": f" {quote(metrics)}"}
         said = [f"{count_of(n, what)}{shown[what]}" for what, n in counts.items() if n]
         if said:
-            both = f"; both have {count_of(n_users, 'user')}" if n_only else ""
+            both = f"; both have {count_of(len(shared), 'user')}" if n_only else ""
             tell(f"note: only {show_path(name)} has {', '.join(said)}, left out{both}")
     for old, new in matched.scores:
         if old != new:
             tell(f"note: {quote(new)} is compared with {quote(old)}, each the only score of a file")
-    if np.array_equal(matched.old.to_numpy(), matched.new.to_numpy(), equal_nan=True):
+    old, new = np.split(shared.to_numpy(), 2, axis=1)
+    if np.array_equal(old, new, equal_nan=True):
         tell("note: all values are the same in both files")

@@ -42,7 +42,7 @@ WITHOUT["model"] = "no column tells several rankings of a user apart"
 FILES = ("truth", "exclude")
 QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
-RESAMPLING = make_resampling(confidence=0.95, n_resamples=9_999, seed=0)
+RESAMPLING = make_resampling(0.95, n_resamples=9_999, seed=0, interval="auto")
 HOW_DEFAULTS = {
     "interval": RESAMPLING.interval,
     **RESAMPLING._asdict(),

@@ -153,7 +153,7 @@ def test_rules(rule, is_low, difference, interval, n, fails):
     row = {"difference": difference, "low": interval[0], "high": interval[1], "n_users": n}
     row |= {"n_old": n, "new_mean": 0.5}
     table = pd.DataFrame([row], pd.MultiIndex.from_tuples([("knn", "m")]))
-    gate = Gate(rule, 0.1, frozenset(["m"] if is_low else []), {}, 0.95, allow_missing=False)
+    gate = Gate(rule, 0.1, frozenset(["m"] if is_low else []), {}, 0.95)
     failed, _ = find_failed(table, gate, 0.95)
 
     assert fails == bool(failed)
@@ -226,7 +226,7 @@ def test_two_files_of_one_score_each(save, capsys):
     """They are compared whatever the scores are called, which is said."""
     old, new = save(make_table()[["knn"]], "a.csv"), save(make_table()[["als"]], "b.csv")
 
-    assert 0 == main(["compare", old, new, "--max-drop", "0"])
+    assert 0 == main(["compare", old, new])
     assert (
         "recframe: note: 'als' is compared with 'knn', each the only score of a file\n"
         "recframe: note: all values are the same in both files\n"
@@ -297,7 +297,10 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
         (["--allow-missing"], "--allow-missing is of a gate; add --max-drop, --non-inferior or --"),
         (["--min-users", "0.9"], "--min-users is of a gate; add --max-drop, --non-inferior or --"),
         (["--at-least", "0.2"], "--at-least: must be METRIC=MEAN, as ndcg@10=0.2, found '0.2'"),
-        (["--at-least", "ndcg@10=-1"], "--at-least: must be a number of 0 or more, found -1"),
+        (["--at-least", "ndcg@10=-1"], "--at-least: must be a number from 0 to 1, found -1"),
+        (["--at-least", "ndcg@10=1.5"], "--at-least: must be a number from 0 to 1, found 1.5"),
+        (["--at-least", "rbp(p=0.8)=2"], "--at-least: must be a number from 0 to 1, found 2"),
+        (["--at-least", "dcg@10=-1"], "--at-least: must be a number of 0 or more, found -1"),
         (["--min-users", "95"], "--min-users: must be a number from 0 to 1, found 95"),
         (["--interval", "wilson"], "argument --interval: invalid choice: 'wilson'"),
         (["--correction", "max_t", "--test", "ttest"], "; pass --correction holm"),
@@ -399,6 +402,11 @@ LOST = {
         make_night(20),
         "score 'als' of old.parquet is not in new.parquet",
     ),
+    "only model": (
+        make_night(20),
+        make_night(20, ["als"]),
+        "score 'knn' of old.parquet is not in new.parquet, of which 'als' is compared with it",
+    ),
     "metric": (
         make_night(20, metrics=["recall@4", "ndcg@4"]),
         make_night(20),
@@ -499,6 +507,7 @@ def test_a_floor(save, capsys):
     assert 3 == main([*words, "--at-least", "recall@4=0.31", "--max-drop", "0.01"])
     failed = "recframe: failed: recall@4 of 'knn' has a mean of 0.3, below 0.31\n"
     assert failed == capsys.readouterr().err
+    assert 3 == main([*words, "--at-least", "recall@4=1"])
     assert 1 == main([*words, "--at-least", "ndcg@4=0.3"])
     assert "'ndcg@4' must be in both files; old.parquet has ['re" in capsys.readouterr().err
 
@@ -515,6 +524,16 @@ def test_a_limit_that_nothing_exceeds(rule, save, capsys):
         "pass a difference of means such as 0.05\n"
     ) == capsys.readouterr().err
     assert not Path("out.json").exists()
-    clicks = [make_night(20, metrics=["dcg@4"]) * 9, make_night(20, metrics=["dcg@4"]) * 9]
-    paths = [save(table, f"{n}.csv") for n, table in enumerate(clicks)]
-    assert 0 == main(["compare", *paths, "--max-drop", "5"])
+
+
+@pytest.mark.parametrize("metric", ["dcg@4", "own"])
+def test_limits_of_metrics_that_may_be_above_1(metric, save):
+    """A metric without an upper bound may have any, and so may a column of somebody's own."""
+    table = make_night(20, metrics=[metric])
+    paths = [save(table * 9, name) for name in ("old.csv", "new.csv")]
+    words = ["compare", *paths, "--higher-is-better", metric, "--max-drop"]
+
+    assert [0, 0] == [main([*words, "5", "--at-least", f"{metric}={mean}"]) for mean in (0, 1.5)]
+    assert 3 == main([*words, "5", "--at-least", f"{metric}=9.5"])
+    paths = [save(table, name) for name in ("old.csv", "new.csv")]
+    assert 0 == main(["compare", *paths, "--higher-is-better", metric, "--max-drop", "5"])
