@@ -43,9 +43,10 @@ def plain(message: str) -> str:
     return _SPELLED.sub(r"\1", message)
 
 
-def option(name: str, value: object) -> str:
-    """Return an option to pass with a value, in both spellings: short='pad' and --short pad."""
-    return spell(f"{name}={quote(value)}", spell_flags({name: value}))
+def option(name: str, value: object, **others: object) -> str:
+    """Return options to pass with values, in both spellings: short='pad' and --short pad."""
+    given = {name: value, **others}
+    return spell(", ".join(f"{one}={quote(given[one])}" for one in given), spell_flags(given))
 
 
 def option_with(name: str, what: str) -> str:
@@ -240,8 +241,8 @@ class RepeatedPairError(RecframeError):
     recframe.errors.RepeatedPairError: 'user' and 'item' must not be the same in two rows, found 1
     of 2 rows that repeat another (such as user 1, item 'a'); the column 'model' tells them apart
     (such as 'y' and 'x'): pass user=['model', 'user'] to evaluate each of its values by itself, or
-    make score columns of models by a pivot; else pass duplicates='max' for the best of each pair,
-    or 'keep' to count every row, with model=None
+    make score columns of models by a pivot; else pass duplicates='max', model=None for the best of
+    each pair, or duplicates='keep', model=None to count every row
     """
 
     def __init__(

@@ -630,7 +630,7 @@ def compare(
     new   value      0.333333      0.5       1.0
     """
     draws = confidence, n_resamples, seed, interval
-    how = make_comparison(test, correction, *draws, is_weighted=weights is not None, unit=unit)
+    how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
     make_table = partial(compare_table, baseline=baseline, how=how)
     return make_each(segment_given(read_given(per_user, 2), by, weights), make_table)
 

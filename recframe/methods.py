@@ -940,8 +940,7 @@ class RankingMethods(ABC, Generic[Table]):
         b_score recall@1     0.666667 -0.269162  0.938508          0.5
         """
         draws = confidence, n_resamples, seed, interval
-        is_weighted = weights is not None
-        how = make_comparison(test, correction, *draws, is_weighted=is_weighted, unit=unit)
+        how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
         make_table = partial(compare_table, baseline=baseline, how=how)
         return self._of_users(parse_metrics(metrics), make_table, by, weights)
 

@@ -155,8 +155,8 @@ class Options:
         if any(directions) and self.min_score is not None:
             raise RecframeError(
                 f"min_score={quote(self.min_score)} with ascending={quote(self.ascending)} could "
-                "mean either side; set the scores that are not recommended to null and pass "
-                f"{option('missing', 'unranked')}, or negate the column"
+                "mean either side; in place of min_score set the scores that are not recommended "
+                f"to null and pass {option('missing', 'unranked')}, or negate the column"
             )
         number = self.zero_division
         if not _is_number(number) or (number not in (0, 1) and number == number):

@@ -268,7 +268,7 @@ REFUSED = {
     ),
     "min_score": (
         {"ascending": True, "min_score": 0.5},
-        "min_score=0.5 with ascending=True could mean either side; set .* missing='unranked'",
+        "min_score=0.5 with ascending=True could mean either side; in .* missing='unranked'",
     ),
     "min_score of one": (
         {**MIXED, "min_score": 2},

@@ -94,7 +94,7 @@ def test_a_label_is_refused(door, tmp_path):
 def test_repeated_pairs():
     """They are refused first; what their refusal says to pass is not refused next."""
     frame = ROWS.assign(item=[1, 1, 1, 2])
-    with pytest.raises(RecframeError, match=r"'keep' to count every row, with model=None"):
+    with pytest.raises(RecframeError, match=r"or duplicates='keep', model=None to count every row"):
         frame.rec.recall(k=1)
     assert [1.0, 0.5] == frame.rec(duplicates="keep", model=None).recall(k=1)["score"].tolist()
     with pytest.raises(RecframeError, match="the column 'model' has several values"):

@@ -193,7 +193,10 @@ def test_users_and_items_in_folders(tmp_path):
 @pytest.mark.parametrize(
     ("label", "advice"),
     [
-        ("session_id", "pass user='session_id' to rank each by itself; else pass duplicates="),
+        (
+            "session_id",
+            r"pass user=\['session_id', 'user_id'\] to rank each by itself; else pass duplicates=",
+        ),
         ("passage", "pass item='passage' where it is what is ranked; else pass duplicates='max'"),
         (
             "model",

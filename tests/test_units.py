@@ -114,7 +114,7 @@ def test_means_weigh_by_the_number_of_rankings():
     assert [2, 0, 1, 3] == difference[["n_won", "n_tied", "n_lost", "n_users"]].tolist()
     weighted = recframe.summary(per_user, unit="user", weights=pd.Series(2.0, users))
     pd.testing.assert_frame_equal(recframe.summary(per_user, unit="user"), weighted, rtol=1e-12)
-    with pytest.raises(RecframeError, match="pass test='permutation', or no weights and unit=None"):
+    with pytest.raises(RecframeError, match="pass test='permutation', or unit=None"):
         recframe.compare(per_user, unit="user", test="wilcoxon")
 
 

@@ -27,7 +27,7 @@ from recframe.analysis.resampling import (
     max_t_test,
     sign_flip_test,
 )
-from recframe.errors import RecframeError, as_text, option, quote
+from recframe.errors import RecframeError, as_text, option, quote, spell
 from recframe.frames.names import is_infer, is_same
 from recframe.kernel.threads import Array
 from recframe.options import INFER
@@ -114,7 +114,7 @@ def make_comparison(
     seed: Any,
     interval: object = "auto",
     *,
-    is_weighted: bool = False,
+    weights: object = None,
     intervals: object = OfDifferences,
     unit: Any = INFER,
 ) -> Comparison:
@@ -122,10 +122,11 @@ def make_comparison(
     is_test = isinstance(test, str) and test in get_args(Test)
     if not is_test:
         raise RecframeError(f"test must be one of {get_args(Test)}, found {quote(test)}")
-    if test == "wilcoxon" and (is_weighted or not (unit is None or is_infer(unit))):
+    if test == "wilcoxon" and (weights is not None or not (unit is None or is_infer(unit))):
+        other = option("unit", None) if weights is None else spell("no weights", "no --weights")
         raise RecframeError(
             "test='wilcoxon' ranks users, who cannot weigh differently; pass "
-            f"{option('test', 'permutation')}, or no weights and {option('unit', None)}"
+            f"{option('test', 'permutation')}, or {other}"
         )
     is_correction = isinstance(correction, str) and correction in get_args(Correction)
     if correction is not None and not is_correction:

@@ -222,7 +222,8 @@ def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
     given = {name: getattr(arguments, name, None) for name in HOW_DEFAULTS}
     how = HOW_DEFAULTS | {name: value for name, value in given.items() if value is not None}
     how["correction"] = None if how["correction"] == "none" else how["correction"]
-    return make_comparison(**how, intervals=intervals, unit=getattr(arguments, "unit", INFER))
+    weights, unit = getattr(arguments, "weights", None), getattr(arguments, "unit", INFER)
+    return make_comparison(**how, intervals=intervals, weights=weights, unit=unit)
 
 
 def add_output(

@@ -112,7 +112,7 @@ def find_columns(
         check_label(frame, "model", options.model)
         raise RecframeError(
             f"model={quote(options.model)}: must be None, for no column that tells rankings apart; "
-            f"{rank_apart(options.model, columns)}"
+            f"in its place {rank_apart(options.model, columns)}"
         )
     if options.model is not None:
         others = leave_out(other_labels(frame, columns), [options.item])
@@ -122,7 +122,7 @@ def find_columns(
 
 def rank_apart(label: Hashable, columns: Columns) -> str:
     """Return what to pass where each value of a column has rankings of its own."""
-    both = [label, *columns.users] if columns.users else label
+    both = [label, *leave_out(columns.users, [label])] if columns.users else label
     return f"pass {option('user', both)} to {APART}"
 
 
@@ -348,10 +348,11 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
         return ascending
     is_low = [less_is_better(label) for label in scores]
     if ascending is None and any(is_low):
-        label, rule = scores[is_low.index(True)], is_low if len(scores) > 1 else True
+        label, several = scores[is_low.index(True)], len(scores) > 1
+        rule, other = (is_low, [False] * len(scores)) if several else (True, False)
         raise RecframeError(
             f"score={quote(label)}: by its name less is better; pass {option('ascending', rule)} "
-            f"to rank the lowest first, or {option('ascending', False)} where the highest is the "
+            f"to rank the lowest first, or {option('ascending', other)} where the highest is the "
             "best"
         )
     return [bool(ascending)] * len(scores)

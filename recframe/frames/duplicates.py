@@ -10,7 +10,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import APART, Columns, get_column, other_labels, rank_apart
-from recframe.frames.names import find_role, shown
+from recframe.frames.names import find_role, is_of_row, shown
 from recframe.frames.values import Gains, Scores
 from recframe.kernel.grouping import Repeats
 from recframe.kernel.threads import Array
@@ -19,6 +19,10 @@ N_COMPARED = 1_000  # repeated rows in which a column that tells them apart is l
 KEEP = spell("'keep'", "--duplicates keep")
 REMEDY = (
     f"pass {option('duplicates', 'max')} for the best of each pair, or {KEEP} to count every row"
+)
+OF_MODELS = (
+    f"pass {option('duplicates', 'max', model=None)} for the best of each pair, or "
+    f"{option('duplicates', 'keep', model=None)} to count every row"
 )
 
 
@@ -57,6 +61,8 @@ def find_telling(
     """Return the column that tells rows of the same pair apart, and its values; None for none."""
     told: dict[Hashable, list[Any]] = {}
     for label in other_labels(frame, columns):
+        if is_of_row(label):
+            continue
         try:
             codes, values = pd.factorize(get_column(frame, label, rows), use_na_sentinel=False)
         except TypeError:
@@ -75,16 +81,17 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> str:
     label, (one, other, *_) = told
     apart = rank_apart(label, columns)
     if find_role(label) == "user":  # as a session of a user
-        apart = f"pass {option('user', label)} to rank each by itself"
+        apart = f"pass {option('user', [label, *columns.users])} to rank each by itself"
     elif find_role(label) == "item":  # as a passage of a document
         apart = f"pass {option('item', label)} where it is what is ranked"
     shown_values = f"such as {quote(one)} and {quote(other)}"
-    remedy = REMEDY + (f", with {option('model', None)}" if label in columns.models else "")
+    remedy = OF_MODELS if label in columns.models else REMEDY
     return f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {remedy}"
 
 
 def advise_blindly(labels: list[Hashable]) -> str:
     """Return what to do about repeated rows, given columns that may tell them apart."""
+    labels = [label for label in labels if not is_of_row(label)]
     if not labels:
         return REMEDY
     return f"if one of the columns {shown(labels)} tells them apart, {APART}; else {REMEDY}"

@@ -218,13 +218,13 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     truth = load_frame("truth", options.truth)
     with naming("truth"):
         columns = find_truth_columns(truth, columns, options)
-        if columns.relevant is None and is_infer(options.relevant):
-            check_no_grades(truth, columns)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
-                f"{option_with('relevant', 'its label')}"
+                f"{option_with('relevant', 'its label')}, or leave it out where all are relevant"
             )
+        if columns.relevant is None and is_infer(options.relevant):
+            check_no_grades(truth, columns)
         # Without relevance it is a set of pairs, in which each counts once.
         duplicates: Duplicates = "first" if columns.relevant is None else "raise"
         try:

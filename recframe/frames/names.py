@@ -42,7 +42,7 @@ def _names(*lines: str) -> tuple[str, ...]:
 
 
 # Each of a user's sessions may have a ranking, and each query of a session: the finest first.
-FINER = _names("query* qid question* topic* impressionid request* session*")
+FINER = _names("query* qid question* impressionid request* session*")
 # Names are compared lower-cased, without spaces, underscores, hyphens and dots. Those that come
 # first are suggested first where several columns have one.
 NAMES = {
@@ -110,9 +110,10 @@ LESS_IS_BETTER = _names(
 LOW_WORDS = frozenset(word + ending for word in LESS_IS_BETTER for ending in ("", "s", "es"))
 # Words beside "score" in names of what is seldom the score of a model.
 NO_MODELS = _names("z t credit fico risk review sentiment quality relevance true gold target human")
-TIMES = _names(
-    "time timestamp ts date datetime unixtime at year month week weekday day hour minute second"
-)
+MOMENTS = _names("time timestamp ts datetime unixtime at minute second")
+TIMES = (*MOMENTS, *_names("date year month week weekday day hour"))
+# Words of what each row has its own value of, so that no ranking has two rows of one.
+OF_ROWS = {*MOMENTS, *_names("event row index uuid")}
 # Words after "score" in names of what is said of a score, beside those above: no model's either.
 OF_SCORES = _names(
     "id name type kind source model version flag reason label change threshold cutoff bin bucket",
@@ -196,6 +197,11 @@ def is_likelier(label: Hashable, dtype: Any, role: str) -> bool:
 def is_time(label: Hashable) -> bool:
     """Return whether a word of a name says that it is of times."""
     return not set(TIMES).isdisjoint(_words(label))
+
+
+def is_of_row(label: Hashable) -> bool:
+    """Return whether a name says that each row has its own value, as of a log's events."""
+    return _plain(label) == "id" or not OF_ROWS.isdisjoint(_words(label))
 
 
 def is_same(name: Any, label: Any) -> bool:

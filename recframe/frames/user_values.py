@@ -13,7 +13,7 @@ from recframe.foreign import frame_error
 from recframe.frames.columns import get_column
 from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
-from recframe.frames.names import find_role, is_infer, is_same, is_time
+from recframe.frames.names import find_role, is_infer, is_of_row, is_same, is_time
 from recframe.kernel.threads import Array
 from recframe.metrics.names import parse_metric
 
@@ -50,7 +50,8 @@ def read_own(interactions: Interactions, name: str, label: Hashable, at: Any) ->
         of_user = np.searchsorted(offsets, differs, side="right") - 1
         two = column.iloc[[offsets[of_user[0]], differs[0]]].tolist()
         both = f", or {option('user', [label, *labels])} to rank each by itself"
-        apart = both if labels and is_same(label, at) else ""
+        may_rank = name == "by" and labels and is_same(label, at) and not is_of_row(label)
+        apart = both if may_rank else ""
         raise RecframeError(
             f"{name}={quote(label)} must hold one value for each user, found several for "
             f"{len(np.unique(of_user))} of {len(users)} (user "

@@ -1,0 +1,261 @@
+"""What refusals suggest is done, as Python and as the command line have it: it is taken."""
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import recframe
+import recframe.polars
+from recframe import RecframeError
+from recframe.cli import main
+from recframe.errors import spell_flags
+from recframe.options import DEFAULTS
+
+SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # as `errors.spell` has it
+UNSPELLED = re.compile(r"pass (\w+)=((?:'\w+'(?:, | or )?)+)")  # of engines without commands
+FRAME = pd.DataFrame(
+    {
+        "user": [1, 1, 1, 2, 2, 2],
+        "item": [1, 2, 3, 1, 2, 3],
+        "score": [0.9, 0.5, 0.4, 0.7, 0.6, 0.1],
+        "relevant": [1, 0, 1, 0, 1, 0],
+    }
+)
+ROWS = FRAME.drop(columns="relevant")
+TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
+TWICE = pd.concat([FRAME, FRAME.assign(score=FRAME["score"] / 2)], ignore_index=True)
+NOTHING = "(?!)"  # which no text matches
+HALVES = ["a"] * 6 + ["b"] * 6
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call that is refused."""
+
+    frame: Any
+    options: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
+    method: str = "evaluate"
+    fill: dict[str, Any] = field(default_factory=dict)  # what a user puts for words and dots
+    without: tuple[str, ...] = ()  # what the message says to put something in place of
+    never: str = NOTHING  # what must not be in the message
+    then: str = NOTHING  # the refusal of another thing that a suggestion may meet
+
+
+CASES = {
+    # Roles
+    "no user": Case(
+        FRAME.rename(columns={"user": "who"}), fill={"user": "who"}, then="'item' must"
+    ),
+    "a likely user": Case(FRAME.rename(columns={"user": "client"}), then="'item' must not be"),
+    "two users": Case(FRAME.assign(customer_id=[5, 5, 5, 6, 6, 6])),
+    "users of topics": Case(FRAME.assign(topic=[7, 7, 7, 8, 8, 8]), never="user='topic'"),
+    "a likelier user": Case(
+        FRAME.assign(topic=1, student=FRAME["user"]).drop(columns="user"), never="user='topic'"
+    ),
+    "sessions of users": Case(FRAME.assign(session_id=FRAME["user"] + 5), never="user='user'"),
+    "a likely score": Case(FRAME.rename(columns={"score": "knn"})),
+    "a distance": Case(FRAME.rename(columns={"score": "distance"})),
+    "a class": Case(
+        FRAME.rename(columns={"score": "probability"}).assign(prediction=[1, 0, 1, 0, 1, 0]),
+        never="score='prediction'",
+    ),
+    "no model": Case(FRAME.assign(credit_score=1.0), never="score='credit_score'"),
+    "no relevance": Case(ROWS.assign(z=FRAME["relevant"]), fill={"truth": TRUTH, "relevant": "z"}),
+    "likely relevance": Case(FRAME.rename(columns={"relevant": "hit"}), fill={"truth": TRUTH}),
+    "two relevances": Case(FRAME.assign(label=0)),
+    "no item": Case(
+        ROWS.rename(columns={"item": "thing"}), {"truth": TRUTH.rename(columns={"item": "thing"})}
+    ),
+    "an item to rank by": Case(FRAME.rename(columns={"item": "thing"}), {"ties": "item"}),
+    "no name": Case(
+        FRAME.set_axis(list("abcd"), axis=1),
+        fill={"user": "a", "item": "b", "relevant": "d", "truth": TRUTH},
+        then="^(recframe: )?item: no column found",
+    ),
+    "relevant=None": Case(FRAME, {"relevant": None}, fill={"truth": TRUTH, "relevant": "relevant"}),
+    "less is better": Case(FRAME.assign(rank=[1, 2, 3] * 2), {"score": ["rank", "score"]}),
+    "a model to rank": Case(TWICE.assign(model=HALVES), {"model": "model"}, without=("model",)),
+    "models": Case(TWICE.assign(model=HALVES, item=range(12))),
+    "two users of truth": Case(
+        ROWS, {"truth": TRUTH.rename(columns={"user": "uid"}).assign(query=[1, 2])}
+    ),
+    "no user of truth": Case(
+        ROWS, {"truth": TRUTH.rename(columns={"user": "who"})}, fill={"truth_user": "who"}
+    ),
+    # Rows that repeat a pair
+    "repeated": Case(TWICE),
+    "repeated by day": Case(TWICE.assign(day=HALVES, ts=range(12)), never="'ts'"),
+    "repeated by model": Case(TWICE.assign(model=HALVES), then="has several values in the rows"),
+    "repeated by session": Case(TWICE.assign(session=HALVES), {"user": "user"}),
+    "repeated by passage": Case(TWICE.assign(passage=range(12)), {"item": "item"}),
+    **{
+        f"events by {name}": Case(
+            TWICE.assign(**{name: range(12)}), never=f"user=.*{name}|'{name}'"
+        )
+        for name in ("ts", "unix_time", "event_id", "id")
+    },
+    "prices of a pair": Case(
+        TWICE.assign(price=range(12)), {"duplicates": "max"}, {"metrics": "mean(price)@2"}
+    ),
+    # Values
+    "null relevance": Case(
+        FRAME.assign(relevant=[1, None, 1, 0, 1, 0]), {"short": "pad"}, fill={"truth": TRUTH}
+    ),
+    "grades": Case(FRAME.assign(relevant=[5, 0, 1, 0, 1, 0]), fill={"min_relevance": 2}),
+    "grades of truth": Case(ROWS, {"truth": TRUTH.assign(rating=5)}, fill={"min_relevance": 2}),
+    "high grades": Case(
+        FRAME.assign(relevant=[5000, 0, 1, 0, 1, 0]),
+        {"min_relevance": 1, "gain": "exponential"},
+        {"metrics": "ndcg@2"},
+    ),
+    "null scores": Case(FRAME.assign(score=[None, 0.5, 0.4, 0.7, 0.6, 0.1])),
+    "masks": Case(FRAME.assign(score=[-np.inf, 0.5, 0.4, 0.7, 0.6, 0.1])),
+    "null ids": Case(FRAME.assign(item=[None, "b", "c", "a", "b", "c"])),
+    "null prices": Case(
+        FRAME.assign(price=[None, 1, 1, 2, 2, 2]), {}, {"metrics": "mean(price)@2"}
+    ),
+    "short": Case(FRAME, {}, {"metrics": "recall@9"}),
+    # Truth
+    "population": Case(ROWS, {"truth": TRUTH.assign(user=[1, 3])}),
+    "no grades": Case(
+        ROWS,
+        {"truth": TRUTH.assign(g=[0.123, 9.876]), "min_relevance": 2},
+        fill={"relevant": "g"},
+    ),
+    "a split": Case(ROWS, {"truth": TRUTH.assign(part=["train", "test"])}),
+    "few values": Case(ROWS, {"truth": TRUTH.assign(level=[0, 1])}),
+    "judged rows only": Case(FRAME, {"unjudged": "drop", "short": "pad"}, fill={"truth": TRUTH}),
+    # Options
+    "ties of items": Case(TWICE, {"ties": "item", "duplicates": "keep"}),
+    "either side": Case(FRAME, {"ascending": True, "min_score": 0.5}, without=("min_score",)),
+    "row order": Case(pl.from_pandas(FRAME).lazy(), {"ties": "first"}),
+    "a first row": Case(pl.from_pandas(TWICE).lazy(), {"duplicates": "first"}),
+    # Of users
+    "segments": Case(TWICE.assign(day=HALVES, item=range(12)), {}, {"by": "day"}, "mean"),
+    "times": Case(FRAME.assign(ts=range(6)), {}, {"by": "ts"}, "mean", never="user="),
+    "weights": Case(FRAME.assign(w=range(6)), {}, {"weights": "w"}, "mean", never="user="),
+    "units": Case(TWICE.assign(day=HALVES), {"user": ["day", "user"]}, {}, "summary"),
+    "catalogue": Case(TWICE, {"duplicates": "keep"}, {"k": 2}, "catalogue"),
+    "a small catalogue": Case(FRAME, {}, {"k": 2, "items": 1}, "catalogue"),
+    "ranks of weights": Case(
+        FRAME.assign(b_score=1.0, w=1), {}, {"weights": "w", "test": "wilcoxon"}, "compare"
+    ),
+    "ranks of units": Case(
+        TWICE.assign(b_score=1.0, day=HALVES),
+        {"user": ["day", "user"]},
+        {"unit": "user", "test": "wilcoxon"},
+        "compare",
+    ),
+    "signs of ranks": Case(
+        FRAME.assign(b_score=1.0), {}, {"test": "wilcoxon", "correction": "max_t"}, "compare"
+    ),
+    "an interval": Case(FRAME, {}, {"metrics": "ndcg@2", "interval": "wilson"}, "summary"),
+}
+
+
+def read_choices(error, case):
+    """Return what a refusal suggests: arguments, and whether the words of flags can be pasted."""
+    spelled = SPELLED.findall(error._message)
+    for name, choices in UNSPELLED.findall(error._message):
+        spelled += [(f"{name}={one}", "") for one in re.findall(r"'\w+'", choices)]
+    first, name, choices = {}, "", []
+    known = {"truth": case.fill.get("truth", case.options.get("truth")), "inf": np.inf}
+    for python, flags in spelled:
+        if words := re.search(r"(\w+)=(?: |$)", python):
+            given, flags = {words[1]: case.fill[words[1]]}, ""
+        elif python.startswith("no "):
+            given, flags = {python.removeprefix("no "): None}, ""
+        else:
+            call = re.sub(r"^[\w.()]*?\((\w+=.*)\)$", r"\1", python)
+            given = eval(f"dict({call if '=' in call else f'{name}={call}'})", known)
+            is_open = "truth" in given or any(value is ... for value in given.values())
+            flags = "" if is_open or flags.startswith("no ") else flags
+            given = {one: case.fill[one] if value is ... else value for one, value in given.items()}
+        name = next(iter(given))
+        apart = {"truth": "relevant", "relevant": "truth"}.get(name)
+        given = {**{one: value for one, value in first.items() if one != apart}, **given}
+        flags = "" if first else flags  # in a call with the others
+        first = first or (
+            given if python.endswith(")") else {}
+        )  # of a whole call, others are parts
+        choices.append((given, flags))
+    return choices
+
+
+def ask(case, rec, given):
+    """Return what a call gives with these arguments, options and others."""
+    options = {name: value for name, value in given.items() if name in DEFAULTS}
+    others = {name: value for name, value in given.items() if name not in DEFAULTS}
+    metrics = {} if case.method == "catalogue" else {"metrics": "recall@2"}
+    return getattr(rec(**options), case.method)(**{**metrics, **others})
+
+
+METRIC = ["--metric", "recall@2"]
+COMMANDS = {
+    "mean": ["evaluate"],
+    "summary": ["evaluate", "--summary"],
+    "compare": ["evaluate", "--baseline", "score"],
+}
+
+
+def words_of(given, folder):
+    """Return arguments as words of a command line, frames as files; what is None is left out."""
+    words = {}
+    for name, value in given.items():
+        if isinstance(value, pd.DataFrame):
+            value.to_parquet(folder / f"{name}.parquet")
+            value = str(folder / f"{name}.parquet")
+        if value is not None or name in DEFAULTS:
+            words[name] = value
+    return shlex.split(spell_flags(words))
+
+
+def refused(case, rec, given):
+    """Return the refusal of a call, None where it gives a table."""
+    try:
+        ask(case, rec, given)
+    except RecframeError as error:
+        return error
+    return None
+
+
+def check_next(case, message, said, suggested):
+    """Fail where what was suggested is refused, but for another thing that the case expects."""
+    if said:
+        assert re.search(case.then, said), f"{message}\n{suggested} was refused:\n{said}"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_suggested_is_taken(name, tmp_path, capsys):
+    """Each choice, from a frame and from a file, as Python has it and as flags."""
+    case = CASES[name]
+    doors = {"frame": case.frame.rec}
+    if isinstance(case.frame, pd.DataFrame):
+        case.frame.to_parquet(tmp_path / "rows.parquet")
+        doors["file"] = recframe.scan(tmp_path / "rows.parquet")
+    given = {**case.options, **case.arguments}
+    kept = {one: value for one, value in given.items() if one not in case.without}
+    for door, rec in doors.items():
+        error = refused(case, rec, given)
+        assert error is not None
+        assert not re.search(case.never, str(error))
+        choices = read_choices(error, case)
+        assert choices or case.never != NOTHING
+        for choice, flags in choices:
+            again = refused(case, rec, {**kept, **choice})
+            check_next(case, error, again and str(again), choice)
+            if door == "file":
+                left = {one: value for one, value in kept.items() if one not in choice}
+                words = [*COMMANDS.get(case.method, [case.method]), str(tmp_path / "rows.parquet")]
+                words += [] if case.method == "catalogue" or "metrics" in kept else METRIC
+                words += words_of(left, tmp_path)
+                words += shlex.split(flags) if flags else words_of(choice, tmp_path)
+                status = main([*words, "--quiet"])
+                check_next(case, error, capsys.readouterr().err if status else "", words)
