@@ -146,7 +146,7 @@ def _stage(
     with naming_file(found.path):
         schema = rows.read_schema()
         names = list(dict.fromkeys([*names, *found.looked_at]))
-        stored = [name for name in names if name in schema.names]
+        stored = [name for name in names if name in schema.names] or schema.names[:1]
         for name in names:
             if name not in schema.names and name not in found.partitions:
                 raise missing_column(name, schema, found.path)
