@@ -410,10 +410,9 @@ def scan(
     Columns of csv are read as ``pd.read_csv`` does, by all rows of all files: as whole numbers,
     floats, booleans, else text, an empty cell as null. But digits that a number would lose stay
     text, as ids with leading zeros ("007"), with more digits than 64 bits hold, or written in
-    several ways ("1.10", "1e5"). In lines of JSON a column has values of one type. Relevance may be true and false in one file,
-    0 and 1 in another. What has no
-    footer is written into a temporary file (in `tmp`) first, as parquet of the columns that a call
-    needs.
+    several ways ("1.10", "1e5"). In lines of JSON a column has values of one type. Relevance may be
+    true and false in one file, 0 and 1 in another. What has no footer is written into a temporary
+    file (in `tmp`) first, as parquet of the columns that a call needs.
 
     Examples
     --------
