@@ -95,7 +95,9 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
 
 def unite(found: list[Found], memory: int) -> list[Found]:
     """Return files that have the columns of all: what a file lacks is null in each of its rows."""
-    schemas = [read_schema(file, memory) for file in found]
+    read = partial(read_schema, memory=memory)
+    is_here = all(one.remote is None for one in found)
+    schemas = list(map(read, found) if is_here else run_ahead(read, found))
     nulls: PartitionValues = {}
     for field in chain.from_iterable(schemas):
         nulls.setdefault(field.name, pa.scalar(None, plain_type(field.type)))
