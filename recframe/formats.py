@@ -52,17 +52,24 @@ class AgainError(Exception):
 class Known:
     """What is known of columns before all rows are read: it grows as rows show more."""
 
+    path = ""  # the file that is read
+    flags: Container[str] = ()  # columns of which each file has a type of its own
+
     def __init__(
         self, n_bytes: int | None = None, most: int = 1 << 30, ids: Container[str] = ()
     ) -> None:
-        self.types: dict[str, pa.DataType] = {}
+        self.types: dict[Any, pa.DataType] = {}
         self.ids = ids  # columns of which 1.1 and 1.10 are two
         self.n_bytes = n_bytes or FIRST_BLOCK  # of a block of text
         self.most = most  # bytes that a block may be given for one long row
 
+    def key(self, name: str) -> Any:
+        """Return by what `types` has a column of the file that is read."""
+        return (self.path, name) if name in self.flags else name
+
     def widen(self, name: str, wider: pa.DataType) -> AgainError:
         """Return the error after which a column has a type that holds more."""
-        self.types[name] = wider
+        self.types[self.key(name)] = wider
         return AgainError(name)
 
     def lengthen(self) -> AgainError:
@@ -225,8 +232,9 @@ class JsonLines:
         """Yield these columns of all rows; raise `AgainError` where they need other types."""
         schema = self.read_schema()
         for number, text in self._iter_lines(known):
-            for name in {*names} & {*known.types}:
-                schema = schema.set(schema.get_field_index(name), pa.field(name, known.types[name]))
+            for name in names:
+                if wanted := known.types.get(known.key(name)):
+                    schema = schema.set(schema.get_field_index(name), pa.field(name, wanted))
             try:
                 table = _parse(text, number, schema)
             except pa.ArrowInvalid:
@@ -299,13 +307,13 @@ def read_whole(
 
 def _read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
     """Return the cells of a column in the type known; raise where they show a wider one."""
-    wanted = known.types.get(name)
+    wanted = known.types.get(known.key(name))
     if wanted == pa.string():
         return cells
     is_id = name in known.ids
     kind, found = _parse_cells(cells, TYPES if wanted is None else (wanted,), is_id)
     if wanted is None:
-        known.types[name] = kind
+        known.types[known.key(name)] = kind
     elif kind != wanted:
         kind, _ = _parse_cells(cells, TYPES, is_id)
         raise known.widen(name, kind if kind in WIDER_TYPES.get(wanted, ()) else pa.string())
@@ -386,7 +394,7 @@ def _parse(
 
 def _conform(name: str, values: pa.ChunkedArray, number: int, known: Known) -> pa.ChunkedArray:
     """Return the values of a column of JSON in the type known; raise where they show another."""
-    wanted, found = known.types.setdefault(name, values.type), values.type
+    wanted, found = known.types.setdefault(known.key(name), values.type), values.type
     if found in (wanted, pa.null()) or WIDER_NUMBER.get(found) == wanted:
         # What is null in all lines, pandas has as floats.
         return values.cast(pa.float64() if wanted == pa.null() else wanted)

@@ -20,7 +20,7 @@ from recframe.analysis.resampling import Interval, OfDifferences, make_resamplin
 from recframe.analysis.segments import By, make_each, segment_given
 from recframe.analysis.summary import summary_table
 from recframe.calls import public
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.foreign import (
     TABLE_OR,
@@ -353,6 +353,7 @@ def scan(
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
     filters: Filters | None = None,
+    union_by_name: bool = False,
 ) -> "recframe.scanned.ScannedRecAccessor":
     """
     Return the methods of ``df.rec`` over files of any size.
@@ -384,6 +385,10 @@ def scan(
         must; or an expression of pyarrow. Others, and rows with a null there, are as if they were
         in no file; files and row groups that cannot match, by the names of their folders or by
         their statistics, are not read. A text is a date or time where the column has such.
+    union_by_name : bool, default False
+        Whether columns that only some of the files have are null in the others, as in DuckDB, which
+        `missing` may let pass; all files are looked at here for that. Else a file that lacks a
+        column that is used is refused.
 
     Returns
     -------
@@ -405,9 +410,9 @@ def scan(
     Columns of csv are read as ``pd.read_csv`` does, by all rows of all files: as whole numbers,
     floats, booleans, else text, an empty cell as null. But digits that a number would lose stay
     text, as ids with leading zeros ("007"), with more digits than 64 bits hold, or written in
-    several ways ("1.10", "1e5"). In lines of JSON a column has values of one type. What has no
-    footer is written into a temporary file (in `tmp`) first, as parquet of the columns that a call
-    needs.
+    several ways ("1.10", "1e5"). In lines of JSON a column has values of one type. Relevance may be
+    true and false in one file, 0 and 1 in another. What has no footer is written into a temporary
+    file (in `tmp`) first, as parquet of the columns that a call needs.
 
     Examples
     --------
@@ -434,11 +439,22 @@ def scan(
     2              0.062500    0.250000
     """
     _check_paths("source", "the path of files", source)
+    if not isinstance(union_by_name, bool):
+        raise RecframeError(f"union_by_name must be True or False, found {quote(union_by_name)}")
     from recframe.scanned import scan_source
     from recframe.stores import check_access
 
     limits, access = check_limits(memory, tmp, progress), check_access(storage_options, filesystem)
-    return scan_source("source", source, Options(), limits, access, filters, "recframe.scan(path)")
+    return scan_source(
+        "source",
+        source,
+        Options(),
+        limits,
+        access,
+        filters,
+        "recframe.scan(path)",
+        union_by_name=union_by_name,
+    )
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

@@ -49,17 +49,33 @@ def test_a_model_may_find_nothing(door, tmp_path):
 
 
 @pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("ending", ["parquet", "feather"])
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "feather"])
 @pytest.mark.parametrize("dtype", ["int64", "int8", "float64"])
 def test_flags_and_numbers_in_two_files(dtype, ending, order, tmp_path):
     """Relevance of one scan may be bool in one file and 0 and 1 in another."""
     given = RECS.assign(relevant=[0, 1, 1])
     parts = {"a": given[:2].astype({"relevant": dtype}), "b": given[2:].astype({"relevant": bool})}
     for name, part in parts.items():
-        getattr(part.reset_index(drop=True), f"to_{ending}")(tmp_path / f"{name}.{ending}")
+        path, rows = tmp_path / f"{name}.{ending}", part.reset_index(drop=True)
+        if ending == "jsonl":
+            rows.to_json(path, orient="records", lines=True)
+        else:
+            getattr(rows, f"to_{ending}")(path, **({"index": False} if ending == "csv" else {}))
     paths = sorted(tmp_path.iterdir())[::order]
 
     assert [1.0, 1.0] == recframe.evaluate(paths, METRIC, short="pad")["score", METRIC].tolist()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("rows", [1, 1 << 17])
+def test_flags_and_numbers_in_one_column(rows, order, tmp_path):
+    """In one csv they are text, and refused, also where later blocks mix them."""
+    cells = ["true", "1"][::order]
+    lines = [f"{n},{n},1,{cells[n >= rows]}" for n in range(2 * rows)]
+    path = tmp_path / "a.csv"
+    path.write_text("user,item,score,relevant\n" + "\n".join(lines) + "\n")
+    with pytest.raises(RecframeError, match="must be boolean, 0/1 or numbers, found dtype"):
+        recframe.evaluate(path, METRIC, short="pad")
 
 
 @pytest.mark.parametrize("door", DOORS)

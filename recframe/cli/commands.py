@@ -229,7 +229,16 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
     is_terminal = sys.stderr is not None and sys.stderr.isatty()  # None where it was closed
     limits = check_limits(arguments.memory, arguments.tmp, is_terminal and not arguments.quiet)
     filters = [term for _, term in arguments.filter] or None
-    return scan_source("", arguments.paths, options, limits, filters=filters, note=note), opened
+    accessor = scan_source(
+        "",
+        arguments.paths,
+        options,
+        limits,
+        filters=filters,
+        note=note,
+        union_by_name=arguments.union_by_name,
+    )
+    return accessor, opened
 
 
 def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[str, Any]:

@@ -71,6 +71,11 @@ def add_files(command: argparse.ArgumentParser) -> None:
         "one of = != < <= > >= in, not in, and a value, in quotes where they have blanks; all must "
         "hold where it is given repeatedly. Others are not read where files tell",
     )
+    command.add_argument(
+        "--union-by-name",
+        action="store_true",
+        help="columns that only some of the files have are null in the others",
+    )
 
 
 def add_k(command: argparse.ArgumentParser, what: str) -> None:

@@ -93,6 +93,21 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
     return _with_said(schema, found.partitions)
 
 
+def unite(found: list[Found], memory: int) -> list[Found]:
+    """Return files that have the columns of all: what a file lacks is null in each of its rows."""
+    read = partial(read_schema, memory=memory)
+    is_here = all(one.remote is None for one in found)
+    schemas = list(map(read, found) if is_here else run_ahead(read, found))
+    nulls: PartitionValues = {}
+    for field in chain.from_iterable(schemas):
+        nulls.setdefault(field.name, pa.scalar(None, plain_type(field.type)))
+    lacking = [[name for name in nulls if name not in schema.names] for schema in schemas]
+    return [
+        file._replace(partitions=file.partitions | {name: nulls[name] for name in names})
+        for file, names in zip(found, lacking, strict=True)
+    ]
+
+
 def open_files(found: list[Found], columns: Columns, options: Options, memory: int) -> Files:
     """Return files with these columns, as their footers describe them; no data is read."""
     names = [str(label) for label in columns.labels]
@@ -111,7 +126,9 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         for name in names:
             if name not in file.schema.names:
                 raise missing_column(name, file.schema, file.found.path)
-            types[name][file.found.path] = file.schema.field(name).type
+            value = file.partitions.get(name)
+            is_null = value is not None and not value.is_valid  # which is of any type
+            types[name][file.found.path] = pa.null() if is_null else file.schema.field(name).type
             if name in file.said_too:
                 _check_as_said(file, name)
         # What is found in the first must not depend on which of them that is.
@@ -130,8 +147,8 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         if name == columns.relevant and {pa.bool_()} < {*types[name].values()}:
             as_number = {pa.bool_(): pa.int8()}  # of flags beside numbers
             types[name] = {path: as_number.get(own, own) for path, own in types[name].items()}
-        field = pa.field(name, _common_type(name, types[name]))
-        schema = schema.set(schema.get_field_index(name), field)
+        if (common := _common_type(name, types[name])) != pa.null():
+            schema = schema.set(schema.get_field_index(name), pa.field(name, common))
     sample = make_sample(schema, found[0].path)
     plain = {name: plain_type(schema.field(name).type) for name in names}
     for name, found_type in plain.items():
@@ -171,7 +188,7 @@ def _read_footer(found: Found, memory: int) -> File:
         # Columns added later are null in the files that were there before.
         added = [field for field in table_schema if field.name not in schema.names]
         values = {field.name: pa.scalar(None, field.type) for field in added} | values
-        schema = table_schema
+        schema = _with_said(table_schema, values)
     else:
         said_too = {name: value for name, value in values.items() if name in schema.names}
         schema = _with_said(schema, values)
@@ -337,7 +354,7 @@ def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
         own, common = plain_type(own), plain_type(common)
         try:
             for is_kind in (pa.types.is_binary, pa.types.is_decimal):
-                if is_kind(own) != is_kind(common):
+                if len({is_kind(one) for one in {own, common} - {pa.null()}}) > 1:
                     # Text and bytes are not the same ids; no type holds all decimals and integers.
                     raise pa.ArrowTypeError
             fields = [pa.schema([pa.field(name, found)]) for found in (own, common)]

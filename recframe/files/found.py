@@ -13,7 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recframe.disk import check_named, open_delta
-from recframe.errors import MissingColumnError, RecframeError, quote, shorten, show_path, spell
+from recframe.errors import (
+    MissingColumnError,
+    RecframeError,
+    option,
+    quote,
+    shorten,
+    show_path,
+    spell,
+)
 from recframe.foreign import PathLike, find_reader
 from recframe.formats import PARQUET, Rows, find_format, open_rows
 from recframe.frames.judgments import naming
@@ -27,9 +35,13 @@ WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual fo
 KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
 ROW_GROUP_BUFFER = 1 << 20  # bytes; without one, reading a part of a row group holds all of it
 
+UNION = (
+    f"pass {option('union_by_name', True)}{spell(' to recframe.scan', '')} to read columns that a "
+    "file lacks as null"
+)
 TEXTS = (pa.string(), pa.binary())  # plain types of values of any length
 
-PartitionValues = dict[str, pa.Scalar]  # what a file's folders say, as in country=NL
+PartitionValues = dict[str, pa.Scalar]  # of all rows of a file, as its folder country=NL says
 
 
 class Staged(NamedTuple):
@@ -44,7 +56,7 @@ class Found(NamedTuple):
     """A file, and what is known of its columns beside it."""
 
     path: str
-    partitions: PartitionValues  # what its folders say, or the log of its table
+    partitions: PartitionValues  # that its folders or the log of its table say, or null
     table_schema: pa.Schema | None = None  # of the Delta table or dataset that names it
     given: Rows | None = None  # what gives its rows, where it is no file
     staged: Staged | None = None
@@ -244,9 +256,9 @@ def naming_file(path: str) -> Iterator[None]:
 
 
 def missing_column(name: str, schema: pa.Schema, path: str) -> MissingColumnError:
-    """Return the refusal of a file that has not all columns."""
+    """Return the refusal of a file that lacks a column of the first."""
     return MissingColumnError(
-        f"{quote(name)}: no such column in {show_path(path)}; it has {shown(schema.names)}"
+        f"{quote(name)}: no such column in {show_path(path)}; it has {shown(schema.names)}; {UNION}"
     )
 
 

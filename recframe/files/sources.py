@@ -98,6 +98,8 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     ids = [*map(str, columns.users), str(columns.item)]
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
     most = limits.memory // STAGED_SHARE
+    known = Known(n_bytes, max(n_bytes, most), ids)
+    known.flags = {str(columns.relevant)}
 
     def stage_all(known: Known) -> list[Found]:
         """Return the files; what is known of types is so of all of them."""
@@ -113,7 +115,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
             staging.close()
             raise
 
-    return read_until_known(stage_all, Known(n_bytes, max(n_bytes, most), ids))
+    return read_until_known(stage_all, known)
 
 
 class Staging(tempfile.SpooledTemporaryFile[bytes]):
@@ -144,9 +146,9 @@ def _stage(
 ) -> Found:
     """Return a file of rows as parquet."""
     with naming_file(found.path):
-        schema = rows.read_schema()
+        known.path, schema = found.path, rows.read_schema()
         names = list(dict.fromkeys([*names, *found.looked_at]))
-        stored = [name for name in names if name in schema.names]
+        stored = [name for name in names if name in schema.names] or schema.names[:1]
         for name in names:
             if name not in schema.names and name not in found.partitions:
                 raise missing_column(name, schema, found.path)

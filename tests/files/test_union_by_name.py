@@ -1,0 +1,123 @@
+"""Files of which only some have a column: refused, or null in the others where that is asked."""
+
+import deltalake
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.cli import main
+
+WHOLE = pd.DataFrame(
+    {
+        "user": ["a", "a", "b", "b", "c"],
+        "item": [1, 2, 1, 2, 1],
+        "score": [0.5, 0.25, 0.75, 1.0, 0.5],
+        "relevant": [1, 0, 0, 1, 1],
+    }
+)
+METRIC = "recall@1"
+each_case = pytest.mark.parametrize("column", ["user", "score", "relevant"])
+each_ending = pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "feather"])
+each_order = pytest.mark.parametrize("order", [1, -1])
+
+
+def save(frame, path):
+    """Write a frame in the format of the path."""
+    options = {
+        ".csv": {"index": False},
+        ".jsonl": {"orient": "records", "lines": True},
+    }
+    name = path.suffix.removeprefix(".").replace("jsonl", "json")
+    getattr(frame.reset_index(drop=True), f"to_{name}")(path, **options.get(path.suffix, {}))
+
+
+@pytest.fixture
+def paths(request, tmp_path):
+    """Two files, the second in the order of names without a column."""
+    given = request.node.callspec.params
+    for name, part in {"0": WHOLE[:4], "1": WHOLE[4:].drop(columns=given["column"])}.items():
+        save(part, tmp_path / f"{name}.{given['ending']}")
+    return sorted(tmp_path.iterdir())[:: given["order"]]
+
+
+@each_case
+@each_ending
+@each_order
+def test_a_column_that_one_file_lacks(paths, column, ending, order, capsys):
+    """Refused in any order of files, by name too, with the option that reads it as null."""
+    name = f"lacks '{column}'|'{column}': no such column in .*/1.{ending}; it has"
+    for scan in (recframe.scan(paths), recframe.scan(paths)(**{column: column})):
+        with pytest.raises(recframe.MissingColumnError, match=name) as caught:
+            scan.evaluate(METRIC)
+        assert "pass union_by_name=True to recframe.scan to read columns" in str(caught.value)
+    assert 1 == main(["evaluate", *map(str, paths), "--metric", METRIC])
+    assert "pass --union-by-name to read columns" in capsys.readouterr().err
+
+
+@each_case
+@each_ending
+@each_order
+@pytest.mark.parametrize("memory", ["1GiB", 1 << 14])
+def test_columns_are_united(paths, column, ending, order, memory, capsys):
+    """They are null where a file lacks them: refused as nulls are, unless `missing` drops them."""
+    whole = pd.concat([WHOLE[:4], WHOLE[4:].drop(columns=column)][::order])
+    whole = whole.convert_dtypes() if column == "relevant" else whole
+    scan = recframe.scan(paths, memory, union_by_name=True)
+    with pytest.raises(recframe.RecframeError, match="1 null"):
+        scan.evaluate(METRIC)
+    with pytest.raises(recframe.RecframeError, match="1 null"):
+        whole.rec.evaluate(METRIC)
+    if column == "relevant":
+        return  # which `missing` does not drop
+    with pytest.warns(recframe.RecframeWarning, match="1 of 5 rows"):
+        found = scan(missing="drop", ties="worst").mean(METRIC)
+    with pytest.warns(recframe.RecframeWarning):
+        pd.testing.assert_frame_equal(whole.rec(missing="drop", ties="worst").mean(METRIC), found)
+
+    words = ["evaluate", *map(str, paths), "--metric", METRIC, "--union-by-name"]
+    assert 1 == main(words)
+    assert 0 == main([*words, "--missing", "drop"])
+    assert "1.0" in capsys.readouterr().out
+
+
+@each_ending
+@each_order
+@pytest.mark.parametrize("column", ["item"])
+def test_a_column_that_no_file_has(paths, column, ending, order):
+    """It is missing as ever; the option is not named again, which would not help."""
+    with pytest.raises(recframe.MissingColumnError, match="score='x': no such column") as caught:
+        recframe.scan(paths, union_by_name=True)(score="x").evaluate(METRIC)
+    assert "union" not in str(caught.value)
+
+
+@each_ending
+@each_order
+@pytest.mark.parametrize("column", ["item"])
+def test_rows_without_any_column_that_is_used(paths, column, ending, order, tmp_path):
+    """Rows count, and filters see nulls, where a file has none of the columns; so do items."""
+    save(pd.DataFrame({"note": ["x", "y"]}), tmp_path / f"2.{ending}")
+    scan = recframe.scan([*paths, tmp_path / f"2.{ending}"][::order], union_by_name=True)
+    with pytest.raises(recframe.RecframeError, match="2 null of 2 rows"):
+        scan.evaluate(METRIC)
+    with pytest.warns(recframe.RecframeWarning, match="3 of 7 rows"):
+        assert 1.0 == scan(missing="drop").mean(METRIC).loc["score", METRIC]
+    filtered = recframe.scan(tmp_path, filters=[("user", "in", ["a", "b"])], union_by_name=True)
+    assert ["a", "b"] == filtered.evaluate(METRIC).index.tolist()
+
+
+def test_tables_of_delta_are_united(tmp_path):
+    """Beside each other, as files are; the columns of one table are in its log."""
+    deltalake.write_deltalake(tmp_path / "0", WHOLE[:4])
+    deltalake.write_deltalake(tmp_path / "1", WHOLE[4:].drop(columns="user"))
+    tables = [tmp_path / "0", tmp_path / "1"]
+    with pytest.raises(recframe.MissingColumnError, match="union_by_name"):
+        recframe.scan(tables).evaluate(METRIC)
+    scan = recframe.scan(tables[::-1], union_by_name=True)
+    with pytest.warns(recframe.RecframeWarning, match="1 of 5 rows"):
+        assert 1.0 == scan(missing="drop").mean(METRIC).loc["score", METRIC]
+
+
+def test_the_option_is_a_flag():
+    """Other values are refused."""
+    with pytest.raises(recframe.RecframeError, match="union_by_name must be True or False, found"):
+        recframe.scan("x.parquet", union_by_name="score")
