@@ -167,7 +167,8 @@ class RecframeWarning(UserWarning):
     """
     What means are of is not what one would think: what was left out, and how much of it.
 
-    Aggregates warn once for a table. `df.rec.describe` has the figures.
+    Aggregates warn once for a table, but for those of Dask and Spark, which workers compute.
+    `df.rec.describe` has the figures.
 
     See Also
     --------

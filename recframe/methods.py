@@ -48,7 +48,13 @@ from recframe.analysis.segments import (
     measure_with_own,
     table_by_segment,
 )
-from recframe.analysis.summary import curve_metrics, curve_table, measure_curve, summary_table
+from recframe.analysis.summary import (
+    curve_metrics,
+    curve_table,
+    measure_curve,
+    measure_noted,
+    summary_table,
+)
 from recframe.calls import make_public, public
 from recframe.errors import find_near
 from recframe.frames.columns import Columns, find_columns
@@ -269,7 +275,7 @@ class RankingMethods(ABC, Generic[Table]):
         make_table: MakeWeighted,
         by: Any,
         weights: Any,
-        measure: Callable[..., pd.DataFrame] = measure_table,
+        measure: Callable[..., pd.DataFrame] = measure_noted,
         *,
         of_means: bool = False,
     ) -> Table:

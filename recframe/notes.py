@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from recframe.errors import RecframeWarning
+from recframe.errors import RecframeWarning, count_of
 
 DROPPED, ROWS = "rows_dropped", "rows_read"
 LOST, RELEVANT = "relevant_pairs_excluded", "relevant_pairs"
 NEAR = "ids_written_differently"
+RANKINGS, LONGER = "rankings", "rankings_longer_than_recall"
+UNDEFINED = "undefined_"  # and then the metric
 _notes: ContextVar["Counter[str] | None"] = ContextVar("_notes", default=None)
 
 
@@ -57,10 +59,21 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
         )
     if n_near := notes.get(NEAR, 0):
         sentences.append(
-            f"{n_near:,} ids of truth match none of the frame, but would without differences in "
-            "case, blanks at the ends or zeros at the front; write both alike, as with "
+            f"{count_of(n_near, 'id')} of truth would match one of the frame but for "
+            "differences in case, blanks at the ends or zeros at the front; write both alike, as with "
             ".str.strip().str.casefold()"
         )
+    if notes.get(RANKINGS, 0) and not notes[LONGER]:
+        sentences.append(
+            "no ranking is longer than the cut-off of recall, so that recall is 1 for every user "
+            "with a relevant row; if rankings were cut off there, pass all relevant items as truth"
+        )
+    for name, n_users in notes.items():
+        if name.startswith(UNDEFINED):
+            sentences.append(
+                f"{name.removeprefix(UNDEFINED)} is undefined for {count_of(n_users, 'user')} with "
+                "relevant rows, so that its mean is of fewer users than those of others"
+            )
     return sentences
 
 

@@ -17,6 +17,7 @@ from recframe.analysis.describe import (
 from recframe.analysis.overview import Overview
 from recframe.analysis.ranks import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
+from recframe.analysis.summary import measure_noted
 from recframe.calls import public_each
 from recframe.errors import MissingColumnError, count_of, show_path
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
@@ -29,7 +30,7 @@ from recframe.files.sources import find_source, stage
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.names import shown
-from recframe.frames.tables import in_cells, join_tables, measure_table
+from recframe.frames.tables import in_cells, join_tables
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
@@ -138,7 +139,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
         Where something does, each is a cell, of the metrics and of what these users have.
         """
-        columns, make = self._find_columns(metrics=metrics), partial(measure_table, metrics=metrics)
+        columns, make = self._find_columns(metrics=metrics), partial(measure_noted, metrics=metrics)
         grouping = None
         if by is not None or weights is not None:
             grouping = find_grouping(self._sample, by, weights, columns.users)

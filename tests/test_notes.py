@@ -87,7 +87,7 @@ def make_written(tmp_path):
 def test_ids_written_differently(engine, tmp_path):
     """How many ids of truth match but for case, blanks and zeros: bob, y and z."""
     rec = make_written(tmp_path)[engine](truth=ALIKE, population="all")
-    with pytest.warns(RecframeWarning, match="3 ids of truth match none of the frame"):
+    with pytest.warns(RecframeWarning, match="3 ids of truth would match one of the frame"):
         rec.mean("recall@1")
 
 
@@ -102,6 +102,38 @@ def test_figures_of_notes(engine, tmp_path):
     assert [3, 1] == table.loc[[NEAR_IDS, EXCLUDED], "score"].tolist()
     if engine != "Dask":
         assert any(line.startswith(f"{NEAR_IDS}: 3; none in the frame") for line in table.warnings)
+
+
+@pytest.mark.parametrize("engine", ["frame", "Polars", "LazyFrame", "files"])
+@pytest.mark.parametrize(("k", "is_cut"), [(2, False), (3, True)])
+def test_lists_cut_at_k(k, is_cut, engine, tmp_path):
+    """Where no ranking is longer than k and there is no truth, recall is 1; curves show it."""
+    whole = FRAME.assign(score=range(5))
+    whole.to_parquet(tmp_path / "whole.parquet", row_group_size=2)
+    rec = {
+        "frame": whole.rec,
+        "Polars": pl.from_pandas(whole).rec,
+        "LazyFrame": pl.from_pandas(whole).lazy().rec,
+        "files": recframe.scan(tmp_path / "whole.parquet", memory=1),
+    }[engine](short="pad")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        rec.mean(["recall@1", f"recall@{k}"])
+        rec.curve("recall", k=[k])
+        rec.evaluate(f"recall@{k}")
+
+    assert is_cut * ["no ranking is"] == [str(one.message)[:13] for one in said]
+
+
+def test_means_of_different_users():
+    """AUC has no value where all rows are relevant, and is averaged over fewer users."""
+    frame = pd.DataFrame({"user": [1, 1, 2], "score": [2, 1, 1], "relevant": [1, 0, 1]})
+    with pytest.warns(RecframeWarning, match="auc is undefined for 1 user with relevant"):
+        frame.rec.mean(["auc", "precision@1"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame.rec.mean("auc")
+        frame.assign(relevant=[1, 0, 0]).rec.mean(["recall@1", "precision@1"])
 
 
 def test_users_written_differently():
@@ -132,4 +164,5 @@ def test_the_command_line(tmp_path, capsys):
     assert "" == capsys.readouterr().err
     assert 0 == main([*words, "--format", "json"])
     document = json.loads(capsys.readouterr().out)
-    assert {"rows_dropped": 2, "rows_read": 5} == document["notes"]
+    lists = {"rankings": 2, "rankings_longer_than_recall": 1}
+    assert {"rows_dropped": 2, "rows_read": 5, **lists} == document["notes"]

@@ -23,6 +23,7 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
+from recframe.notes import LONGER, RANKINGS, UNDEFINED, is_noting, note
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
@@ -48,6 +49,29 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
     if len(set(metrics)) < len(metrics):
         raise RecframeError(f"k must hold each cut-off once, found {quote(given)}")
     return metrics
+
+
+def measure_noted(
+    interactions: Interactions, options: Options, metrics: list[Metric]
+) -> pd.DataFrame:
+    """Return the metrics of every user; note what makes their means other than they look."""
+    table, (_, groups, _) = measure_table(interactions, options, metrics), interactions.users
+    ranked = [is_ranked for _, is_ranked in interactions.scores.values()]
+    if not is_noting() or any(some is not None and not some.all() for some in ranked):
+        return table
+    n_rows, deepest = (
+        np.diff(groups.offsets),
+        max((metric.k or 0 for metric in metrics if metric.name == "recall"), default=0),
+    )
+    if deepest and not options.has_truth:
+        note(**{RANKINGS: groups.n_groups, LONGER: int(np.count_nonzero(n_rows > deepest))})
+    if len(metrics) > 1 and options.short != "nan":
+        n_relevant = groups.count(interactions.relevant) + interactions.n_unlisted
+        has_some = ((n_relevant > 0) & (n_rows > 0))[interactions.users.sort()]
+        n_undefined = table[has_some].isna().T.groupby(level="metric").any().sum(axis=1)
+        more = n_undefined[n_undefined > n_undefined.min()]
+        note(**{f"{UNDEFINED}{metric}": int(n) for metric, n in more.items()})
+    return table
 
 
 def measure_curve(

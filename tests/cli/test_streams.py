@@ -296,7 +296,15 @@ def test_what_a_terminal_cannot_show(tmp_path):
     """Signs that an encoding lacks are escaped."""
     frame = pd.DataFrame({"user": [1], "é score": [0.5], "relevant": [1]})
     frame.to_parquet(tmp_path / "run.parquet")
-    command = [sys.executable, "-m", "recframe", "evaluate", "run.parquet", "--metric", "recall@1"]
+    command = [
+        sys.executable,
+        "-m",
+        "recframe",
+        "evaluate",
+        "run.parquet",
+        "--metric",
+        "precision@1",
+    ]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     run = subprocess.run(
         [*command, "--format", "json"], env=environment, cwd=tmp_path, capture_output=True
