@@ -60,8 +60,8 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
     if n_near := notes.get(NEAR, 0):
         sentences.append(
             f"{count_of(n_near, 'id')} of truth would match one of the frame but for "
-            "differences in case, blanks at the ends or zeros at the front; write both alike, as with "
-            ".str.strip().str.casefold()"
+            "differences in case, blanks at the ends or zeros at the front; write both alike, as "
+            "with .str.strip().str.casefold()"
         )
     if notes.get(RANKINGS, 0) and not notes[LONGER]:
         sentences.append(
