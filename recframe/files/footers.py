@@ -1,9 +1,9 @@
 """Parquet files: what their footers say of columns, users, rows and bytes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -37,6 +37,8 @@ LONG_TEXT = 64  # bytes for each row; of shorter texts the copies do not matter 
 UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
 TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
 CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
+
+Read = TypeVar("Read")
 
 
 class File(NamedTuple):
@@ -92,11 +94,15 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
     return _with_said(schema, found.partitions)
 
 
+def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Read]:
+    """Yield what is read of each file, of several at a time where they are in stores."""
+    is_here = all(one.remote is None for one in found)
+    return map(read, found) if is_here else run_ahead(read, found)
+
+
 def unite(found: list[Found], memory: int) -> list[Found]:
     """Return files that have the columns of all: what a file lacks is null in each of its rows."""
-    read = partial(read_schema, memory=memory)
-    is_here = all(one.remote is None for one in found)
-    schemas = list(map(read, found) if is_here else run_ahead(read, found))
+    schemas = list(_read_each(found, partial(read_schema, memory=memory)))
     nulls: PartitionValues = {}
     for field in chain.from_iterable(schemas):
         nulls.setdefault(field.name, pa.scalar(None, plain_type(field.type)))
@@ -112,9 +118,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     names = [str(label) for label in columns.labels]
     users = [str(label) for label in columns.users]
     row_bytes = ROW_BYTES + SCORE_BYTES * len(columns.scores)
-    read = partial(_read_footer, memory=memory, names=names)
-    is_here = all(one.remote is None for one in found)
-    opened: Iterator[File] = map(read, found) if is_here else run_ahead(read, found)
+    opened = _read_each(found, partial(_read_footer, memory=memory, names=names))
     first = next(opened)
     known = {*first.schema.names}
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
