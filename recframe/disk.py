@@ -46,11 +46,6 @@ def identify(path: str) -> object:
             f"cannot read {show_path(path)}: its name is not UTF-8 text; rename it"
         ) from error
     check_kind(path, found)
-    return identity(path, found)
-
-
-def identity(path: str, found: os.stat_result) -> object:
-    """Return the same of what was found at a path."""
     return (found.st_dev, found.st_ino) if found.st_ino else Path(path).resolve()
 
 
@@ -59,15 +54,6 @@ def check_kind(path: str, found: os.stat_result, act: str = "read") -> None:
     kind = SPECIAL.get(stat.S_IFMT(found.st_mode))
     if kind is not None:
         raise RecframeError(f"cannot {act} {show_path(path)}: it is {kind}, not a file")
-
-
-def check_opens(path: str) -> None:
-    """Raise where opening a path would wait; what is not there is for those to say who open it."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - a path may be an address, which Path changes
-    except (OSError, ValueError):
-        return
-    check_kind(path, found)
 
 
 def check_named(role: str, path: str) -> None:

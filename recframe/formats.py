@@ -55,9 +55,7 @@ class Known:
     path = ""  # the file that is read
     flags: Container[str] = ()  # columns of which each file has a type of its own
 
-    def __init__(
-        self, n_bytes: int | None = None, most: int = 1 << 30, ids: Container[str] = ()
-    ) -> None:
+    def __init__(self, n_bytes: int = 0, most: int = 1 << 30, ids: Container[str] = ()) -> None:
         self.types: dict[Any, pa.DataType] = {}
         self.ids = ids  # columns of which 1.1 and 1.10 are two
         self.n_bytes = n_bytes or FIRST_BLOCK  # of a block of text
@@ -293,14 +291,10 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
     return JsonLines(open_text) if ending in JSON else Delimited(open_text, DELIMITERS[ending])
 
 
-def read_whole(
-    rows: Rows,
-    known: Known | None = None,
-    find_ids: Callable[[list[str]], Container[str]] = lambda _: (),
-) -> pa.Table:
-    """Return all rows and columns, given what finds those of ids among their names."""
+def read_whole(rows: Rows, is_id: Callable[[str], bool]) -> pa.Table:
+    """Return all rows and columns, given which of these have ids by their names."""
     schema = rows.read_schema()
-    known = known or Known(WHOLE_BLOCK, ids=find_ids(schema.names))
+    known = Known(WHOLE_BLOCK, ids=list(filter(is_id, schema.names)))
     batches = read_until_known(lambda known: list(rows.iter_batches(schema.names, known)), known)
     return pa.Table.from_batches(batches) if batches else schema.empty_table()
 

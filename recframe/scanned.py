@@ -19,17 +19,16 @@ from recframe.analysis.ranks import is_user, split_user
 from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
 from recframe.analysis.summary import measure_noted
 from recframe.calls import public_each
-from recframe.errors import MissingColumnError, count_of, show_path
+from recframe.errors import count_of
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
-from recframe.files.found import UNION, Found
+from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each
 from recframe.files.sources import find_source, stage
 from recframe.frames.columns import Columns
 from recframe.frames.interactions import read_interactions
-from recframe.frames.names import shown
 from recframe.frames.tables import in_cells, join_tables
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.methods import Join, Make, MakeTable, RankingMethods
@@ -177,19 +176,6 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             truth, exclude = map(access.place, (options.truth, options.exclude))
             options = replace(options, truth=truth, exclude=exclude)
         return super()._bind(options)
-
-    def _find_columns(self, **asked: Any) -> Columns:
-        try:
-            return super()._find_columns(**asked)
-        except MissingColumnError as error:
-            found = self._frame.found
-            (first, *_) = unite(found, self._frame.limits.memory)
-            if others := [*first.partitions][len(found[0].partitions) :]:
-                raise MissingColumnError(
-                    f"{error._message}; {show_path(first.path)} lacks {shown(others)}, which other "
-                    f"files have: {UNION}"
-                ) from None
-            raise
 
     @property
     def _sample(self) -> pd.DataFrame:

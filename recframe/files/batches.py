@@ -55,7 +55,7 @@ def read_batches(
 
     def read_rows(row_group: RowGroup) -> Iterator[pa.RecordBatch]:
         names = dict.fromkeys([*files.types, *row_group.found.looked_at])
-        stored = [name for name in names if name not in row_group.partitions]
+        stored = [name for name in names if name not in row_group.found.partitions]
         own_bytes = row_group.n_bytes + is_plain * row_group.n_rows * row_group.text_bytes
         n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
         with naming_file(row_group.found.path):
@@ -104,7 +104,7 @@ def _conform_all(
     """Return the columns that are used, in the types wanted."""
     columns = {}
     for name, wanted in files.types.items():
-        value = row_group.partitions.get(name)
+        value = row_group.found.partitions.get(name)
         array = batch[name] if value is None else pa.repeat(value, batch.num_rows)
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)

@@ -17,14 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, show_path
-from recframe.files.batches import (
-    MOST_ROWS,
-    Read,
-    batch_bytes,
-    gather,
-    next_ahead,
-    read_batches,
-)
+from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ahead, read_batches
 from recframe.files.budget import Limits, Progress, writing_to
 from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup

@@ -176,7 +176,7 @@ def matching(batch: pa.RecordBatch, row_group: RowGroup) -> pa.RecordBatch:
     found = row_group.found
     if found.condition is None:
         return batch
-    said, n_rows = row_group.partitions, batch.num_rows
+    said, n_rows = row_group.found.partitions, batch.num_rows
     columns = {
         name: pa.repeat(said[name], n_rows) if name in said else batch[name]
         for name in found.looked_at

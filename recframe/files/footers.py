@@ -1,9 +1,9 @@
 """Parquet files: what their footers say of columns, users, rows and bytes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -17,7 +17,7 @@ from recframe.files.found import (
     Found,
     PartitionValues,
     RowGroup,
-    missing_column,
+    check_names,
     naming_file,
     open_file,
     plain_type,
@@ -38,6 +38,8 @@ UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
 TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
 CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
 
+Read = TypeVar("Read")
+
 
 class File(NamedTuple):
     """A file as its footer and what is known beside it describe it."""
@@ -45,7 +47,6 @@ class File(NamedTuple):
     found: Found
     schema: pa.Schema  # with the columns that are not in it
     metadata: pq.FileMetaData
-    partitions: PartitionValues  # of the columns that are not read from it
     said_too: PartitionValues  # by the names of its folders, of columns that are in it
     indexes: Sequence[int]  # of the row groups that may have rows that match
 
@@ -93,11 +94,15 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
     return _with_said(schema, found.partitions)
 
 
+def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Read]:
+    """Yield what is read of each file, of several at a time where they are in stores."""
+    is_here = all(one.remote is None for one in found)
+    return map(read, found) if is_here else run_ahead(read, found)
+
+
 def unite(found: list[Found], memory: int) -> list[Found]:
     """Return files that have the columns of all: what a file lacks is null in each of its rows."""
-    read = partial(read_schema, memory=memory)
-    is_here = all(one.remote is None for one in found)
-    schemas = list(map(read, found) if is_here else run_ahead(read, found))
+    schemas = list(_read_each(found, partial(read_schema, memory=memory)))
     nulls: PartitionValues = {}
     for field in chain.from_iterable(schemas):
         nulls.setdefault(field.name, pa.scalar(None, plain_type(field.type)))
@@ -113,9 +118,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     names = [str(label) for label in columns.labels]
     users = [str(label) for label in columns.users]
     row_bytes = ROW_BYTES + SCORE_BYTES * len(columns.scores)
-    read = partial(_read_footer, memory=memory)
-    is_here = all(one.remote is None for one in found)
-    opened: Iterator[File] = map(read, found) if is_here else run_ahead(read, found)
+    opened = _read_each(found, partial(_read_footer, memory=memory, names=names))
     first = next(opened)
     known = {*first.schema.names}
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
@@ -124,9 +127,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     for file in chain([first], opened):
         footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
         for name in names:
-            if name not in file.schema.names:
-                raise missing_column(name, file.schema, file.found.path)
-            value = file.partitions.get(name)
+            value = file.found.partitions.get(name)
             is_null = value is not None and not value.is_valid  # which is of any type
             types[name][file.found.path] = pa.null() if is_null else file.schema.field(name).type
             if name in file.said_too:
@@ -136,7 +137,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
             role = find_role(name) or ("score" if may_be_score(name) else "")
             is_read = role != "relevant" or not options.has_truth
             if role and is_read and is_infer(getattr(options, role)):
-                raise missing_column(name, first.schema, first.found.path)
+                check_names([name], first.schema, first.found.path)
         wanted = [*names, *file.found.looked_at]
         with naming_file(file.found.path):
             for one in _list_row_groups(file, wanted, users, memory, row_bytes):
@@ -173,8 +174,8 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     )
 
 
-def _read_footer(found: Found, memory: int) -> File:
-    """Return a file that was found."""
+def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
+    """Return a file that was found, or raise where it lacks one of these columns."""
     values, table_schema = found.partitions, found.table_schema
     if found.staged is not None:
         _, metadata, schema = found.staged
@@ -193,15 +194,14 @@ def _read_footer(found: Found, memory: int) -> File:
         said_too = {name: value for name, value in values.items() if name in schema.names}
         schema = _with_said(schema, values)
         values = {name: value for name, value in values.items() if name not in said_too}
-    for name in found.looked_at:
-        if name not in schema.names:
-            raise missing_column(name, schema, found.path)
+    check_names([*names, *found.looked_at], schema, found.path)
     indexes: Sequence[int] = range(metadata.num_row_groups) if found.only is None else found.only
     if found.condition is not None and found.staged is None:
         with naming_file(found.path):
             left = find_row_groups(found, schema)
         indexes = [index for index in left if index in indexes]
-    return File(found, schema, metadata, values, said_too, indexes)
+    # From here on its partitions are of columns that are not in it.
+    return File(found._replace(partitions=values), schema, metadata, said_too, indexes)
 
 
 def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
@@ -261,8 +261,8 @@ def _list_row_groups(
         low = high = None
         for user in users[:1]:
             statistics = columns[user].statistics if user in columns else None
-            if user in file.partitions:
-                low = high = file.partitions[user].as_py()
+            if user in file.found.partitions:
+                low = high = file.found.partitions[user].as_py()
             elif statistics is not None and statistics.has_min_max:
                 low, high = statistics.min, statistics.max
         if low != low or high != high:
@@ -271,19 +271,7 @@ def _list_row_groups(
         text_bytes = sum(_longest(columns[name].statistics) for name in texts)
         remote = file.found.remote
         ranges = _find_ranges(remote, columns.values()) if remote is not None else ()
-        yield RowGroup(
-            0,
-            file.found,
-            index,
-            file.partitions,
-            n_rows,
-            n_bytes,
-            coded,
-            low,
-            high,
-            ranges,
-            text_bytes,
-        )
+        yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, low, high, ranges, text_bytes)
 
 
 def _longest(statistics: pq.Statistics | None) -> int:

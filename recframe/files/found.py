@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from posixpath import join
@@ -83,7 +83,6 @@ class RowGroup(NamedTuple):
     index_overall: int  # ascends in the order of rows
     found: Found  # the file it is in
     number: int  # in the file
-    partitions: PartitionValues  # of the columns that are not read from its file
     n_rows: int
     n_bytes: int  # of the columns used, as they are held
     coded: tuple[str, ...]  # the columns of texts that are read as codes
@@ -255,11 +254,14 @@ def naming_file(path: str) -> Iterator[None]:
         raise RecframeError(f"cannot read {show_path(path)}: {message}") from error
 
 
-def missing_column(name: str, schema: pa.Schema, path: str) -> MissingColumnError:
-    """Return the refusal of a file that lacks a column of the first."""
-    return MissingColumnError(
-        f"{quote(name)}: no such column in {show_path(path)}; it has {shown(schema.names)}; {UNION}"
-    )
+def check_names(names: Iterable[str], schema: pa.Schema, path: str) -> None:
+    """Raise where a file lacks one of these columns, which another has."""
+    for name in names:
+        if name not in schema.names:
+            raise MissingColumnError(
+                f"{quote(name)}: no such column in {show_path(path)}; "
+                f"it has {shown(schema.names)}; {UNION}"
+            )
 
 
 def plain_type(found: pa.DataType) -> pa.DataType:

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.disk import Disk, check_kind, identify, identity
+from recframe.disk import Disk, check_kind, identify
 from recframe.errors import RecframeError, show_path
 from recframe.foreign import PathLike
 from recframe.frames.tables import tidy_table
@@ -58,7 +58,7 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
         read = [other for other in map(without_file, read) if not is_uri(other)]
         given = [folder for folder in map(without_file, given) if not is_uri(folder)]
         if os.path.isfile(where):  # noqa: PTH113 - it raises nothing
-            own = identity(where, Path(where).stat())
+            own = identify(where)
             same = next((other for other in read if identify(other) == own), None)
         finding = (folder for folder in given if would_find(folder, where))
     if same is not None:

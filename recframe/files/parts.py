@@ -168,7 +168,7 @@ def _advise(files: Files, user: Any, item: Any) -> str:
 
 def _find_rows(row_group: RowGroup, ids: dict[str, Any]) -> Iterator[pd.DataFrame]:
     """Yield the rows of a row group that have these ids, with all columns."""
-    said = {name: value.as_py() for name, value in row_group.partitions.items()}
+    said = {name: value.as_py() for name, value in row_group.found.partitions.items()}
     stored = [name for name in ids if name not in said]
     if not all(said[name] == ids[name] for name in ids if name in said):
         return

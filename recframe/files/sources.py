@@ -23,10 +23,10 @@ from recframe.files.found import (
     TEXTS,
     Found,
     Staged,
+    check_names,
     find_files,
     keep_footers,
     list_files,
-    missing_column,
     naming_file,
     plain_type,
 )
@@ -149,9 +149,7 @@ def _stage(
         known.path, schema = found.path, rows.read_schema()
         names = list(dict.fromkeys([*names, *found.looked_at]))
         stored = [name for name in names if name in schema.names] or schema.names[:1]
-        for name in names:
-            if name not in schema.names and name not in found.partitions:
-                raise missing_column(name, schema, found.path)
+        check_names((name for name in names if name not in found.partitions), schema, found.path)
         batches = gather(map(_storable, rows.iter_batches(stored, known)), known.n_bytes)
         first = next(batches, None)
         own = pa.schema(map(schema.field, stored)) if first is None else first.schema

@@ -25,17 +25,9 @@ from recframe.errors import (
     spell,
 )
 from recframe.foreign import find_reader
-from recframe.frames.columns import (
-    Columns,
-    find_pair_columns,
-    find_truth_columns,
-    get_column,
-)
+from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
 from recframe.frames.ids import Ids, Users, encode, find_users
-from recframe.frames.interactions import (
-    complete_rows,
-    read_interactions,
-)
+from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
 from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, match
 from recframe.frames.values import Gains
@@ -128,66 +120,49 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     if isinstance(given, pd.DataFrame):
         return given
     # Which frames that are given do not load.
-    from recframe.disk import Disk, check_opens, open_delta
-    from recframe.formats import open_rows, read_whole
-    from recframe.stores import ENVIRONMENT, Placed, without_file
-    from recframe.stores.listings import find_delta
-
-    path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
-    if access.leads_away(path):
-        with naming(name):
-            return _load_stored(path, access)
-    with naming(name):
-        given = without_file(path)
-        check_opens(os.fspath(given))
-        root = find_delta(Disk(), given) if os.path.isdir(given) else None  # noqa: PTH112 - raises nothing
-        if root is not None:
-            return pd.DataFrame(open_delta(root).to_table().to_pandas())
-    path = os.fspath(given)
-    rows = open_rows(path, partial(Path(path).open, "rb"))
-    try:
-        if rows is not None:
-            return pd.DataFrame(read_whole(rows, find_ids=_find_ids).to_pandas())
-        return pd.read_parquet(given, page_checksum_verification=True)
-    except (OSError, TypeError, ValueError) as error:
-        is_missing = isinstance(error, FileNotFoundError)
-        first = shorten(str(error).partition("\n")[0].rstrip("."))
-        call = find_reader(given, quote(path)) if rows is None else ""
-        remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
-        reason = "no such file" if is_missing else f"{first}{remedy}"
-        raise RecframeError(f"{name}: cannot read {show_path(given)}: {reason}") from error
-
-
-def _find_ids(names: list[str]) -> list[str]:
-    """Return which columns have ids, by their names."""
-    return [name for name in names if find_role(name) in ("user", "item")]
-
-
-def _load_stored(path: str, access: Any) -> pd.DataFrame:
-    """Return what a path in a store leads to as a frame, or raise where it cannot be read."""
     from recframe.disk import open_delta
-    from recframe.formats import open_rows, read_whole
+    from recframe.formats import open_rows
+    from recframe.stores import ENVIRONMENT, Placed, without_file
     from recframe.stores.listings import Listings
     from recframe.stores.remote import Reader
 
+    path, access = given if isinstance(given, Placed) else (os.fspath(given), ENVIRONMENT)
     listings = Listings(access)
-    found = listings.find(path)
-    remote = found[0].remote
-    if remote is None:  # it is a Delta table
-        return pd.DataFrame(open_delta(found[0].log).to_table().to_pandas())
-    listings.check()
-    store, key = listings.place(path)
-    rows = open_rows(found[0].path, partial(Reader, remote)) if len(found) == 1 else None
-    with store.reaching(key):
-        if rows is not None:
-            return pd.DataFrame(read_whole(rows, find_ids=_find_ids).to_pandas())
-        source: Any = key
-        filesystem = store.filesystem
-        if store.is_web:  # which may not send parts of files
-            source, filesystem = Reader(remote), None
-        return pd.DataFrame(
-            pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
-        )
+    with naming(name):
+        first, *others = listings.find(path)
+        if first.log and not others:
+            return pd.DataFrame(open_delta(first.log).to_table().to_pandas())
+        listings.check()
+        here, remote = Path(first.path), first.remote
+        open_file = partial(here.open, "rb") if remote is None else partial(Reader, remote)
+        rows = None if others else open_rows(first.path, open_file)
+        if remote is not None:
+            store, key = listings.place(path)
+            # A web server may not send parts of files.
+            source, filesystem = (open_file(), None) if store.is_web else (key, store.filesystem)
+            with store.reaching(key):
+                return _read_all(rows, source, filesystem)
+        path = without_file(path)
+    try:
+        return _read_all(rows, path)
+    except (OSError, TypeError, ValueError) as error:
+        is_missing = isinstance(error, FileNotFoundError)  # as a pattern is
+        call = "" if rows or is_missing else find_reader(path, quote(path))
+        remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
+        said = "no such file" if is_missing else str(error).partition("\n")[0].rstrip(".")
+        raise RecframeError(
+            f"{name}: cannot read {show_path(path)}: {shorten(said)}{remedy}"
+        ) from error
+
+
+def _read_all(rows: Any, source: Any, filesystem: Any = None) -> pd.DataFrame:
+    """Return rows as a frame, None as those of parquet files."""
+    if rows is None:
+        return pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
+    from recframe.formats import read_whole
+
+    table = read_whole(rows, lambda name: find_role(name) in ("user", "item"))
+    return pd.DataFrame(table.to_pandas())
 
 
 @contextmanager

@@ -1,15 +1,13 @@
 """The folders of a store, listed by one request for all that is below one, where it has such."""
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from glob import has_magic
-from itertools import compress
 from typing import Any
 from urllib.parse import unquote
 
 from recframe.disk import MARKS, NOTE, Entry, Table
-from recframe.stores.remote import REQUESTS
+from recframe.stores.remote import run_ahead
 from recframe.stores.store import Place, Store
 
 
@@ -67,12 +65,10 @@ class StoreFolders:
         """Return whether tables of a kind have their mark in a folder."""
         asked = list(asked)
         # What is not listed is asked for; a web server has no folders to ask for.
-        is_listed = [self.store.is_web or folder in self._folders for _, folder in asked]
-        with ThreadPoolExecutor(REQUESTS) as pool:
-            others = [one for one, is_known in zip(asked, is_listed, strict=True) if not is_known]
-            found = dict(zip(others, pool.map(self._has_mark, others), strict=True))
-        found |= {one: self._has_mark(one) for one in compress(asked, is_listed)}
-        return map(found.__getitem__, asked)
+        others = [one for one in asked if not (self.store.is_web or one[1] in self._folders)]
+        found = dict(zip(others, run_ahead(self._has_mark, others), strict=True))
+        for one in asked:
+            yield found[one] if one in found else self._has_mark(one)
 
     def _has_mark(self, asked: tuple[str, str]) -> bool:
         """Return whether a table of a kind has its mark in a folder."""

@@ -107,7 +107,7 @@ def find_tables(tree: Tree, folders: Iterable[str]) -> dict[str, Table | None]:
     }
 
 
-def find_delta(tree: Tree, folder: str, *, has_log: bool = True) -> str | None:
+def _find_delta(tree: Tree, folder: str, *, has_log: bool) -> str | None:
     """Return the root of the Delta table that a folder is, None where it is no table's.
 
     Raise where it is another table, or a part of one, or where no log can be read.
@@ -149,7 +149,7 @@ class Listings:
         for match in matches:
             # The library that reads logs in stores is given the URI that was.
             has_log = is_here or match is given
-            root = find_delta(tree, match.path, has_log=has_log) if match.is_folder else None
+            root = _find_delta(tree, match.path, has_log=has_log) if match.is_folder else None
             if root is not None:
                 log = root if is_here else self._find_log(path)
                 found.append(Listed(root, None, tree, log=log))

@@ -187,7 +187,6 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
             index,
             Found("0", {}),
             index,
-            {},
             n_rows,
             1000 + n_rows * row_bytes,
             (),

@@ -7,12 +7,17 @@ import io
 import pyarrow as pa
 import pytest
 
-from recframe.formats import Known, find_format, open_rows, read_whole
+from recframe.formats import Known, find_format, open_rows, read_until_known, read_whole
 
 
 def read(name, data, known=None):
-    """Return what a file of this name and content holds."""
-    return read_whole(open_rows(name, lambda: io.BytesIO(data)), known).to_pydict()
+    """Return what a file of this name and content holds, read whole or in known blocks."""
+    rows = open_rows(name, lambda: io.BytesIO(data))
+    if known is None:
+        return read_whole(rows, lambda _: False).to_pydict()
+    names = rows.read_schema().names
+    batches = read_until_known(lambda known: list(rows.iter_batches(names, known)), known)
+    return pa.Table.from_batches(batches).to_pydict()
 
 
 def as_stream(table):
