@@ -158,35 +158,17 @@ class Segmented(NamedTuple):
     segments: list[Array]  # the positions of each one's users, in order of the segments
 
 
-def table_by_segment(
-    parts: pd.DataFrame,
-    grouping: Grouping,
-    make_table: MakeWeighted,
-    scores: Sequence[Hashable],
-    metrics: Sequence[Metric],
-) -> pd.DataFrame:
-    """Return what is made of the users of each segment, whose values are the outer levels."""
-    return make_each(segment_users(parts, grouping, scores, metrics), make_table)
-
-
 def segment_users(
     parts: pd.DataFrame, grouping: Grouping, scores: Sequence[Hashable], metrics: Sequence[Metric]
 ) -> Segmented:
     """Return the users of all parts in segments."""
     columns = make_columns(list(scores), [metric.label for metric in metrics])
-    numbers = pd.RangeIndex(len(grouping.all))
+    numbers = [number for number, one in enumerate(grouping.all) if one.column is not None]
     none = [pd.DataFrame(columns=labels, dtype=float) for labels in (columns, numbers)]
     cells: list[Any] = parts["cell"].tolist() or [none]
     per_user, own = (pd.concat([cell[at] for cell in cells]) for at in (0, 1))
     order = sort_ids(per_user.index)
-    per_user, own = per_user.iloc[order], own.iloc[order]
-    values = [
-        own[number]
-        if one.given is None or one.column is not None
-        else of_users(one.argument, one.given, per_user.index)
-        for number, one in enumerate(grouping.all)
-    ]
-    return _segment(per_user, values, grouping)
+    return _segment(per_user.iloc[order], own.iloc[order], grouping)
 
 
 def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
@@ -202,16 +184,17 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
             )
     by = several if isinstance(by, list) else several[0]
     grouping = find_grouping(per_user, by, weights, per_user.index.names)
+    return _segment(per_user, pd.DataFrame(), grouping)
+
+
+def _segment(per_user: pd.DataFrame, own: pd.DataFrame, grouping: Grouping) -> Segmented:
+    """Return users in segments by their own values of columns, numbered, and those given."""
     values = [
-        of_users(one.argument, one.given, per_user.index)
-        for one in grouping.all
-        if one.given is not None
+        own[number]
+        if one.given is None or number in own
+        else of_users(one.argument, one.given, per_user.index)
+        for number, one in enumerate(grouping.all)
     ]
-    return _segment(per_user, values, grouping)
-
-
-def _segment(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -> Segmented:
-    """Return users in segments by the values they have."""
     weights = None
     if grouping.weights is not None:
         weights = _check_weights(values.pop(), per_user.index, grouping.weights)

@@ -192,7 +192,9 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         results, shared, gone, failures = [], [], [], list[str]()
         missing = list_missing(matched, names)
         for rows, segment in zip(segmented.segments, list_segments(segmented), strict=True):
-            of_segment = matched.take(rows)
+            of_segment = matched._replace(
+                per_user=matched.per_user.iloc[rows], sides=matched.sides[:, rows]
+            )
             said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
             where = f" where {' and '.join(said)}" if said else ""
             if of_segment.shared.empty:
