@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.names import check_label
+from recframe.frames.names import as_labels, check_label
 from recframe.frames.tables import in_cells, make_columns, tidy_table
 from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
@@ -68,10 +68,9 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any, users: Sequence[An
 
     A Series has the frame's own index, or one that is named as the columns of users, or some.
     """
-    several = by if isinstance(by, list) else [] if by is None else [by]
     if isinstance(by, list) and not by:
         raise RecframeError("by must name at least one column, found none; leave it out for one")
-    found = [_find_own(frame, "by", one, users) for one in several]
+    found = [_find_own(frame, "by", one, users) for one in as_labels(by)]
     names = [own.label for own in found]
     taken = [name for name in names if name in RESULTS]
     if taken:
@@ -173,7 +172,7 @@ def segment_users(
 
 def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
     """Return users in segments, by values given for users or by levels of their index."""
-    several = [find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
+    several = [find_level(one, per_user.index) for one in as_labels(by)]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
         if not isinstance(given, pd.Series | None):
             names = [name for name in per_user.index.names if name is not None]
@@ -182,8 +181,7 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
                 f"{argument} must be a Series indexed by user{levels}, found {quote(given)}; a "
                 "table of users' values has no other columns"
             )
-    by = several if isinstance(by, list) else several[0]
-    grouping = find_grouping(per_user, by, weights, per_user.index.names)
+    grouping = find_grouping(per_user, several or by, weights, per_user.index.names)
     return _segment(per_user, pd.DataFrame(), grouping)
 
 
