@@ -30,7 +30,6 @@ class Importing:
 
     def __init__(self, *, for_command: bool = True) -> None:
         self._for_command = for_command
-        self._handles = False
 
     def __enter__(self) -> None:
         """Take over what an interrupt does."""
@@ -39,7 +38,6 @@ class Importing:
         if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
             # An exception would be another one by the time it has passed the libraries.
             _signal.signal(_signal.SIGINT, _end)
-            self._handles = True
         # Closed standard streams lead nowhere, so that no file opened later takes their place.
         for number in range(3):
             try:
@@ -61,7 +59,7 @@ class Importing:
         if self._for_command and isinstance(error, Exception) and not sys.flags.dev_mode:
             tell(f"cannot start: {describe(error)}")
             os._exit(REFUSED)  # libraries that are half there may not end well
-        if self._handles:
+        if _signal.getsignal(_signal.SIGINT) is _end:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 

@@ -83,14 +83,14 @@ def _hide_user(found: re.Match[str]) -> str:
     return found[0] if scheme in ("abfs", "abfss") and ":" not in user else f"{scheme}://"
 
 
-def find_near(name: object, names: Iterable[object]) -> list[str]:
-    """Return the text most like a name among others, if any, to ask whether it was meant."""
+def find_near(name: object, names: Iterable[object], least: float = 0.6) -> list[str]:
+    """Return the text most like a name among others, if any is, to ask whether it was meant."""
     # Of long texts the search takes its time.
     if not isinstance(name, str) or len(name) > MAX_QUOTED:
         return []
     import difflib  # which only a refusal needs
 
-    return difflib.get_close_matches(name, [one for one in names if isinstance(one, str)], n=1)
+    return difflib.get_close_matches(name, [one for one in names if isinstance(one, str)], 1, least)
 
 
 def as_text(value: object) -> str:

@@ -32,10 +32,10 @@ from recframe.analysis.compare import Correction, Test, compare_table, make_comp
 from recframe.analysis.display import Inspection
 from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.ranks import (
-    check_user,
     inspect_user,
     rank_options,
     rank_table,
+    split_user,
     top_columns,
     top_table,
 )
@@ -45,8 +45,9 @@ from recframe.analysis.segments import (
     Grouping,
     MakeWeighted,
     find_grouping,
+    make_each,
     measure_with_own,
-    table_by_segment,
+    segment_users,
 )
 from recframe.analysis.summary import (
     curve_metrics,
@@ -300,16 +301,12 @@ class RankingMethods(ABC, Generic[Table]):
         """Return what is made of the per-user table of each segment."""
         read = columns._replace(of_users=tuple(grouping.labels))
         make = partial(measure_with_own, measure=measure, grouping=grouping)
-        finish = partial(
-            table_by_segment,
-            grouping=grouping,
-            make_table=make_table,
-            scores=columns.scores,
-            metrics=metrics,
-        )
+        segment = partial(segment_users, grouping=grouping, scores=columns.scores, metrics=metrics)
         bound = copy(self)
         bound._frame = grouping.add_rows(self._frame)
-        return bound._add_up(make, read, self._options, finish)
+        return bound._add_up(
+            make, read, self._options, lambda parts: make_each(segment(parts), make_table)
+        )
 
     # The methods.
 
@@ -572,7 +569,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         k = check_k(k)
         columns = self._find_columns(with_item=True)
-        check_user(user, columns.users)
+        split_user(user, columns)  # which refuses what no user can be
         rows, is_all = self._rows_of(user, columns)
         return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
 

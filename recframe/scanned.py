@@ -254,10 +254,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         # Others without a user are no matter here.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
         found, first = list[pd.DataFrame](), files.sample
-        own = next(iter(split_user(user, columns.users)), None)
+        own = next(iter(split_user(user, columns).values()), None)
         with showing(limits.progress, files.n_rows) as progress:
             for frame in iter_frames(files, limits.memory, progress, own):
-                found.append(frame[is_user(frame, user, columns.users)])
+                found.append(frame[is_user(frame, user, columns)])
                 first = first if len(first) else frame.head()  # ids for a refusal to name
         rows = pd.concat(found, ignore_index=True) if found else first
         return rows if len(rows) or self._options.has_truth else first, False

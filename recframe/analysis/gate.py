@@ -45,10 +45,6 @@ class Matched(NamedTuple):
         """The values of the users that both tables have."""
         return self.per_user[self.sides.all(axis=0)]
 
-    def take(self, rows: Array) -> "Matched":
-        """Return what the tables have of some users."""
-        return self._replace(per_user=self.per_user.iloc[rows], sides=self.sides[:, rows])
-
 
 def match_tables(
     tables: list[pd.DataFrame], names: list[str], metrics: list[str] | None, floors: Iterable[str]
@@ -81,9 +77,9 @@ def match_tables(
             )
     taken = list(zip(*paired, strict=True))
     columns = [pd.MultiIndex.from_product([own, shared]) for own in taken]
+    cells = [table[own] for table, own in zip(given, columns, strict=True)]
     # Old and new scores may be called alike, so that they go by number.
     numbered = pd.MultiIndex.from_product([range(2 * len(paired)), shared], names=LEVELS)
-    cells = [table[own] for table, own in zip(given, columns, strict=True)]
     per_user = pd.concat(cells, axis=1).set_axis(numbered, axis=1)
     per_user.index.names = given[1].index.names
     sides = np.array([per_user.index.isin(table.index) for table in given])

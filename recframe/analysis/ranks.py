@@ -128,7 +128,7 @@ def inspect_user(
     Where the frame is not all there is, truth may be of users who are not in it.
     """
     columns, grades = find_columns(frame, options, with_item=True), None
-    is_own = is_user(frame, user, columns.users)
+    is_own = is_user(frame, user, columns)
     # By `exclude` alone, as what truth leaves out, or adds, comes with it.
     candidates, n_rows = open_candidates(columns, options, None), int(is_own.sum())
     n_excluded = n_rows - len(candidates.among(frame[is_own]))
@@ -149,12 +149,12 @@ def inspect_user(
         columns = find_columns(frame, options, with_item=True)
     else:
         frame = open_candidates(columns, options, None).among(frame, is_all=is_all)
-    is_own = is_user(frame, user, columns.users)
+    is_own = is_user(frame, user, columns)
     if leaving and n_rows and not is_own.any():
         rows = f"{count_of(n_rows, 'row')} is left by {' and '.join(leaving)}"
         raise RecframeError(f"user={quote(user)}: none of {rows}")
     if columns.users and not is_own.any():
-        raise _unknown_error(frame, user, columns.users)
+        raise _unknown_error(frame, user, columns)
     frame, grades = frame[is_own], None if grades is None else grades[is_own]
     interactions = read_interactions(frame, columns, options)
     if len(interactions.find_rows()[0]) == 0:
@@ -163,46 +163,37 @@ def inspect_user(
         raise RecframeError(f"user={quote(user)}: {why}")
     metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
     per_user = measure_table(interactions, options, metrics)
-    ids = zip(columns.users, split_user(user, columns.users), strict=True)
-    named = [f"{as_text(label)} {as_text(own)}" for label, own in ids]
+    ids = split_user(user, columns)
+    named = [f"{as_text(label)} {as_text(own)}" for label, own in ids.items()]
     title = ", ".join(named) or as_text(user)
     tables = _ranked_rows(interactions, options, grades)
     return Inspection(title, k, mean_table(per_user), tables, n_excluded)
 
 
-def check_user(user: Hashable, labels: list[Hashable]) -> None:
-    """Raise unless it can be the id of a user in the columns of these labels."""
+def split_user(user: Hashable, columns: Columns) -> dict[Hashable, Hashable]:
+    """Return the id in each column of users; raise unless a user can have it."""
+    labels = columns.users
     if not labels and not is_same(user, ALL_USERS):
         raise RecframeError(
             f"user={quote(user)}: with user=None there is one ranking, {ALL_USERS!r}"
         )
     if not is_key(user):
         raise RecframeError(
-            f"user must be one id of the column {_shown(labels)}, found {quote(user)}"
+            f"user must be one id of the column {quote(columns.user)}, found {quote(user)}"
         )
-    split_user(user, labels)
-
-
-def split_user(user: Hashable, labels: list[Hashable]) -> tuple[Hashable, ...]:
-    """Return the id in the column of each label; of several it is a tuple of them."""
     if len(labels) < 2:
-        return (user,)[: len(labels)]
+        return dict.fromkeys(labels, user)
     if not isinstance(user, tuple) or len(user) != len(labels):
         raise RecframeError(
-            f"user must be a tuple of an id of each of {_shown(labels)}, found {quote(user)}"
+            f"user must be a tuple of an id of each of {quote(labels)}, found {quote(user)}"
         )
-    return user
+    return dict(zip(labels, user, strict=True))
 
 
-def _shown(labels: list[Hashable]) -> str:
-    """Return the labels of users as a message has them."""
-    return quote(labels if len(labels) > 1 else next(iter(labels), None))
-
-
-def is_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> Array:
+def is_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> Array:
     """Return which rows are the user's."""
     is_own = np.ones(len(frame), bool)
-    for label, own in zip(labels, split_user(user, labels), strict=True):
+    for label, own in split_user(user, columns).items():
         ids = get_column(frame, label)
         check_dtype(ids, "user")
         is_bool = isinstance(own, bool | np.bool_)
@@ -212,14 +203,14 @@ def is_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> Arra
     return is_own
 
 
-def _unknown_error(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> RecframeError:
+def _unknown_error(frame: pd.DataFrame, user: Hashable, columns: Columns) -> RecframeError:
     """Return the error for a user who has no row, which names users who have some."""
-    cells = {n: get_column(frame, label).array for n, label in enumerate(labels)}
+    cells = {n: get_column(frame, label).array for n, label in enumerate(columns.users)}
     some = pd.DataFrame(cells).dropna().drop_duplicates().head(N_IDS_NAMED)
     ids = [own if len(own) > 1 else own[0] for own in some.itertuples(index=False, name=None)]
-    column = "column" if len(labels) == 1 else "columns"
+    column = "columns" if len(cells) > 1 else "column"
     examples = ", ".join(map(quote, ids)) or "(there is none)"
-    such = f"ids of the {column} {_shown(labels)} are such as {examples}"
+    such = f"ids of the {column} {quote(columns.user)} are such as {examples}"
     if is_same(user, ALL_USERS):
         return RecframeError(f"user must be given, as one is shown; {such}")
     return RecframeError(f"user={quote(user)}: no row has that id; {such}")

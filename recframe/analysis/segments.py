@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recframe.errors import RecframeError, quote
 from recframe.frames.ids import sort_ids
 from recframe.frames.interactions import Interactions
-from recframe.frames.names import check_label
+from recframe.frames.names import as_labels, check_label
 from recframe.frames.tables import in_cells, make_columns, tidy_table
 from recframe.frames.user_values import find_level, of_users, read_own
 from recframe.kernel.threads import Array
@@ -68,10 +68,9 @@ def find_grouping(frame: pd.DataFrame, by: Any, weights: Any, users: Sequence[An
 
     A Series has the frame's own index, or one that is named as the columns of users, or some.
     """
-    several = by if isinstance(by, list) else [] if by is None else [by]
     if isinstance(by, list) and not by:
         raise RecframeError("by must name at least one column, found none; leave it out for one")
-    found = [_find_own(frame, "by", one, users) for one in several]
+    found = [_find_own(frame, "by", one, users) for one in as_labels(by)]
     names = [own.label for own in found]
     taken = [name for name in names if name in RESULTS]
     if taken:
@@ -158,40 +157,22 @@ class Segmented(NamedTuple):
     segments: list[Array]  # the positions of each one's users, in order of the segments
 
 
-def table_by_segment(
-    parts: pd.DataFrame,
-    grouping: Grouping,
-    make_table: MakeWeighted,
-    scores: Sequence[Hashable],
-    metrics: Sequence[Metric],
-) -> pd.DataFrame:
-    """Return what is made of the users of each segment, whose values are the outer levels."""
-    return make_each(segment_users(parts, grouping, scores, metrics), make_table)
-
-
 def segment_users(
     parts: pd.DataFrame, grouping: Grouping, scores: Sequence[Hashable], metrics: Sequence[Metric]
 ) -> Segmented:
     """Return the users of all parts in segments."""
     columns = make_columns(list(scores), [metric.label for metric in metrics])
-    numbers = pd.RangeIndex(len(grouping.all))
+    numbers = [number for number, one in enumerate(grouping.all) if one.column is not None]
     none = [pd.DataFrame(columns=labels, dtype=float) for labels in (columns, numbers)]
     cells: list[Any] = parts["cell"].tolist() or [none]
     per_user, own = (pd.concat([cell[at] for cell in cells]) for at in (0, 1))
     order = sort_ids(per_user.index)
-    per_user, own = per_user.iloc[order], own.iloc[order]
-    values = [
-        own[number]
-        if one.given is None or one.column is not None
-        else of_users(one.argument, one.given, per_user.index)
-        for number, one in enumerate(grouping.all)
-    ]
-    return _segment(per_user, values, grouping)
+    return _segment(per_user.iloc[order], own.iloc[order], grouping)
 
 
 def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
     """Return users in segments, by values given for users or by levels of their index."""
-    several = [find_level(one, per_user.index) for one in (by if isinstance(by, list) else [by])]
+    several = [find_level(one, per_user.index) for one in as_labels(by)]
     for argument, given in (("weights", weights), *(("by", one) for one in several)):
         if not isinstance(given, pd.Series | None):
             names = [name for name in per_user.index.names if name is not None]
@@ -200,18 +181,18 @@ def segment_given(per_user: pd.DataFrame, by: Any, weights: Any) -> Segmented:
                 f"{argument} must be a Series indexed by user{levels}, found {quote(given)}; a "
                 "table of users' values has no other columns"
             )
-    by = several if isinstance(by, list) else several[0]
-    grouping = find_grouping(per_user, by, weights, per_user.index.names)
+    grouping = find_grouping(per_user, several or by, weights, per_user.index.names)
+    return _segment(per_user, pd.DataFrame(), grouping)
+
+
+def _segment(per_user: pd.DataFrame, own: pd.DataFrame, grouping: Grouping) -> Segmented:
+    """Return users in segments by their own values of columns, numbered, and those given."""
     values = [
-        of_users(one.argument, one.given, per_user.index)
-        for one in grouping.all
-        if one.given is not None
+        own[number]
+        if one.given is None or number in own
+        else of_users(one.argument, one.given, per_user.index)
+        for number, one in enumerate(grouping.all)
     ]
-    return _segment(per_user, values, grouping)
-
-
-def _segment(per_user: pd.DataFrame, values: list[pd.Series], grouping: Grouping) -> Segmented:
-    """Return users in segments by the values they have."""
     weights = None
     if grouping.weights is not None:
         weights = _check_weights(values.pop(), per_user.index, grouping.weights)

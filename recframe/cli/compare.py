@@ -22,7 +22,7 @@ from recframe.analysis.gate import (
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
-from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, add_unit, read_how
+from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
@@ -52,17 +52,11 @@ what OLD has is missing in NEW, and a line on standard error says how."""
   where the loss is large; passing does not show that nothing was lost.
   --non-inferior asks whether a loss of D can be ruled out. Of few users it
   fails, also where nothing has changed.
-  --at-least asks whether the mean of all users of NEW with a value is MEAN or
-  more.
   D is a difference of means, as 0.01 of 0.30. Each metric and score is judged
   by its own interval, and less than two users fail. Of fall_out a rise is what
-  a drop is of others. Where a metric lies between 0 and 1, a D of 1 or more,
-  which would let everything pass, and a MEAN above 1 are wrong usage.
-  A gate also fails where a score, a metric or (with --by) a segment of OLD is
-  not in NEW, or too few users with a value in OLD have one in NEW
-  (--min-users); --allow-missing lets that pass, and says so. The only score of
-  OLD is missing under another name too. A segment that only NEW has is not
-  judged.
+  a drop is of others. Where a metric lies between 0 and 1, so must D and MEAN.
+  What OLD has and NEW lacks fails too, also the only score under another name.
+  A segment that only NEW has is not judged.
 
 examples:
   recframe compare monday.parquet tuesday.parquet
@@ -103,7 +97,8 @@ examples:
         default=[],
         type=_read_floor,
         metavar="METRIC=MEAN",
-        help="fail where the mean of a metric in NEW is below this; for several repeat it",
+        help="fail where the mean of all users of NEW with a value is below this; for several "
+        "repeat it",
     )
     group.add_argument(
         "--min-users",
@@ -127,7 +122,6 @@ examples:
         )
     group = command.add_argument_group("intervals")
     add_how(group, OfDifferences)
-    add_unit(group)
     add_output(command, "the differences")
 
 
@@ -192,7 +186,9 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
         results, shared, gone, failures = [], [], [], list[str]()
         missing = list_missing(matched, names)
         for rows, segment in zip(segmented.segments, list_segments(segmented), strict=True):
-            of_segment = matched.take(rows)
+            of_segment = matched._replace(
+                per_user=matched.per_user.iloc[rows], sides=matched.sides[:, rows]
+            )
             said = [f"{shorten(name)} is {quote(value)}" for name, value in segment.items()]
             where = f" where {' and '.join(said)}" if said else ""
             if of_segment.shared.empty:
@@ -202,10 +198,11 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
                 continue
             table = compare_matched(of_segment, how)
             table.columns.name = f"baseline: {show_uri(names[0])}"
-            told, failed, lacking = {} if by else about, Reasons(), Reasons()
             described = None
             if gate is not None:
                 failed, lacking = find_failed(table, gate, how.resampling.confidence)
+                failures += _spell(failed, where)
+                missing += _spell(lacking, where)
                 described = {
                     gate.rule: gate.limit,
                     "at_least": gate.floors,
@@ -215,13 +212,12 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
                     "failed": failed,
                     "missing": lacking,
                 }
-            result = result_of_pairs(table, of_segment.shared, {**told, "gate": described})
+            told = {**({} if by else about), "gate": described}
+            result = result_of_pairs(table, of_segment.shared, told)
             # Figures of all users of each file are in the document only.
             plain = result.shown.drop(columns=["n_old", "new_mean"])
             results.append(result._replace(shown=plain, by_score=plain))
             shared.append(rows)
-            failures += _spell(failed, where)
-            missing += _spell(lacking, where)
         result = results[0]
         if by:
             about |= {"users": n_users, "segments_gone": gone}

@@ -80,15 +80,8 @@ def add_files(command: argparse.ArgumentParser) -> None:
 
 def add_k(command: argparse.ArgumentParser, what: str) -> None:
     """Add the cut-off of a command."""
-    text = f"{what} (default: %(default)s)"
-    command.add_argument(
-        "-k",
-        "--k",
-        type=lambda number: check_k(read_whole(number)),
-        default=10,
-        metavar="K",
-        help=text,
-    )
+    read, text = (lambda number: check_k(read_whole(number))), f"{what} (default: %(default)s)"
+    command.add_argument("-k", "--k", type=read, default=10, metavar="K", help=text)
 
 
 def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> None:
@@ -158,9 +151,7 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
         help=f"print how every other {what} differs from this one, with intervals and p-values "
         f"over {whose}, as df.rec.compare",
     )
-    add_how(group)
-    if whose == "users":
-        add_unit(group)
+    add_how(group, has_units=whose == "users")
 
 
 def check_views(arguments: argparse.Namespace) -> None:
@@ -182,8 +173,10 @@ def check_views(arguments: argparse.Namespace) -> None:
         )
 
 
-def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
-    """Add how intervals and p-values are made."""
+def add_how(
+    group: argparse._ArgumentGroup, intervals: object = EITHER, *, has_units: bool = True
+) -> None:
+    """Add how intervals and p-values are made, and who is independent in several columns."""
     for name, what, choices in (
         ("interval", "how intervals are made", get_args(intervals)),
         ("confidence", "of the intervals, between 0 and 1", None),
@@ -200,10 +193,8 @@ def add_how(group: argparse._ArgumentGroup, intervals: object = EITHER) -> None:
             make = partial(make_resampling, **RESAMPLING._asdict())
             takes = {"type": partial(_read_checked, make, name), "metavar": "NUMBER"}
         group.add_argument(f"--{name}", help=f"{what} (default: {HOW_DEFAULTS[name]})", **takes)
-
-
-def add_unit(group: argparse._ArgumentGroup) -> None:
-    """Add who is independent where users have several columns."""
+    if not has_units:
+        return
     either = group.add_mutually_exclusive_group()
     either.add_argument(
         "--unit",

@@ -196,7 +196,7 @@ class DaskRecAccessor(RankingMethods[Any]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_named("user", user)
         frame = self._select(columns.labels)
-        find = partial(rows_of_user, user=user, labels=columns.users)
+        find = partial(rows_of_user, user=user, columns=columns)
         rows = frame.map_partitions(find, meta=frame._meta).compute()
         if len(rows) == 0 and not self._options.has_truth:
             rows = frame.head(npartitions=-1)  # the refusal names ids that are there
@@ -303,9 +303,9 @@ def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
     return make_table(sort_table(per_user))
 
 
-def rows_of_user(frame: pd.DataFrame, user: Hashable, labels: list[Hashable]) -> pd.DataFrame:
+def rows_of_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> pd.DataFrame:
     """Return the rows of one user."""
-    return frame[is_user(frame, user, labels)]
+    return frame[is_user(frame, user, columns)]
 
 
 def _open(lookups: pd.DataFrame | None) -> Lookups:

@@ -31,11 +31,11 @@ from recframe.frames.names import (
     is_no_model,
     is_weak,
     leave_out,
-    leave_to_ids,
     less_is_better,
     list_fields,
     list_labels,
     may_be_score,
+    plain_name,
     shown,
 )
 from recframe.kernel.threads import Array
@@ -286,7 +286,9 @@ def _infer(role: str, named: dict[str, list[Hashable]], taken: Set[Hashable] = f
     is_score = role == "score"
     found = [label for label in named[meant] if label not in taken]
     if not is_score and len(found) != 1:
-        found = leave_to_ids(found or named[meant])
+        found = found or named[meant]
+        names = {plain_name(label) for label in found}  # "query" is left to "query_id"
+        found = [label for label in found if f"{plain_name(label)}id" not in names]
     doubtful = [label for label in found if is_score and is_no_model(label)]
     if is_score and not all(find_role(label) or may_be_score(label) for label in found):
         doubtful = found  # a weak name, and likelier ones

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from pandas.api.types import is_list_like
 
 from recframe.calls import public
-from recframe.errors import RecframeError, quote, say_where
+from recframe.errors import RecframeError, quote
 from recframe.foreign import frame_error, is_sparse
 from recframe.frames.columns import find_label, get_column
+from recframe.frames.judgments import naming
 from recframe.frames.matrices import (
     as_ids,
     as_numbers,
@@ -99,11 +100,8 @@ def from_lists(
     1  ann     3    4.5
     """
     if isinstance(lists, pd.DataFrame | pd.Series):
-        try:
+        with naming("lists"):
             return make_frame(*_read_frame(pd.DataFrame(lists), user, items))
-        except RecframeError as error:
-            say_where("lists: ", error)
-            raise
     if not (is_infer(user) and is_infer(items)):
         raise RecframeError(
             f"user and items are columns of a frame, found {type(lists)}; leave them out"

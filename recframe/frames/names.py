@@ -149,13 +149,7 @@ Roles = dict[str, Role]
 @lru_cache(N_KEPT)
 def find_role(label: Hashable) -> str | None:
     """Return the role that a name means, if any."""
-    return ROLES.get(_plain(label))
-
-
-def leave_to_ids(labels: list[Hashable]) -> list[Hashable]:
-    """Return the labels without those, as "query", beside whose name with id there is another."""
-    names = {_plain(label) for label in labels}
-    return [label for label in labels if f"{_plain(label)}id" not in names]
+    return ROLES.get(plain_name(label))
 
 
 @lru_cache(N_KEPT)
@@ -185,7 +179,7 @@ def less_is_better(label: Hashable) -> bool:
 
 def is_weak(label: Hashable) -> bool:
     """Return whether a name means a role only where no likelier one stands beside it."""
-    return _plain(label) in WEAK
+    return plain_name(label) in WEAK
 
 
 def is_likelier(label: Hashable, dtype: Any, role: str) -> bool:
@@ -201,7 +195,7 @@ def is_time(label: Hashable) -> bool:
 
 def is_of_row(label: Hashable) -> bool:
     """Return whether a name says that each row has its own value, as of a log's events."""
-    return _plain(label) == "id" or not OF_ROWS.isdisjoint(_words(label))
+    return plain_name(label) == "id" or not OF_ROWS.isdisjoint(_words(label))
 
 
 def is_same(name: Any, label: Any) -> bool:
@@ -245,8 +239,9 @@ def _find_likely(role: str, free: list[tuple[Hashable, Any]]) -> list[Hashable]:
     high = leave_out([label for label, _ in fitting], [label for label, _ in low])
     if hinted := [label for label in high if _has_hint(label, role)]:
         return hinted if role == "score" else hinted[:1]
-    if near := [label for label in high[:N_SPELLED] if _is_spelled_like(label, role)]:
-        return near[:1]
+    texts = [label for label in high[:N_SPELLED] if isinstance(label, str) and len(label) > 3]
+    if near := [label for label in texts if find_near(label.lower(), NAMES[role], 0.8)]:
+        return [near[0]]
     if low:  # a rank is counted from scores or distances, which tell ties apart from it
         return [min(low, key=lambda one: one[1].kind != "f")[0]]
     left = [label for label, dtype in free if dtype.kind in last_kinds]
@@ -317,7 +312,7 @@ def check_roles(
             passed = spell(f"{call}({python})" if call else python, spell_flags(ordered))
             remedy = f"pass {passed}{others}"
         said.append(remedy)
-        lists = [quote(label) for label in labels if _plain(label) in LISTS]
+        lists = [quote(label) for label in labels if plain_name(label) in LISTS]
         if lists and "score" in wrong and wrong["score"].how == "none":
             said.append(f"where {lists[0]} holds lists, recframe.from_lists makes rows of them")
         is_missing = any(role.how == "none" for role in wrong.values())
@@ -347,7 +342,7 @@ def find_remedy(frame: pd.DataFrame, roles: Roles, options: Options) -> tuple[di
         elif role.labels:
             names = (*FINER, *NAMES[meant]) if name == "user" else NAMES[meant]
             likely = [label for label in role.labels if find_role(label) is None][:1]
-            likely = likely or [min(role.labels, key=lambda label: names.index(_plain(label)))]
+            likely = likely or [min(role.labels, key=lambda label: names.index(plain_name(label)))]
         else:
             fields = list_fields(frame)
             free = [one for one in fields if one[0] not in taken and not is_time(one[0])]
@@ -385,16 +380,7 @@ def _has_hint(label: Hashable, role: str) -> bool:
     return not words.isdisjoint(hints) or any(word.startswith(begins) for word in words)
 
 
-def _is_spelled_like(label: Hashable, role: str) -> bool:
-    """Return whether a name is nearly one of those that mean a role."""
-    if not isinstance(label, str) or not 3 < len(label) < 30:
-        return False
-    import difflib  # which only a refusal needs
-
-    return bool(difflib.get_close_matches(label.lower(), NAMES[role], 1, 0.8))
-
-
-def _plain(label: Hashable) -> str:
+def plain_name(label: Hashable) -> str:
     """Return a name as inference compares it; labels that are not text match nothing."""
     return re.sub(r"[\s_.-]", "", label).lower() if isinstance(label, str) else ""
 

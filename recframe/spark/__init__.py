@@ -260,14 +260,14 @@ class SparkRecAccessor(RankingMethods[Any]):
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         beside, options = self._open(columns, self._options)
         for other, one in beside.items():  # of which the user's rows are enough
-            users = find_roles(other, columns, options).users
-            rows: Any = lazy.find_user(one, user, users, one.columns)
+            roles = find_roles(other, columns, options)
+            rows: Any = lazy.find_user(one, user, roles, one.columns)
             options = replace(options, **{other: rows})
         return options
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_kinds(self._frame, columns)
-        return lazy.find_user(self._frame, user, columns.users, columns.labels), False
+        return lazy.find_user(self._frame, user, columns, columns.labels), False
 
 
 @spell_options

@@ -224,7 +224,7 @@ def make_of_users(
 
 
 def find_rows(
-    table: pa.Table, user: Hashable, users: list[Hashable], labels: list[Hashable]
+    table: pa.Table, user: Hashable, columns: Columns, labels: list[Hashable]
 ) -> pa.Table:
     """Return the rows of one user."""
-    return table.filter(pa.array(is_user(as_frame(table, labels), user, users)))
+    return table.filter(pa.array(is_user(as_frame(table, labels), user, columns)))
