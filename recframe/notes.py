@@ -16,7 +16,7 @@ DROPPED, ROWS = "rows_dropped", "rows_read"
 LOST, RELEVANT = "relevant_pairs_excluded", "relevant_pairs"
 NEAR = "ids_written_differently"
 RANKINGS, LONGER = "rankings", "rankings_longer_than_recall"
-UNDEFINED = "undefined_"  # and then the metric
+NO_VALUE = "undefined_"  # and then the metric
 _notes: ContextVar["Counter[str] | None"] = ContextVar("_notes", default=None)
 
 
@@ -69,9 +69,9 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
             "with a relevant row; if rankings were cut off there, pass all relevant items as truth"
         )
     for name, n_users in notes.items():
-        if name.startswith(UNDEFINED):
+        if name.startswith(NO_VALUE):
             sentences.append(
-                f"{name.removeprefix(UNDEFINED)} is undefined for {count_of(n_users, 'user')} with "
+                f"{name.removeprefix(NO_VALUE)} is undefined for {count_of(n_users, 'user')} with "
                 "relevant rows, so that its mean is of fewer users than those of others"
             )
     return sentences

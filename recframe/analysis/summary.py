@@ -23,7 +23,7 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.notes import LONGER, RANKINGS, UNDEFINED, is_noting, note
+from recframe.notes import LONGER, NO_VALUE, RANKINGS, is_noting, note
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
@@ -70,7 +70,7 @@ def measure_noted(
         has_some = ((n_relevant > 0) & (n_rows > 0))[interactions.users.sort()]
         n_undefined = table[has_some].isna().T.groupby(level="metric").any().sum(axis=1)
         more = n_undefined[n_undefined > n_undefined.min()]
-        note(**{f"{UNDEFINED}{metric}": int(n) for metric, n in more.items()})
+        note(**{f"{NO_VALUE}{metric}": int(n) for metric, n in more.items()})
     return table
 
 
