@@ -121,7 +121,9 @@ class Overlap:
             ]
         for part in items:
             are_common, known, listed = self.items
-            if len(known) < N_EXAMPLES:
+            if len(known) == 0:  # whose dtype is none
+                known = part.examples
+            elif len(part.examples) > 0 and len(known) < N_EXAMPLES:
                 known = known.append(part.examples).unique()[:N_EXAMPLES]
             self.items = Items(are_common or part.are_common, known, listed | part.listed)
 
