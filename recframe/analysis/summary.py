@@ -59,18 +59,19 @@ def measure_noted(
     ranked = [is_ranked for _, is_ranked in interactions.scores.values()]
     if not is_noting() or any(some is not None and not some.all() for some in ranked):
         return table
-    n_rows, deepest = (
-        np.diff(groups.offsets),
-        max((metric.k or 0 for metric in metrics if metric.name == "recall"), default=0),
-    )
+    n_rows = np.diff(groups.offsets)
+    deepest = max((metric.k or 0 for metric in metrics if metric.name == "recall"), default=0)
     if deepest and not options.has_truth:
         note(**{RANKINGS: groups.n_groups, LONGER: int(np.count_nonzero(n_rows > deepest))})
     if len(metrics) > 1 and options.short != "nan":
         n_relevant = groups.count(interactions.relevant) + interactions.n_unlisted
         has_some = ((n_relevant > 0) & (n_rows > 0))[interactions.users.sort()]
-        n_undefined = table[has_some].isna().T.groupby(level="metric").any().sum(axis=1)
-        more = n_undefined[n_undefined > n_undefined.min()]
-        note(**{f"{NO_VALUE}{metric}": int(n) for metric, n in more.items()})
+        shape = len(table), len(interactions.scores), len(metrics)
+        by_metric = np.isnan(table.to_numpy()).reshape(shape).any(axis=1)
+        n_undefined = np.count_nonzero(by_metric & has_some[:, None], axis=0)
+        for metric, n_users in zip(metrics, n_undefined, strict=True):
+            if n_users > n_undefined.min():
+                note(**{f"{NO_VALUE}{metric.label}": int(n_users)})
     return table
 
 

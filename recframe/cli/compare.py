@@ -120,8 +120,7 @@ examples:
             help=f"a {other} of this metric is no loss; a gate must be told so, or the other "
             "way round, of judged and of means of a column",
         )
-    group = command.add_argument_group("intervals")
-    add_how(group, OfDifferences)
+    add_how(command.add_argument_group("intervals"), OfDifferences)
     add_output(command, "the differences")
 
 

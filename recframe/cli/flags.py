@@ -80,8 +80,14 @@ def add_files(command: argparse.ArgumentParser) -> None:
 
 def add_k(command: argparse.ArgumentParser, what: str) -> None:
     """Add the cut-off of a command."""
-    read, text = (lambda number: check_k(read_whole(number))), f"{what} (default: %(default)s)"
-    command.add_argument("-k", "--k", type=read, default=10, metavar="K", help=text)
+    command.add_argument(
+        "-k",
+        "--k",
+        type=lambda number: check_k(read_whole(number)),
+        default=10,
+        metavar="K",
+        help=f"{what} (default: %(default)s)",
+    )
 
 
 def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> None:
