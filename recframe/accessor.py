@@ -19,7 +19,7 @@ from recframe.foreign import (
     load_table,
     read_frame,
 )
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import make_of_table
 from recframe.frames.truth import judge_frame, open_candidates, open_judge, read_judged
@@ -119,6 +119,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     @property
     def _size(self) -> str:
         return say_size(self._frame)
+
+    def _read_values(self, label: Hashable) -> pd.Series:
+        frame = self._frame
+        if isinstance(frame, pa.Table):
+            frame = read_frame(frame, [label])
+        return get_column(frame, label)
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False

@@ -10,19 +10,22 @@ from recframe.errors import RecframeError, WrongTypeError, find_near, is_whole, 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
 Element = TypeVar("Element")
+Ask = Callable[[RecframeError, Callable[..., Any], Sequence[Any], Mapping[str, Any]], None]
 
 CUT_OFFS = ("k", "at", "n", "top", "top_k", "topk", "cutoff", "cut_off", "at_k", "K")
 N_LISTED = 12  # arguments; the names of more are no help
 
 
 def public(
-    function: Callable[Arguments, Returned], options: Collection[str] = ()
+    function: Callable[Arguments, Returned],
+    options: Collection[str] = (),
+    ask: Ask | None = None,
 ) -> Callable[Arguments, Returned]:
     """Return a public function as it is called by others.
 
     Arguments that it does not take are refused with what to do, as a `TypeError` still; `options`
     are those of the accessor, which methods do not take. The traceback of a refusal ends at the
-    caller.
+    caller; where other options answer it, `ask` adds what else is open.
     """
 
     @wraps(function)
@@ -31,6 +34,8 @@ def public(
         try:
             return function(*args, **kwargs)
         except RecframeError as error:
+            if ask is not None and error.answers:
+                ask(error, function, args, kwargs)
             if is_whole():
                 raise
             raise error.with_traceback(None) from None  # RECFRAME_TRACEBACK=full shows it whole
@@ -43,11 +48,11 @@ def public(
     return call
 
 
-def make_public(owner: type, options: Collection[str]) -> None:
+def make_public(owner: type, options: Collection[str], ask: Ask) -> None:
     """Make a class's own public methods `public`."""
     for name, member in list(vars(owner).items()):
         if inspect.isfunction(member) and not name.startswith("_"):
-            setattr(owner, name, public(member, options))
+            setattr(owner, name, public(member, options, ask))
 
 
 def public_each(elements: Iterator[Element]) -> Iterator[Element]:

@@ -125,9 +125,10 @@ def show(text: str, kept: str = "\n") -> None:
 
 
 def tell(message: str) -> None:
-    """Say what went wrong in one line of standard error, if there is one."""
+    """Say what went wrong on standard error, if there is one; of questions each in a line."""
     try:
-        write(sys.stderr, f"recframe: {one_line(message)}\n")
+        lines = [one_line(line) for line in message.split("\n")]
+        write(sys.stderr, "recframe: " + "\n".join(lines) + "\n")
     except OSError:
         return
 

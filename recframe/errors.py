@@ -15,6 +15,7 @@ QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # else a question mark is one of a 
 _QUERY = re.compile(rf"(://.*?){QUERY.pattern}[^\s'\"]*")
 _WEB_QUERY = re.compile(r"(https?://[^'\"?]*\?)[^\s'\"]+")
 _SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # as `spell` has it
+COMMAND = "\ufdd3"  # stands for the command line as it was given
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
 _REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 12
@@ -135,6 +136,8 @@ class RecframeError(ValueError):
     ----------
     message : str, default ""
         What is said.
+    answers : dict, default None
+        Options, by name, with which a call is not refused for this.
 
     See Also
     --------
@@ -148,9 +151,14 @@ class RecframeError(ValueError):
     recframe.errors.RecframeError: k must be an integer of 1 or more, found 0
     """
 
-    def __init__(self, message: str = "") -> None:
+    def __init__(self, message: str = "", answers: Mapping[str, Any] | None = None) -> None:
         super().__init__(plain(message))
         self._message = message  # with both spellings
+        self.answers = answers or {}
+
+    def _say(self, message: str) -> None:
+        """Set the message, with both spellings."""
+        self._message, self.args = message, (plain(message),)
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython asks an exception for; the last frame it hides from none.
@@ -196,6 +204,8 @@ class MissingColumnError(RecframeError, KeyError):
     ----------
     message : str, default ""
         What is said.
+    answers : dict, default None
+        Options, by name, with which a call is not refused for this.
 
     See Also
     --------
@@ -228,6 +238,8 @@ class RepeatedPairError(RecframeError):
         Its first part, without what to do.
     user, item : object, default None
         The ids of one pair.
+    answers : dict, default None
+        Options, by name, with which a call is not refused for this.
 
     See Also
     --------
@@ -241,15 +253,20 @@ class RepeatedPairError(RecframeError):
     Traceback (most recent call last):
     recframe.errors.RepeatedPairError: 'user' and 'item' must not be the same in two rows, found 1
     of 2 rows that repeat another (such as user 1, item 'a'); the column 'model' tells them apart
-    (such as 'y' and 'x'): pass user=['model', 'user'] to evaluate each of its values by itself, or
-    make score columns of models by a pivot; else pass duplicates='max', model=None for the best of
-    each pair, or duplicates='keep', model=None to count every row
+    (such as 'y' and 'x'): pass model='model' to evaluate each of its values as a model; else pass
+    duplicates='max', model=None for the best of each pair, or duplicates='keep', model=None to
+    count every row
     """
 
     def __init__(
-        self, message: str, found: str = "", user: object = None, item: object = None
+        self,
+        message: str,
+        found: str = "",
+        user: object = None,
+        item: object = None,
+        answers: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, answers)
         self.found, self.user, self.item = found, user, item
 
 
@@ -272,13 +289,13 @@ class WrongTypeError(RecframeError, TypeError):
 
 def say_where(where: str, error: RecframeError) -> None:
     """Put where a refusal was found before its message."""
-    error._message = f"{where}{error._message}"
-    error.args = (plain(error._message),)
+    error._say(f"{where}{error._message}")
 
 
-def in_flags(error: BaseException) -> str:
-    """Return what an exception says, with what to pass as flags of the command line."""
-    return _SPELLED.sub(r"\2", error._message if isinstance(error, RecframeError) else str(error))
+def in_flags(error: BaseException, command: str = "") -> str:
+    """Return what an exception says, with what to pass as flags of this command."""
+    message = error._message if isinstance(error, RecframeError) else str(error)
+    return _SPELLED.sub(r"\2", message).replace(COMMAND, command)
 
 
 def _end_at_caller(whole: TracebackType | None) -> TracebackType | None:

@@ -51,12 +51,13 @@ from recframe.options import (
     make_options,
     spell_options,
 )
+from recframe.questions import ask_all
 
 if TYPE_CHECKING:
     import recframe.scanned
 
 
-@public
+@partial(public, ask=ask_all)
 def evaluate(
     frame: TableLike | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
@@ -132,11 +133,12 @@ def evaluate(
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
         ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
         bought or liked. None: every pair of `truth` is relevant.
-    model : "infer" or None, default "infer"
-        "infer" refuses a column without another role that is named model, run, system, retriever,
-        algorithm or variant and varies within a user's rows: these are several rankings, each of
-        which ``user=["model", "user"]`` evaluates by itself. None says that no column tells
-        rankings apart, as where it is one of items.
+    model : label or None, default "infer"
+        The column that says which model a row is of, where each model has rows of its own. Each
+        model becomes a score column of the result. A user and item must have one relevance; R
+        counts the relevant items in the rows of all models, or of `truth`. "infer" refuses a
+        column without another role that is named model, run, system, retriever, algorithm or
+        variant and varies within a user's rows. None: no column tells rankings apart.
     ties : {"expected", "first", "last", "best", "worst", "item"}, default "expected"
         Rows of equal score: the exact expectation over all their orders; row order; reverse row
         order; relevant rows first; relevant rows last; by item id as text, the last first, as
@@ -275,8 +277,8 @@ def evaluate(
             raise RecframeError(f"memory, tmp and progress are for files, found {found}")
         accessor = RecAccessor(frame)  # type: ignore[arg-type]  # neither a path nor a list of them
         # In its messages there is no accessor to be called.
-        accessor._call, accessor._options = "", options
-        return accessor.evaluate(metrics)
+        accessor._call = ""
+        return accessor._bind(options).evaluate(metrics)
     _check_paths("frame", required, frame)
     from recframe.scanned import scan_source  # which frames do without, here and below
 

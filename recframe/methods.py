@@ -29,6 +29,7 @@ from recframe.analysis.catalogue import (
     read_catalogue,
 )
 from recframe.analysis.compare import Correction, Test, compare_table, make_comparison
+from recframe.analysis.describe import Description
 from recframe.analysis.display import Inspection
 from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.ranks import (
@@ -57,15 +58,26 @@ from recframe.analysis.summary import (
     summary_table,
 )
 from recframe.calls import make_public, public
-from recframe.errors import find_near
+from recframe.errors import RecframeError, find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.interactions import Interactions
+from recframe.frames.models import find_models
+from recframe.frames.names import check_label, is_infer
 from recframe.frames.tables import mean_table, measure_table
 from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.notes import taking_notes, warning_of_notes
-from recframe.options import DEFAULTS, INFER, OptionArguments, Options, make_options, spell_options
+from recframe.options import (
+    DEFAULTS,
+    INFER,
+    Models,
+    OptionArguments,
+    Options,
+    make_options,
+    spell_options,
+)
+from recframe.questions import ask_all
 
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
@@ -117,10 +129,11 @@ class RankingMethods(ABC, Generic[Table]):
 
     _call = "df.rec"  # as messages spell it
     _options = Options()  # until it is called with others
+    _asks_all = True  # of a refused call, which is repeated to find what else is open
 
     def __init_subclass__(cls) -> None:
         """Make its methods public, and all tell what this engine returns, not a variable."""
-        make_public(cls, DEFAULTS)
+        make_public(cls, DEFAULTS, ask_all)
         bases = getattr(cls, "__orig_bases__", ())
         table = next((get_args(base)[0] for base in bases), None)
         for name, method in inspect.getmembers(RankingMethods, inspect.isfunction):
@@ -178,8 +191,12 @@ class RankingMethods(ABC, Generic[Table]):
 
     def _bind(self, options: Options) -> Self:
         """Return an accessor to the same frame with these options."""
-        bound = copy(self)
+        bound, label = copy(self), options.model
         bound._options = options
+        if label is not None and not is_infer(label) and not isinstance(label, Models):
+            check_label(self._sample, "model", label)
+            models = find_models(label, bound._read_values(label), options)
+            bound._options = replace(options, model=models)
         return bound
 
     def __repr__(self) -> str:
@@ -213,6 +230,10 @@ class RankingMethods(ABC, Generic[Table]):
     @abstractmethod
     def _sample(self) -> pd.DataFrame:
         """A DataFrame with the columns of the rows, in their dtypes; rows need not be there."""
+
+    @abstractmethod
+    def _read_values(self, label: Hashable) -> pd.Series:
+        """Return the values that a column holds, repeated or not, in any order."""
 
     @abstractmethod
     def _map(
@@ -612,29 +633,25 @@ class RankingMethods(ABC, Generic[Table]):
         Examples
         --------
         >>> import pandas as pd, recframe
-        >>> rows = {"score": [0.5, 0.5, 0.1, None], "relevant": [0, 1, 0, 0]}
-        >>> df = pd.DataFrame({"user": [1, 1, 1, 2], "item": list("abba"), **rows})
+        >>> rows = {"score": [0.5, 0.5, 0.1, 0.2], "relevant": [0, 1, 0, 0]}
+        >>> df = pd.DataFrame({"user": [1, 1, 1, 2], "item": list("abca"), **rows})
         >>> df.rec.describe(k=1)
         score                       score
         rows                            4
         users                           2
         users without relevant rows     1
-        users with fewer than 1         1
+        users with fewer than 1         0
         users with a tie across 1       1
         precision@1, worst            0.0
         precision@1, best             0.5
-        shortest ranking                0
+        shortest ranking                1
         longest ranking                 3
         rows in ties                    2
         null users                      0
         null relevance                  0
-        null scores                     1
-        duplicate pairs                 1
+        null scores                     0
+        duplicate pairs                 0
         <BLANKLINE>
-        - null scores: 1 of 4 rows; refused unless option missing says otherwise
-        - duplicate pairs: 1 of 4 rows; refused unless option duplicates says otherwise
-        - users with fewer than 1: 1 of 2 users; k=1 is refused unless option short says
-          otherwise
         - users without relevant rows: 1 of 2 users; their precision is 0, by default
           other metrics are undefined and out of means (option zero_division)
         - users with a tie across 1: 1 of 2 users; precision@1 is 0 in the worst order,
@@ -645,7 +662,13 @@ class RankingMethods(ABC, Generic[Table]):
         if options.population == "raise":  # which the figures are to tell about
             options = replace(options, population="all")
         with taking_notes():  # which the figures have too
-            return self._describe(self._find_columns(with_item=True), k, options)
+            described = self._describe(self._find_columns(with_item=True), k, options)
+        if isinstance(described, Description) and described.is_refused:
+            try:
+                self.mean([f"precision@{k}", f"recall@{k}"])
+            except RecframeError as error:
+                described.refusal = error.with_traceback(None)
+        return described
 
     def catalogue(self, k: int = 10, items: Any = None) -> Table:
         """
@@ -1049,8 +1072,8 @@ def _describe(formula: str, parameters: list[str]) -> str:
     return f"\n{textwrap.indent(whole, ' ' * 8)}\n{' ' * 8}"
 
 
-make_public(RankingMethods, DEFAULTS)
+make_public(RankingMethods, DEFAULTS, ask_all)
 for _name, _definition in DEFINITIONS.items():
     if _definition.of_column:  # it is asked for by its name
         continue
-    setattr(RankingMethods, _name, public(make_method(_name, _definition), DEFAULTS))
+    setattr(RankingMethods, _name, public(make_method(_name, _definition), DEFAULTS, ask_all))

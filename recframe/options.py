@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from numbers import Real
-from typing import Any, Literal, TypedDict, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
@@ -37,6 +37,17 @@ def _option(default: Any, takes: Any, meaning: str) -> Any:
     return field(default=default, metadata={"takes": takes, "meaning": meaning})
 
 
+class Models(NamedTuple):
+    """A column that says which model a row is of, and all that it holds."""
+
+    label: Hashable
+    names: list[Hashable]
+
+    def __repr__(self) -> str:
+        """Return the label, as it was given."""
+        return repr(self.label)
+
+
 @dataclass(frozen=True)
 class Options:
     """How a frame is read and what its edge cases mean; checked when made."""
@@ -58,7 +69,10 @@ class Options:
         INFER, "label, or None where every pair of truth is relevant", "column of relevance"
     )
     model: Hashable | None = _option(
-        INFER, '"infer" or None', "None says that no column tells several rankings of a user apart"
+        INFER,
+        "label or None",
+        "column of models, each of which becomes a score column; without it a column such as model "
+        "or run that varies in a user's rows is refused, None says that it tells no rankings apart",
     )
     ties: Ties = _option(
         "expected",
@@ -142,6 +156,8 @@ class Options:
             )
         for name in ("user", "item", "relevant", "score", "model", "truth_user", "truth_item"):
             given = getattr(self, name)
+            if isinstance(given, Models):  # made of a label, once the frame is known
+                continue
             several = " or a list of labels" if name in SEVERAL else ""
             labels = given if several and isinstance(given, list) else [given]
             may_be_none = name in ("user", "relevant", "model") and labels is not given

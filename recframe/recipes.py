@@ -202,8 +202,8 @@ their orders, where trec_eval takes one, by document name.
     score_bpr recall@3    -0.248611 -0.455144 -0.106347     0.003906
 
 Nothing is decided, every column named `score_…` is a model, and the first one the baseline. Where
-the models list other items, the frames of both, merged with `how="outer"`, need
-`missing="unranked"`.
+the models list other items, one frame with the rows of both and a column `model` is read by
+`df.rec(model="model")`.
 
 ## Lists of the best items
 

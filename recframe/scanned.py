@@ -27,7 +27,7 @@ from recframe.files.footers import Files, make_sample, open_files, read_schema, 
 from recframe.files.found import Found
 from recframe.files.parts import iter_parts, make_each
 from recframe.files.sources import find_source, stage
-from recframe.frames.columns import Columns
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import in_cells, join_tables
 from recframe.frames.truth import open_candidates, open_judge
@@ -40,6 +40,7 @@ from recframe.stores import ENVIRONMENT, Access
 __all__ = ["ScannedRecAccessor"]
 
 ROW_SIZED = ("rank", "top", "judge")
+MOST_ROWS_ASKED = 10**8  # which are read again for each question
 NO_COLUMNS = Columns(None, [], None)
 
 
@@ -183,6 +184,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return make_sample(read_schema(first, self._frame.limits.memory), first.path)
 
     @property
+    def _asks_all(self) -> bool:  # type: ignore[override]  # as it depends on the files
+        return self._frame.has_no_footers or self._open(NO_COLUMNS).n_rows <= MOST_ROWS_ASKED
+
+    @property
     def _size(self) -> str:
         if not self._frame.has_no_footers:
             return self.open(NO_COLUMNS).size
@@ -200,13 +205,24 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
         return super()._show(show_route) or super()._show(show)  # as where columns are not known
 
-    def open(self, columns: Columns) -> Files:
+    def _open(self, columns: Columns) -> Files:
         """Return the files with these columns; no data is read."""
         found, limits = self._frame.found, self._frame.limits
-        files = open_files(stage(found, columns, limits), columns, self._options, limits.memory)
+        return open_files(stage(found, columns, limits), columns, self._options, limits.memory)
+
+    def open(self, columns: Columns) -> Files:
+        """Return the files with these columns, of which a note is taken; no data is read."""
+        files = self._open(columns)
         if self._frame.note is not None:
             self._frame.note(files)
         return files
+
+    def _read_values(self, label: Hashable) -> pd.Series:
+        files, values = self._open(NO_COLUMNS._replace(of_users=(label,))), list[pd.Series]()
+        with showing(False, files.n_rows) as progress:
+            for frame in iter_frames(files, files.memory, progress, None):
+                values = [pd.concat([*values, frame[label].drop_duplicates()]).drop_duplicates()]
+        return next(iter(values), get_column(files.sample, label))
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False

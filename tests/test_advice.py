@@ -81,7 +81,12 @@ CASES = {
     ),
     "relevant=None": Case(FRAME, {"relevant": None}, fill={"truth": TRUTH, "relevant": "relevant"}),
     "less is better": Case(FRAME.assign(rank=[1, 2, 3] * 2), {"score": ["rank", "score"]}),
-    "a model to rank": Case(TWICE.assign(model=HALVES), {"model": "model"}, without=("model",)),
+    "a model without a name": Case(
+        TWICE.assign(model=[None, *HALVES[1:]]), {"model": "model", "short": "pad"}
+    ),
+    "a model that differs": Case(
+        TWICE.assign(model=HALVES, relevant=[1] + [0] * 11), {"model": "model"}
+    ),
     "models": Case(TWICE.assign(model=HALVES, item=range(12))),
     "two users of truth": Case(
         ROWS, {"truth": TRUTH.rename(columns={"user": "uid"}).assign(query=[1, 2])}
@@ -259,3 +264,14 @@ def test_what_is_suggested_is_taken(name, tmp_path, capsys):
                 words += shlex.split(flags) if flags else words_of(choice, tmp_path)
                 status = main([*words, "--quiet"])
                 check_next(case, error, capsys.readouterr().err if status else "", words)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_leave_nothing_open(name, tmp_path):
+    """With the options that an error has as answers, nothing is asked that an option answers."""
+    case = CASES[name]
+    given = {**case.options, **case.arguments}
+    error = refused(case, case.frame.rec, given)
+    kept = {one: value for one, value in given.items() if one not in case.without}
+    again = refused(case, case.frame.rec, {**kept, **error.answers}) if error.answers else None
+    assert again is None or again.answers.items() <= error.answers.items()

@@ -17,7 +17,7 @@ import recframe
 ROOMS = (
     *("errors", "console", "disk", "calls", "notes"),
     *("foreign", "formats", "stores"),
-    *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
+    *("kernel", "metrics", "options", "questions", "frames", "analysis", "files", "methods"),
     *("accessor", "scanned", "functions", "polars", "partitions", "dask", "spark"),
     *("recipes", "uncertainty", "conventions", "cli", "__init__", "__main__"),
 )

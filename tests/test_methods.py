@@ -24,6 +24,9 @@ class ListRec(RankingMethods[pd.DataFrame]):
     def _sample(self):
         return self._frame[0]
 
+    def _read_values(self, label):
+        return pd.concat([part[label] for part in self._frame])
+
     def _map(self, make, columns, options, *, reads_all=False):
         parts = [read_interactions(part, columns, options) for part in self._frame]
         return pd.concat([make(part, options) for part in parts])

@@ -200,7 +200,7 @@ def test_users_and_items_in_folders(tmp_path):
         ("passage", "pass item='passage' where it is what is ranked; else pass duplicates='max'"),
         (
             "model",
-            "pass user=.*'model', 'user.* to evaluate each of its values by itself, or make ",
+            "pass model='model' to evaluate each of its values as a model; else pass ",
         ),
     ],
 )

@@ -28,6 +28,9 @@ from recframe.options import INFER, Options
 KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
 
 
+ITEMS_ALONE = "pass the column of its items alone, or name it 'item'"
+
+
 class Shown(NamedTuple):
     """What the lists of some users show, so that it adds to what other users' lists show.
 
@@ -46,7 +49,8 @@ def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Colum
         first = spell("'first'", "--duplicates first")
         raise RecframeError(
             "duplicates='keep': in the lists of a catalogue an item is once; pass "
-            f"{option('duplicates', 'max')} or {first}, which make one row of those of a pair"
+            f"{option('duplicates', 'max')} or {first}, which make one row of those of a pair",
+            {"duplicates": "max"},
         )
     with_relevant = options.tie_rule.reads_relevance
     columns = find_columns(frame, options, with_relevant=with_relevant, with_item=True, call=call)
@@ -221,7 +225,7 @@ def _read_ids(items: Any, columns: Columns) -> pd.Index[Any]:
     if isinstance(items, pd.DataFrame):
         is_there = any(is_same(label, columns.item) for label in list_labels(items))
         with naming("items"):
-            label = find_label(items, "item", columns.item if is_there else INFER)
+            label = find_label(items, "item", columns.item if is_there else INFER, ITEMS_ALONE)
         return as_ids("items", get_column(items, label))
     check_unmasked("items", items)
     if isinstance(items, pd.Series | pd.Index):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, WideTable
-from recframe.errors import as_text, shorten
+from recframe.errors import RecframeError, as_text, shorten
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.judgments import Pairs
@@ -85,8 +85,17 @@ class Figures(NamedTuple):
 class Description(WideTable):
     """The figures as `df.rec.describe` returns them; what is taken from it is a plain table.
 
-    It displays itself with its warnings below.
+    It displays itself with its warnings below, and with what a call that evaluates asks, if
+    anything: `refusal` has that too.
     """
+
+    _metadata = ("refusal",)
+    refusal: RecframeError | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the figures show something that an evaluation is refused for."""
+        return any("refused" in one or UNKNOWN_RELEVANCE in one for one in self.warnings)
 
     @property
     def warnings(self) -> list[str]:
@@ -114,7 +123,8 @@ class Description(WideTable):
         """Return the figures as text, and the warnings."""
         width = pd.get_option("display.width") or TEXT_WIDTH
         lines = [textwrap.fill(f"- {one}", width, subsequent_indent="  ") for one in self.warnings]
-        return "\n\n".join([super().__repr__(), *(["\n".join(lines)] if lines else [])])
+        parts = [super().__repr__(), "\n".join(lines), str(self.refusal or "")]
+        return "\n\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str | None:
         """Return the HTML for a notebook, None where pandas is set to show text."""
@@ -122,7 +132,12 @@ class Description(WideTable):
         if table is None or not self.warnings:
             return table
         lines = "\n".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
-        return f"{table}\n<ul>\n{lines}\n</ul>"
+        asked = (
+            f'\n<pre style="white-space: pre-wrap">{escape(str(self.refusal))}</pre>'
+            if self.refusal
+            else ""
+        )
+        return f"{table}\n<ul>\n{lines}\n</ul>{asked}"
 
 
 def count_figures(
@@ -167,7 +182,7 @@ def add_dropped(
         each.numbers["rows"] += n_rows
         each.numbers[NULL_USERS] += n_rows
         each.numbers[NULL_RELEVANCE] += n_null[str(columns.relevant)]
-        each.numbers[NULL_SCORES] += n_null[str(score)]
+        each.numbers[NULL_SCORES] += n_null[str(columns.column_of(score))]
 
 
 def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
@@ -287,8 +302,9 @@ def _count_ranking(
     n_relevant = rankings.groups.count(interactions.relevant) + interactions.n_unlisted
     n_ranked = pd.Series(rankings.n_ranked)
     is_judged = interactions.is_judged
-    column = get_column(interactions.frame, score)
-    is_low_best = interactions.columns.ascending[interactions.columns.scores.index(score)]
+    columns = interactions.columns
+    column = get_column(interactions.frame, columns.column_of(score))
+    is_low_best = columns.ascending[columns.scores.index(score)]
     numbers = {
         **common,
         NULL_SCORES: find_missing(column, options, is_low_best).sum(),

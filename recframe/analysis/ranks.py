@@ -13,14 +13,14 @@ from recframe.frames.columns import Columns, find_columns, get_column
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.kinds import check_dtype
-from recframe.frames.names import is_same
+from recframe.frames.names import is_same, shown
 from recframe.frames.tables import mean_table, measure_table
 from recframe.frames.truth import judge_frame, open_candidates
 from recframe.kernel.counting import find_positions
-from recframe.kernel.grouping import invert
+from recframe.kernel.grouping import invert, run_starts
 from recframe.kernel.threads import Array
 from recframe.metrics.names import make_metric
-from recframe.options import INFER, Options, is_key
+from recframe.options import INFER, Models, Options, is_key
 
 ADDED = ["ranked_by", "rank"]  # the columns that `top` adds, of one score the last
 N_IDS_NAMED = 3  # ids named where the one asked for is not there
@@ -42,7 +42,14 @@ def top_columns(
 ) -> Columns:
     """Return the label of each role, with one score where it is named."""
     with_relevant = options.tie_rule.reads_relevance
-    if score is not None:
+    if score is not None and isinstance(options.model, Models):
+        label, names = options.model
+        if score not in names:
+            raise RecframeError(
+                f"score={quote(score)}: no such model; {quote(label)} has {shown(names)}"
+            )
+        options = replace(options, model=Models(label, [score]))
+    elif score is not None:
         ascending: Any = options.ascending
         if isinstance(ascending, list):  # of all the score columns
             found = find_columns(frame, options, with_relevant=with_relevant)
@@ -240,7 +247,12 @@ def _ranked_rows(
     positions = rank_table(interactions, options).to_numpy()
     tables = {}
     for score, position in zip(columns.scores, positions.T, strict=True):
-        cells = shown | {"position": position, "score": get_column(frame, score).array}
+        scores, own = get_column(frame, columns.column_of(score)), rows
+        if columns.model is not None:  # of a pair that another model has, one row, without a score
+            scores = scores.where(~np.isnan(position))
+            in_order = np.lexsort((np.isnan(position[rows]), place))
+            own = rows[in_order[run_starts(place[in_order])]]
+        cells = shown | {"position": position, "score": scores.array}
         table = pd.DataFrame(cells, index=frame.index)
-        tables[score] = table.iloc[np.sort(rows)].sort_values("position", kind="stable")
+        tables[score] = table.iloc[np.sort(own)].sort_values("position", kind="stable")
     return tables

@@ -1,5 +1,6 @@
 """The command line: arguments in, tables and an exit status out."""
 
+import shlex
 import signal
 import sys
 import threading
@@ -55,7 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RecframeError, ImportError) as error:
         if sys.flags.dev_mode and isinstance(error, ImportError):
             raise
-        tell(in_flags(error))  # of an extra that is missing: which, how to install it
+        given = sys.argv[1:] if argv is None else argv
+        # Of an extra that is missing: which, how to install it.
+        tell(in_flags(error, shlex.join(["recframe", *given])))
     except Exception as error:
         if sys.flags.dev_mode:
             raise

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ import pandas as pd
 
 from recframe import __version__
 from recframe.analysis.catalogue import read_catalogue
+from recframe.analysis.describe import Description
 from recframe.analysis.ranks import rank_options
 from recframe.analysis.segments import segment_users, tidy_part
 from recframe.cli.flags import (
@@ -29,7 +31,7 @@ from recframe.cli.flags import (
 from recframe.cli.parser import read_whole
 from recframe.cli.results import Means, find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, tell
-from recframe.errors import RecframeError, count_of, shorten, show_path
+from recframe.errors import RecframeError, count_of, in_flags, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
@@ -37,7 +39,7 @@ from recframe.files.output import check_apart, list_files, whole_file, write_eac
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import describe_metrics, parse_metrics
+from recframe.metrics.names import Metric, describe_metrics, parse_metrics
 from recframe.notes import say_notes, taking_notes
 from recframe.options import DEFAULTS, MEANINGS, Options
 from recframe.scanned import ScannedRecAccessor, scan_source
@@ -138,6 +140,22 @@ def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
     options = _read_options(arguments)
     rec, opened = scan_asked(arguments, options)
+    try:
+        return _evaluate(rec, opened, metrics, arguments, options)
+    except RecframeError as error:
+        if error.answers:  # the method asks all that is open
+            rec.mean([one.label for one in metrics], arguments.by, arguments.weights)
+        raise
+
+
+def _evaluate(
+    rec: ScannedRecAccessor,
+    opened: list[Files],
+    metrics: list[Metric],
+    arguments: Namespace,
+    options: Options,
+) -> tuple[int, str]:
+    """Do what `run_evaluate` does, given the files and the metrics."""
     with outputs(arguments, rec.paths) as (output, each), taking_notes() as notes:
         baseline = None
         if arguments.baseline is not None:
@@ -175,6 +193,10 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         table = rec.describe(arguments.k)
         about = describe_run(arguments, options, opened[0])
         give(result_of_figures(table, {**about, "k": arguments.k}), arguments, output)
+    refusal = table.refusal if isinstance(table, Description) else None
+    if refusal is not None and not arguments.quiet and arguments.format != "json":
+        evaluate = shlex.join(["recframe", "evaluate", *arguments.paths])
+        tell(f"note: recframe evaluate asks: {in_flags(refusal, evaluate)}")
     return DONE, f"{opened[0].rows_said} rows"
 
 
@@ -235,6 +257,7 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
         options,
         limits,
         filters=filters,
+        call="recframe.scan(path)",
         note=note,
         union_by_name=arguments.union_by_name,
     )
@@ -255,6 +278,7 @@ def describe_run(arguments: Namespace, options: Options, files: Files) -> dict[s
             "item": columns.item,
             "score": columns.scores,
             "relevant": columns.relevant,
+            **({} if columns.model is None else {"model": columns.model}),
         },
         "options": vars(options),
     }

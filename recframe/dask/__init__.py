@@ -14,7 +14,7 @@ from recframe import partitions
 from recframe.analysis.ranks import is_user
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
-from recframe.frames.columns import Columns, other_labels
+from recframe.frames.columns import Columns, get_column, other_labels
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import is_same
@@ -150,6 +150,11 @@ class DaskRecAccessor(RankingMethods[Any]):
     @property
     def _size(self) -> str:
         return f"{super()._size} in {self._frame.npartitions:,} partitions"
+
+    def _read_values(self, label: Hashable) -> pd.Series:
+        read = partial(distinct_values, label=label)
+        values: pd.Series = self._select([label]).map_partitions(read).compute()
+        return values
 
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
@@ -301,6 +306,11 @@ def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
     """Return what is made of the per-user table of all partitions, users sorted."""
     # Sums depend on the order of what is summed: in this one they are those of pandas.
     return make_table(sort_table(per_user))
+
+
+def distinct_values(frame: pd.DataFrame, label: Hashable) -> pd.Series:
+    """Return the distinct values of a column."""
+    return get_column(frame, label).drop_duplicates()
 
 
 def rows_of_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> pd.DataFrame:

@@ -144,7 +144,8 @@ def _without_nulls(batch: pa.RecordBatch, files: Files, path: str) -> pa.RecordB
         if not files.drop_nulls:
             raise RecframeError(
                 f"user={quote(user)}: ids must not be null, found {nulls.true_count} null of "
-                f"{len(nulls)} rows read from {show_path(path)}; {REMOVE_ROWS}"
+                f"{len(nulls)} rows read from {show_path(path)}; {REMOVE_ROWS}",
+                {"missing": "drop"},
             )
         batch = batch.filter(pc.invert(nulls))
     return batch

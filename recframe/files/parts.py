@@ -89,8 +89,9 @@ def make_each(
             part = f"in a part of {len(block):,} of the {files.rows_said} rows: "
             part = "" if len(block) == files.n_rows else part
             if isinstance(error, RepeatedPairError):
-                advice = _advise(files, error.user, error.item)
-                raise RepeatedPairError(f"{part}{error.found}; {advice}") from error
+                advice, answers = _advise(files, error.user, error.item)
+                message = f"{part}{error.found}; {advice}"
+                raise RepeatedPairError(message, answers=answers) from error
             say_where(part, error)
             raise
         progress.n_evaluated += len(block)
@@ -142,8 +143,8 @@ def _restore_users(interactions: Interactions, dtypes: list[Any]) -> Interaction
     return interactions._replace(users=interactions.users._replace(ids=users, sorted_by=sorted_by))
 
 
-def _advise(files: Files, user: Any, item: Any) -> str:
-    """Return what to do about the rows of one pair, looked up with all their columns."""
+def _advise(files: Files, user: Any, item: Any) -> tuple[str, dict[str, Any]]:
+    """Return what `advise` does about the rows of one pair, looked up with all their columns."""
     users = files.users
     of_user = user if len(users) > 1 else [user][: len(users)]
     ids = {str(files.columns.item): item, **dict(zip(users, of_user, strict=True))}
@@ -162,7 +163,8 @@ def _advise(files: Files, user: Any, item: Any) -> str:
     rows = np.arange(len(frame))
     told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
     if told is None and len(set(paths)) > 1:
-        return f"one is in {paths[0]}, another in {paths[-1]}; {advise(None, files.columns)}"
+        advice, answers = advise(None, files.columns)
+        return f"one is in {paths[0]}, another in {paths[-1]}; {advice}", answers
     return advise(told, files.columns)
 
 

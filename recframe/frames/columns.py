@@ -41,7 +41,7 @@ from recframe.frames.names import (
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
-from recframe.options import INFER, Options
+from recframe.options import INFER, Models, Options
 
 APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 
@@ -53,8 +53,9 @@ class Columns(NamedTuple):
     where the frame is one; `relevant` is None where relevance is not read or every row is relevant,
     `item` where items are not read. `ascending` says of each score whether the lowest is the best.
     `averaged` are the columns that metrics are of: their names there, and labels. `of_users` are
-    those that say something of users, whose rows they do not vary in, and `models` those without
-    a role that must not vary in them by their names.
+    those that say something of users, whose rows they do not vary in, and `doubtful` those without
+    a role that must not vary in them by their names. Where a column says which `model` a row is of,
+    `scores` are what it holds, and all have the values of the column `score`.
     """
 
     user: Hashable | list[Hashable] | None
@@ -64,7 +65,18 @@ class Columns(NamedTuple):
     ascending: Sequence[bool] = ()
     averaged: tuple[tuple[str, Hashable], ...] = ()
     of_users: tuple[Hashable, ...] = ()
-    models: Sequence[Hashable] = ()
+    doubtful: Sequence[Hashable] = ()
+    model: Hashable = None
+    score: Hashable = None
+
+    @property
+    def score_columns(self) -> list[Hashable]:
+        """The labels of the columns that have the scores."""
+        return self.scores if self.model is None else [self.score]
+
+    def column_of(self, score: Hashable) -> Hashable:
+        """Return the label of the column that has the values of a score."""
+        return score if self.model is None else self.score
 
     @property
     def users(self) -> list[Hashable]:
@@ -75,8 +87,8 @@ class Columns(NamedTuple):
     def labels(self) -> list[Hashable]:
         """All labels, each once, the users' first."""
         averaged = (label for _, label in self.averaged)
-        others = [*averaged, *self.of_users, *self.models]
-        labels = [*self.users, self.item, self.relevant, *self.scores, *others]
+        others = [*averaged, *self.of_users, *self.doubtful, self.model]
+        labels = [*self.users, self.item, self.relevant, *self.score_columns, *others]
         return [label for label in dict.fromkeys(labels) if label is not None]
 
 
@@ -108,20 +120,34 @@ def find_columns(
     named = dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column)
     averaged = tuple((name, _find_by_name(frame, name)) for name in named)
     columns = _name_columns(roles, ascending, averaged)
-    if options.model is not None and not is_infer(options.model):
-        check_label(frame, "model", options.model)
-        raise RecframeError(
-            f"model={quote(options.model)}: must be None, for no column that tells rankings apart; "
-            f"in its place {rank_apart(options.model, columns)}"
-        )
+    if isinstance(options.model, Models):
+        columns = _of_models(columns, options.model)
     if options.model is not None:
         others = leave_out(other_labels(frame, columns), [options.item])
-        columns = columns._replace(models=[one for one in others if find_role(one) == "model"])
+        columns = columns._replace(doubtful=[one for one in others if find_role(one) == "model"])
     return columns
+
+
+def _of_models(columns: Columns, models: Models) -> Columns:
+    """Return the labels where each model in a column becomes a score column."""
+    if len(columns.scores) > 1 or models.label in columns.labels:
+        raise RecframeError(
+            f"model={quote(models.label)} needs a column without another role, and one score "
+            f"column, found score {shown(columns.scores)}; pass "
+            f"{option_with('score', 'the column that models are ranked by')}"
+        )
+    return columns._replace(
+        scores=models.names,
+        ascending=[columns.ascending[0]] * len(models.names),
+        model=models.label,
+        score=columns.scores[0],
+    )
 
 
 def rank_apart(label: Hashable, columns: Columns) -> str:
     """Return what to pass where each value of a column has rankings of its own."""
+    if find_role(label) == "model" and columns.item is not None:
+        return f"pass {option('model', label)} to evaluate each of its values as a model"
     both = [label, *leave_out(columns.users, [label])] if columns.users else label
     return f"pass {option('user', both)} to {APART}"
 
@@ -168,6 +194,7 @@ def find_roles(
     named = _list_named(frame, taken)
     needing = f"duplicates={options.duplicates!r}" if options.duplicates in ("max", "first") else ""
     needing = needing or ("ties='item'" if options.tie_rule.by_item else "")
+    needing = needing or (f"model={options.model}" if isinstance(options.model, Models) else "")
     reads_item = needing or options.needs_item
     if not reads_item and (with_item or options.duplicates != "keep"):
         reads_item = not taken.issuperset(named["item"])
@@ -300,19 +327,19 @@ def _infer(role: str, named: dict[str, list[Hashable]], taken: Set[Hashable] = f
     return Role("several", found, f"{len(found)} columns could be it, {shown(found)}{but}")
 
 
-def find_label(frame: pd.DataFrame, role: str, given: Hashable) -> Hashable:
-    """Return the label of a role, given or inferred."""
+def find_label(frame: pd.DataFrame, role: str, given: Hashable, remedy: str = "") -> Hashable:
+    """Return the label of a role, given or inferred; a remedy is for other frames than the rows."""
     if not is_infer(given):
         check_label(frame, role, given)
         return given
     found = _infer(role, _list_named(frame))
-    check_roles(frame, {role: found}, Options())
+    check_roles(frame, {role: found}, Options(), remedy=remedy)
     return found.labels[0]
 
 
 def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:
     """Return the labels that have no role, but may be models, and name one column each."""
-    taken = leave_out(columns.labels, columns.models)
+    taken = leave_out(columns.labels, columns.doubtful)
     return [label for label, n in Counter(list_labels(frame, taken)).items() if n == 1]
 
 
@@ -355,6 +382,7 @@ def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None
         raise RecframeError(
             f"score={quote(label)}: by its name less is better; pass {option('ascending', rule)} "
             f"to rank the lowest first, or {option('ascending', other)} where the highest is the "
-            "best"
+            "best",
+            {"ascending": rule},
         )
     return [bool(ascending)] * len(scores)

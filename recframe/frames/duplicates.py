@@ -45,6 +45,7 @@ def repeated_error(
     repeated, first = rows[repeats.rows[:N_COMPARED]], rows[repeats.first[:N_COMPARED]]
     labels = [*columns.users, columns.item]
     *ids, item = (get_column(frame, label, repeated[:1]).tolist()[0] for label in labels)
+    labels += [] if columns.model is None else [columns.model]
     user = tuple(ids) if len(ids) > 1 else next(iter(ids), None)
     example = f"user {quote(user)}, item {quote(item)}" if ids else f"item {quote(item)}"
     found = (
@@ -52,7 +53,8 @@ def repeated_error(
         f"{len(repeats.rows):,} of {len(rows):,} rows that repeat another (such as {example})"
     )
     told = find_telling(frame, columns, np.append(repeated, first), np.append(first, first))
-    return RepeatedPairError(f"{found}; {advise(told, columns)}", found, user, item)
+    remedy, answers = advise(told, columns)
+    return RepeatedPairError(f"{found}; {remedy}", found, user, item, answers)
 
 
 def find_telling(
@@ -74,10 +76,13 @@ def find_telling(
     return min(told.items(), key=lambda column: len(column[1]), default=None)
 
 
-def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> str:
-    """Return what to do about repeated rows, given the column that tells them apart."""
+def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[str, dict[str, Any]]:
+    """Return what to do about repeated rows, and options, given the column that tells them apart.
+
+    Where it is one of models, each is one.
+    """
     if told is None:
-        return REMEDY
+        return REMEDY, {"duplicates": "max"}
     label, (one, other, *_) = told
     apart = rank_apart(label, columns)
     if find_role(label) == "user":  # as a session of a user
@@ -85,8 +90,9 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> str:
     elif find_role(label) == "item":  # as a passage of a document
         apart = f"pass {option('item', label)} where it is what is ranked"
     shown_values = f"such as {quote(one)} and {quote(other)}"
-    remedy = OF_MODELS if label in columns.models else REMEDY
-    return f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {remedy}"
+    remedy = OF_MODELS if label in columns.doubtful else REMEDY
+    said = f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {remedy}"
+    return said, {"model": label} if label in columns.doubtful else {"duplicates": "max"}
 
 
 def advise_blindly(labels: list[Hashable]) -> str:

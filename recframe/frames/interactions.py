@@ -22,6 +22,7 @@ from recframe.frames.duplicates import (
 )
 from recframe.frames.ids import Ids, Users, encode, find_users
 from recframe.frames.kinds import rank_as_text
+from recframe.frames.models import check_same_relevance, find_model_codes, part_scores
 from recframe.frames.values import (
     Gains,
     Scores,
@@ -33,7 +34,7 @@ from recframe.frames.values import (
     read_scores,
     read_values,
 )
-from recframe.kernel.grouping import Repeats, SortedPairs
+from recframe.kernel.grouping import Repeats, SortedPairs, combine
 from recframe.kernel.ranking import Rankings
 from recframe.kernel.threads import Array
 from recframe.notes import DROPPED, ROWS, note
@@ -197,9 +198,10 @@ def read_interactions(
     drops, averages = options.missing == "drop", [label for _, label in columns.averaged]
     reads_items = options.has_truth or options.duplicates != "keep"
     complete = [*columns.users, columns.relevant] if drops or lenient else []
-    directions, missing = list(zip(columns.scores, columns.ascending, strict=True)), list[Array]()
+    directions = list(zip(columns.score_columns, columns.ascending, strict=False))
+    missing: list[Array] = []
     if drops:
-        complete += [columns.item if reads_items else None, *averages]
+        complete += [columns.item if reads_items else None, columns.model, *averages]
         missing = [find_missing(get_column(frame, one), options, low) for one, low in directions]
     rows = complete_rows(frame, complete, missing)
     if drops and columns.scores:  # which truth has none of
@@ -213,6 +215,10 @@ def read_interactions(
     scores: Scores = {}
     for label, is_low_best in directions:
         scores[label] = read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
+    models = None
+    if columns.model is not None:
+        models = find_model_codes(get_column(frame, columns.model, rows), columns)
+        scores = part_scores(scores, models, columns)
     averaged = [read_values(get_column(frame, label, rows), scores, options) for label in averages]
     items = None
     if columns.item is not None and (reads_items or lenient):
@@ -234,8 +240,10 @@ def read_interactions(
         find_gains,
         averaged=tuple(averaged),
     )
-    settled = interactions if items is None else _settle_repeats(interactions, options, lenient)
-    for label in () if lenient else columns.models:
+    settled = interactions
+    if items is not None:
+        settled = _settle_repeats(interactions, options, models, lenient=lenient)
+    for label in () if lenient else columns.doubtful:
         with suppress(TypeError):  # lists and the like, which cannot be compared
             _check_model(interactions, label)
     return settled
@@ -254,26 +262,37 @@ def _check_model(interactions: Interactions, label: Hashable) -> None:
             f"the column {quote(label)} has several values in the rows of "
             f"{several['user'].nunique():,} of {len(users.ids):,} users (such as {shown}), as "
             f"several rankings of a user have: {rank_apart(label, interactions.columns)}; else "
-            f"pass {option('model', None)}"
+            f"pass {option('model', None)}",
+            {"model": label if interactions.columns.item is not None else None},
         )
 
 
-def _settle_repeats(interactions: Interactions, options: Options, lenient: bool) -> Interactions:
-    """Return what `duplicates` makes of rows that repeat the user and item of another."""
+def _settle_repeats(
+    interactions: Interactions, options: Options, models: Array | None, *, lenient: bool
+) -> Interactions:
+    """Return what `duplicates` makes of rows that repeat the user and item of another.
+
+    Of several models, given the one of each row, a pair becomes one row that all may rank.
+    """
     groups, codes = interactions.users.groups, interactions.items.codes  # type: ignore[union-attr]  # which have been read
+    columns, is_checked = interactions.columns, options.duplicates == "raise" and not lenient
     pairs = SortedPairs(groups, codes, is_kept=options.has_truth)
-    repeats = pairs.find_repeats()
+    of_pairs = repeats = pairs.find_repeats()
+    if models is not None:
+        repeats = SortedPairs(groups, combine(codes, models + 1)).find_repeats()
     interactions = interactions._replace(
         n_repeated=len(repeats.rows), pairs=pairs if options.has_truth else None
     )
-    if len(repeats.rows) == 0:
-        return interactions
-    if options.duplicates == "raise" and not lenient:
+    if len(repeats.rows) and is_checked:
         rows = interactions.find_rows()[0]
-        raise repeated_error(interactions.frame, interactions.columns, rows, repeats)
-    if options.duplicates in ("raise", "keep"):
+        raise repeated_error(interactions.frame, columns, rows, repeats)
+    if len(of_pairs.rows) == 0:
         return interactions
-    return _fold(interactions, repeats, is_best=options.duplicates == "max")
+    if models is not None and is_checked and columns.relevant is not None:
+        check_same_relevance(interactions.get_column(columns.relevant), of_pairs)
+    if models is None and options.duplicates in ("raise", "keep"):
+        return interactions
+    return _fold(interactions, of_pairs, is_best=options.duplicates != "first")
 
 
 def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Interactions:

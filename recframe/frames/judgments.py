@@ -313,7 +313,8 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:
             f"relevant: no column found by its name, but {quote(label)} holds few distinct values "
             f"({', '.join(values)}), as relevance does{others}; pass "
             f"{option('relevant', label)} if it says which pairs are relevant, or "
-            f"{option('relevant', None)} where all are"
+            f"{option('relevant', None)} where all are",
+            {"relevant": label},
         )
 
 

@@ -303,6 +303,7 @@ def check_roles(
         found = [f"{name} is {shown(role.labels)}" for name, role in roles.items() if role.found]
         said += [", ".join(found)] if found else []
         said.append(f"the frame has {shown(labels)}")
+        answers: dict[str, Any] = {}
         if not remedy:
             arguments, others = find_remedy(frame, roles, options)
             whole = list_changed(options) | arguments if call else arguments
@@ -310,13 +311,15 @@ def check_roles(
             ordered = {name: arguments[name] for name in DEFAULTS if name in arguments}
             ordered |= {name: "FILE" for name, value in ordered.items() if value is TRUTH}
             passed = spell(f"{call}({python})" if call else python, spell_flags(ordered))
-            remedy = f"pass {passed}{others}"
+            remedy, answers = f"pass {passed}{others}", arguments
         said.append(remedy)
         lists = [quote(label) for label in labels if plain_name(label) in LISTS]
         if lists and "score" in wrong and wrong["score"].how == "none":
             said.append(f"where {lists[0]} holds lists, recframe.from_lists makes rows of them")
         is_missing = any(role.how == "none" for role in wrong.values())
-        raise (MissingColumnError if is_missing else RecframeError)("; ".join(said))
+        is_open = any(value is FILL_IN or value is TRUTH for value in answers.values())
+        kind = MissingColumnError if is_missing else RecframeError
+        raise kind("; ".join(said), {} if is_open else answers)
     role_of: dict[Hashable, str] = {}
     for name, role in roles.items():
         for label in role.labels:

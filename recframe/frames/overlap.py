@@ -78,7 +78,8 @@ class UserCounts(NamedTuple):
                 f"the users that both have, {option('population', 'truth')} for those of truth "
                 "(with an empty list where they have no row), "
                 f"{option('population', 'rows')} for those of the frame (with nothing relevant "
-                f"where truth has none), or {option('population', 'all')} for either"
+                f"where truth has none), or {option('population', 'all')} for either",
+                {"population": "both"},
             )
 
 

@@ -129,7 +129,8 @@ def check_lengths(
             f"k={k} is more than the ranked rows by {quote(score)} of {len(short)} of {len(users)} "
             f"users ({found}); pass {option('short', 'pad')} to divide by k all the same, "
             f"{option('short', 'shrink')} to divide by the rows there are, or "
-            f"{option('short', 'nan')} for NaN"
+            f"{option('short', 'nan')} for NaN",
+            {"short": "pad"},
         )
 
 

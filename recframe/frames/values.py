@@ -59,9 +59,17 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, found values from {values.min()} to "
             f"{values.max()}; pass "
-            f"{option_with('min_relevance', 'the value from which on a row is relevant')}"
+            f"{option_with('min_relevance', 'the value from which on a row is relevant')}",
+            {"min_relevance": _find_threshold(values)},
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
+
+
+def _find_threshold(grades: Array) -> Any:
+    """Return a grade to propose: the first one above 0, or the middle where all are."""
+    low, high = grades.min().item(), grades.max().item()
+    above = grades > (0 if low <= 0 else (low + high) / 2)
+    return grades[above].min().item() if above.any() else high
 
 
 def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:
@@ -105,7 +113,7 @@ def read_scores(
             )
             if what == "-inf":
                 remedy += f"; {option('min_score', -math.inf)} ranks them last"
-            raise null_error(f"score={quote(score.name)}:", nulls, remedy, what)
+            raise null_error(f"score={quote(score.name)}:", nulls, remedy, what, "unranked")
         is_ranked = ~missing
         present = _numbers(score[is_ranked], "score")
         values = np.zeros(len(score), present.dtype)
@@ -242,12 +250,17 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
 
 
 def null_error(
-    what: str, nulls: Array, remedy: str = REMOVE_ROWS, found: str = "null"
+    what: str,
+    nulls: Array,
+    remedy: str = REMOVE_ROWS,
+    found: str = "null",
+    missing: str = "drop",
 ) -> RecframeError:
     """Return the refusal of nulls in a column, or of what is taken for one."""
     return RecframeError(
         f"{what} must not be {found}, found {int(nulls.sum())} {found} of {len(nulls)} rows "
-        f"(the first in row {int(nulls.argmax())}); {remedy}"
+        f"(the first in row {int(nulls.argmax())}); {remedy}",
+        {"missing": missing},
     )
 
 

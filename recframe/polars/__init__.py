@@ -14,8 +14,8 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.overview import say_size
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
 from recframe.errors import RecframeError, quote
-from recframe.foreign import TruthLike
-from recframe.frames.columns import Columns, find_columns
+from recframe.foreign import TruthLike, read_frame
+from recframe.frames.columns import Columns, find_columns, get_column
 from recframe.frames.tables import make_of_table, measure_table, plain_table
 from recframe.frames.truth import judge_frame, read_judged
 from recframe.methods import Make, MakeTable, RankingMethods
@@ -182,7 +182,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         frame[ROW] = np.arange(len(frame))
         judged = judge_frame(frame, options)[0]
         number = pl.from_pandas(judged[ROW].astype("Int64"))
-        ids = judged.drop(columns=[ROW, *columns.scores])
+        ids = judged.drop(columns=[ROW, *columns.score_columns])
         others = rows.drop("relevant", strict=False).select(pl.all().gather(number))
         return others.with_columns(self._finish(ids))
 
@@ -230,6 +230,9 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def _size(self) -> str:
         return super()._size if isinstance(self._frame, pl.LazyFrame) else say_size(self._frame)
 
+    def _read_values(self, label: Hashable) -> pd.Series:
+        return get_column(read_frame(read_table(self._frame, [label]), [label]), label)
+
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> Any:
@@ -261,7 +264,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         table = read_table(self._frame, columns.labels)
-        return RecAccessor(table)._bind(options)._describe(columns, k, options)
+        return RecAccessor(table)._describe(columns, k, options)
 
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         return as_frame(collect(self._frame, columns.labels), columns), True

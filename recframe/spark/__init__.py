@@ -221,6 +221,10 @@ class SparkRecAccessor(RankingMethods[Any]):
         labels = list(plain_table(make_table(empty)).columns)
         return lazy.make_of_partitions(source.rows, read, of_all, labels)
 
+    def _read_values(self, label: Hashable) -> pd.Series:
+        rows = lazy.select(self._frame, [label]).distinct().toArrow()
+        return as_frame(rows, [label])[label]
+
     def _by_segment(self, grouping: Grouping, *_: Any) -> Any:
         asked = " and ".join(dict.fromkeys(one.argument for one in grouping.all))
         raise RecframeError(

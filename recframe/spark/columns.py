@@ -60,7 +60,7 @@ def check_whole(name: str, frame: Any) -> None:
 
 def check_kinds(frame: Any, columns: Columns) -> None:
     """Raise where a column in a role does not have one value in a cell, or decimals for floats."""
-    roles = {columns.relevant: "relevant"} | dict.fromkeys(columns.scores, "score")
+    roles = {columns.relevant: "relevant"} | dict.fromkeys(columns.score_columns, "score")
     roles |= {label: OF_MEAN for _, label in columns.averaged if label not in roles}
     for label in columns.labels:
         kind = frame.schema[label].dataType

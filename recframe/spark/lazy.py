@@ -207,11 +207,15 @@ def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.Data
     return pd.DataFrame(index=users, columns=make_columns(columns.scores, metrics), dtype=float)
 
 
+def select(frame: Any, labels: list[Hashable]) -> Any:
+    """Return the columns of these labels, called by their places, whatever signs they have."""
+    own = [f"c{frame.columns.index(label)}" for label in labels]
+    return _by_place(frame, "c").select(*own)
+
+
 def find_user(frame: Any, user: Hashable, columns: Columns, labels: list[Hashable]) -> pd.DataFrame:
     """Return the rows of one user, in these columns; a few others where there is none."""
-    # By their places, whatever signs they have.
-    own = [f"c{frame.columns.index(label)}" for label in labels]
-    rows = _by_place(frame, "c").select(*own)
+    rows = select(frame, labels)
     find = partial(tasks.find_rows, user=user, columns=columns, labels=labels)
     found = _map(rows, find, rows.schema).toArrow()
     return as_frame(found if len(found) else rows.limit(N_IDS_NAMED).toArrow(), labels)

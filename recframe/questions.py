@@ -1,0 +1,90 @@
+"""Questions: all that a call leaves open, asked in one refusal with a call that answers it."""
+
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from recframe.errors import COMMAND, RecframeError, quote, spell, spell_flags
+from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
+
+MOST_ASKED = 10
+WRITTEN = (str, int, float, list, tuple, range, os.PathLike, type(None))  # others by their names
+GRADE = "another grade from which on a row is relevant"
+
+
+def ask_all(
+    error: RecframeError,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> None:
+    """Add to the refusal of a call all else that is open, and the call that answers it.
+
+    The call is repeated with an answer to each question until none is asked: the one shown has
+    been tried. What no option answers comes last.
+    """
+    accessor = args[0] if args and hasattr(args[0], "_bind") else None
+    if accessor is not None and not (accessor._call and accessor._asks_all):
+        return  # it is that of a function, which asks
+    said, answers, is_done = [error._message], dict(error.answers), False
+    while not is_done and len(said) < MOST_ASKED:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if accessor is None:
+                    function(*args, **{**kwargs, **answers})
+                else:
+                    bound = accessor._bind(replace(accessor._options, **answers))
+                    function(bound, *args[1:], **kwargs)
+            break
+        except RecframeError as other:
+            is_done = other.answers.items() <= answers.items()
+            answers |= other.answers
+            said.append(other._message)
+        except Exception:  # what else there is to say, a call with the answers says
+            break
+    error.answers = answers
+    if len(said) > 1:
+        options = list_changed(accessor._options) if accessor is not None else {}
+        options |= {name: value for name, value in kwargs.items() if name in DEFAULTS} | answers
+        behind = {name: _find_others(name, answers[name]) for name in answers}
+        lines = [
+            f"    {spelled},{f'  # or {behind[name]}' if behind.get(name) else ''}"
+            for name, spelled in zip(_in_order(options), spell_arguments(options), strict=True)
+        ]
+        names = list(inspect.signature(function).parameters)
+        given = [_write(*one) for one in zip(names, args, strict=False)][accessor is not None :]
+        given += [f"{name}={_write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
+        name, own = function.__name__, ", ".join(given)
+        if accessor is None:
+            lines = [f"recframe.{name}(", *([f"    {own},"] if own else []), *lines, ")"]
+        else:
+            tail = "" if name == "__call__" else f".{name}({own})"
+            lines = [f"{accessor._call}(", *lines, f"){tail}"]
+        flags = f"{COMMAND} {spell_flags(answers)}"
+        others = [f"--{name.replace('_', '-')} {text}" for name, text in behind.items() if text]
+        flags += f"  # or {'; '.join(others)}".replace("'", "") if others else ""
+        asked = [f"{number}. {one}" for number, one in enumerate(said, 1)]
+        asked.insert(0, f"{len(said)} questions are open:")
+        asked.append(f"This answers all{' but the last' * is_done}:")
+        error._say("\n".join([*asked, spell("\n".join(lines), flags)]))
+
+
+def _in_order(options: Mapping[str, Any]) -> list[str]:
+    """Return the names of options in the order in which they are spelled."""
+    return [name for name in DEFAULTS if name in options]
+
+
+def _find_others(name: str, answer: Any) -> str:
+    """Return what else an option may be, as a comment says it; "" where that is not a list."""
+    if name == "min_relevance" or isinstance(answer, bool):
+        return GRADE if name == "min_relevance" else f"{not answer}"
+    return ", ".join(repr(one) for one in CHOICES.get(name, ()) if one not in ("raise", answer))
+
+
+def _write(name: str, value: Any) -> str:
+    """Return an argument as it is written in a call; what is not written there by its name."""
+    return quote(value) if isinstance(value, WRITTEN) else name

@@ -1,0 +1,201 @@
+"""Long frames: a column says which model a row is of, and each model becomes a score column."""
+
+import contextlib
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from doors import DOORS
+from recframe import RecframeError, RecframeWarning
+from recframe.cli import main
+
+METRICS = ["precision@2", "recall@2", "ndcg@3", "r_precision", "average_precision"]
+LONG = {"model": "retriever"}
+WIDE = {"score": ["bm25", "dense"], "missing": "unranked"}
+
+
+def make_long(seed=0, n_users=12, n_items=9):
+    """Return rows of two models with ties, each user's lists of other items and lengths."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for user in range(n_users):
+        grades = rng.integers(0, 3, n_items) * rng.integers(0, 2, n_items)
+        for name in ("dense", "bm25"):
+            listed = rng.choice(n_items, rng.integers(3, 7), replace=False)
+            scores = rng.integers(0, 4, len(listed)) / 2
+            cells = zip(listed.tolist(), scores, strict=True)
+            rows += [(user, item, name, score, grades[item], user % 2) for item, score in cells]
+    names = ["user", "item", "retriever", "score", "relevant", "arm"]
+    return pd.DataFrame(rows, columns=names).sample(frac=1, random_state=seed)
+
+
+def pivot(long):
+    """Return a row for each user and item, with a score column for each model."""
+    others = [name for name in ("user", "item", "relevant", "arm") if name in long]
+    wide = long.set_index([*others, "retriever"])["score"].unstack()  # noqa: PD010 - each once
+    return wide.rename_axis(columns=None).reset_index()
+
+
+def same(expected, found):
+    """Raise unless two tables have the same labels and values."""
+    how = {"check_index_type": False, "check_column_type": False, "check_names": False}
+    pd.testing.assert_frame_equal(expected, found, **how)
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("metric", METRICS)
+def test_it_is_the_pivot(door, metric, tmp_path):
+    """On every door, with grades and ties."""
+    long = make_long()
+    expected = pivot(long).rec(min_relevance=1, **WIDE).evaluate([metric])
+    same(expected, DOORS[door](long, metric, {"min_relevance": 1, **LONG}, tmp_path))
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_with_truth(door, tmp_path):
+    """Items that only truth has count, and so do users whom one model does not rank."""
+    long = make_long(1).query("~(user == 3 and retriever == 'dense')").drop(columns="relevant")
+    truth = pd.DataFrame({"user": np.repeat(range(12), 4), "item": [0, 3, 8, 11] * 12})
+    given = {"truth": truth, "short": "pad"}
+    expected = pivot(long).rec(**given, **WIDE).evaluate(["recall@2"])
+    same(expected, DOORS[door](long, "recall@2", {**given, **LONG}, tmp_path))
+    assert 0.0 == expected.loc[3, ("dense", "recall@2")]
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("mean", {"metrics": METRICS}),
+        ("mean", {"metrics": METRICS, "by": "arm"}),
+        ("summary", {"metrics": "ndcg@3"}),
+        ("compare", {"metrics": "ndcg@3"}),
+        ("curve", {"metric": "recall", "k": 3}),
+        ("catalogue", {"k": 2}),
+    ],
+)
+def test_methods(method, arguments):
+    """Each has what it has of the pivot."""
+    long = make_long(2)
+    options = {"min_relevance": 1}
+    expected = getattr(pivot(long).rec(**options, **WIDE), method)(**arguments)
+    same(expected, getattr(long.rec(**options, **LONG), method)(**arguments))
+
+
+def test_rows_stay_those_of_the_frame():
+    """A row is ranked by its own model, and by no other."""
+    long = make_long(3).reset_index(drop=True)
+    rec, is_dense = long.rec(min_relevance=1, **LONG), long["retriever"] == "dense"
+    ranks = rec.rank()
+    of_dense = long[is_dense].rec(min_relevance=1).rank()["score"]
+    assert ranks["dense"].notna().tolist() == is_dense.tolist()
+    pd.testing.assert_series_equal(of_dense, ranks.loc[is_dense, "dense"], check_names=False)
+
+    top = rec.top(2, score="dense")
+    expected = long[is_dense].rec(min_relevance=1).top(2)
+    assert expected.index.tolist() == top.index.tolist()
+    assert {"dense", "bm25"} == set(rec.top(2)["ranked_by"])
+    with pytest.raises(RecframeError, match=r"score='x': no such model; 'retriever' has 'bm25'"):
+        rec.top(2, score="x")
+
+
+def test_inspect_shows_each_pair_once():
+    """What only the other model lists stands behind, without a score."""
+    long = make_long(4)
+    shown = long.rec(min_relevance=1, **LONG).inspect(5, k=2)
+    n_pairs = long[long["user"] == 5]["item"].nunique()
+    for name in ("bm25", "dense"):
+        table = shown.tables[name]
+        own = long[(long["user"] == 5) & (long["retriever"] == name)]
+        assert n_pairs == len(table) == table["item"].nunique()
+        assert len(own) == table["position"].notna().sum()
+        assert table["score"].notna().tolist() == table["position"].notna().tolist()
+
+
+def test_describe_counts_each_model():
+    """Of the rows, repeated pairs are those of one model."""
+    long = make_long(5)
+    figures = long.rec(min_relevance=1, **LONG).describe(2)
+    assert ["bm25", "dense"] == figures.columns.tolist()
+    assert [0, 0] == figures.loc["duplicate pairs"].tolist()
+    assert [0, 0] == figures.loc["null scores"].tolist()
+
+
+def test_judged_rows_evaluate_alike():
+    """Items that judging adds are of no model, but count."""
+    long = make_long(6).drop(columns="relevant")
+    truth = pd.DataFrame({"user": range(12), "item": 20})
+    judged = long.rec(truth=truth, **LONG).judge()
+    expected = long.rec(truth=truth, **LONG).recall(k=2)
+    same(expected, judged.rec(missing="unranked", **LONG).recall(k=2))
+
+
+FRAME = pd.DataFrame(
+    {
+        "user": [1, 1, 1, 1],
+        "item": [1, 2, 1, 2],
+        "retriever": ["a", "a", "b", "b"],
+        "score": [0.9, 0.5, 0.4, 0.1],
+        "relevant": [1, 0, 1, 0],
+    }
+)
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (FRAME.assign(relevant=[1, 0, 0, 0]), {}, "one relevance in the rows of all models, found"),
+        (FRAME.assign(item=[1, 1, 1, 2]), {}, "'retriever' must not be the same in two rows, foun"),
+        (FRAME.assign(retriever=["a", None, "b", "b"]), {}, "model='retriever': must not be null"),
+        (FRAME.assign(b_score=1.0), {}, "one score column, found score 'score', 'b_score'"),
+        (FRAME, {"duplicates": "keep"}, "of the rows of a user, item and model one counts"),
+        (FRAME.drop(columns="item"), {}, "which model='retriever' needs"),
+        (FRAME, {"ties": "first"}, "ties='first' reads the order of rows"),
+        (FRAME, {"model": "x"}, "model='x': no such column"),
+        (FRAME, {"model": "score"}, "model='score' needs a column without another role"),
+    ],
+)
+def test_what_is_refused(door, frame, options, message, tmp_path):
+    """What models differ in, what they repeat, and options that read what is not there."""
+    with pytest.raises(RecframeError) as refused:
+        DOORS[door](frame, "recall@1", LONG | options, tmp_path)
+    said = re.sub(r"\s+", " ", str(refused.value))
+    assert message.replace("'", "") in said.replace("'", "")
+
+
+def test_what_missing_and_duplicates_say():
+    """The highest relevance of a pair, and rows of no model that are left out or only count."""
+    differ = FRAME.assign(relevant=[1, 0, 0, 0])
+    assert [1.0, 1.0] == differ.rec(duplicates="max", **LONG).mean("recall@1")["recall@1"].tolist()
+    lost = FRAME.assign(retriever=["a", None, "b", "b"], relevant=[1, 1, 1, 1])
+    counted = lost.rec(missing="unranked", **LONG).recall(k=1)
+    assert [0.5, 0.5] == counted.loc[1].tolist()
+    with pytest.warns(RecframeWarning, match="removed 1 of 4 rows"):
+        means = lost.rec(missing="drop", short="pad", **LONG).mean("recall@2")
+    assert ["a", "b"] == means.index.tolist()
+
+
+def test_too_many_models():
+    """A column of ids is none of models."""
+    many = pd.DataFrame({"user": 1, "item": range(1001), "score": 1.0, "relevant": 1})
+    many["run"] = many["item"]
+    with pytest.raises(RecframeError, match="at most 1,000 models, found 1,001 values"):
+        many.rec(model="run").recall(k=1)
+
+
+def test_numbers_are_models_too(tmp_path):
+    """They are sorted as numbers, and JSON has the column."""
+    long = make_long(7).assign(retriever=lambda frame: frame["retriever"].map({"dense": 10}))
+    long = long.fillna({"retriever": 9}).astype({"retriever": "int64"})
+    assert [9, 10] == long.rec(min_relevance=1, **LONG).mean("recall@2").index.tolist()
+    long.to_csv(tmp_path / "log.csv", index=False)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        words = ["--model", "retriever", "--min-relevance", "1", "--metric", "recall@2"]
+        status = main(["evaluate", str(tmp_path / "log.csv"), *words, "--format", "json"])
+    document = json.loads(said.getvalue())
+    assert (0, "retriever") == (status, document["options"]["model"])
+    assert ["9", "10"] == list(document["scores"])

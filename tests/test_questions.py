@@ -1,0 +1,200 @@
+"""All that a call leaves open is asked in one refusal, with a call that answers it."""
+
+import contextlib
+import io
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import recframe
+import recframe.polars
+import recframe.scanned
+from recframe import RecframeError
+from recframe.cli import main
+
+ROWS = pd.DataFrame(
+    {
+        "user": np.repeat(range(8), 4),
+        "item": [1, 2, 3, 4, 1, 1, 2, 3] * 4,
+        "score": np.linspace(0, 1, 32),
+        "rating": [1, 2, 5, 4] * 8,
+    }
+)
+OPEN = ROWS.assign(score=ROWS["score"].where(ROWS["score"] < 0.9))
+ASKED = (
+    "values from 1 to 5",
+    "must not be null",
+    "must not be the same in two rows",
+    "more than the",
+)
+TABLES = {
+    "frame": lambda folder: OPEN,
+    "Arrow": lambda folder: recframe.rec(pa.Table.from_pandas(OPEN, preserve_index=False)),
+    "Polars": lambda folder: pl.from_pandas(OPEN),
+    "LazyFrame": lambda folder: pl.from_pandas(OPEN).lazy(),
+    "parquet": lambda folder: recframe.scan(save(folder, "parquet")),
+    "csv": lambda folder: recframe.scan(save(folder, "csv")),
+}
+
+
+def save(folder, ending):
+    """Return the path of a file with the rows."""
+    path = folder / f"rows.{ending}"
+    OPEN.to_parquet(path) if ending == "parquet" else OPEN.to_csv(path, index=False)
+    return path
+
+
+def silent():
+    """Return a context in which nothing is printed."""
+    return contextlib.redirect_stdout(io.StringIO())
+
+
+def ask(call):
+    """Return what a refused call says: its questions, and the code that answers them."""
+    with pytest.raises(RecframeError) as refused:
+        call()
+    found = re.split(r"\nThis answers all(?: but the last)?:\n", str(refused.value))
+    return found[0].split("\n")[1:], found[-1]
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("call", ["mean('recall@5')", "recall(k=5)", "curve('recall', 5)"])
+def test_one_refusal_asks_all(table, call, tmp_path):
+    """The code that it shows, run as it stands, gives the table."""
+    given = TABLES[table](tmp_path)
+    rec = given if hasattr(given, "recall") else given.rec
+    questions, code = ask(lambda: eval(f"rec.{call}", {"rec": rec}))
+    assert len(ASKED) == len(questions)
+    for said, question in zip(ASKED, questions, strict=True):
+        assert said in question
+    assert code.endswith(f").{call}")
+
+    code = re.sub(r"^(df\.rec|recframe\.scan\(path\))", "rec", code)
+    found = eval(code, {"rec": rec})
+    answers = {"missing": "unranked", "min_relevance": 4, "duplicates": "max", "short": "pad"}
+    expected = eval(f"df.rec(**answers).{call}", {"df": OPEN, "answers": answers})
+    if isinstance(found, pd.DataFrame):
+        pd.testing.assert_frame_equal(expected, found)
+    else:
+        assert expected.to_numpy()[:, 0].tolist() == found.to_series(-1).to_list()
+
+
+def test_other_choices_stand_behind():
+    """As a comment behind each answer that has some."""
+    _, code = ask(lambda: OPEN.rec.mean("recall@5"))
+    lines = [line.strip() for line in code.split("\n")[1:-1]]
+    assert [
+        "short='pad',  # or 'shrink', 'nan'",
+        "missing='unranked',  # or 'drop'",
+        "duplicates='max',  # or 'first', 'keep'",
+        "min_relevance=4,  # or another grade from which on a row is relevant",
+    ] == lines
+
+
+def test_a_function_is_called_as_it_was(tmp_path):
+    """With its own arguments, options given before, and a frame by the argument's name."""
+    _, code = ask(lambda: recframe.evaluate(OPEN, ["recall@5"], ties="worst"))
+    assert code.startswith("recframe.evaluate(\n    frame, ['recall@5'],\n    ties='worst',\n")
+    table = eval(code, {"recframe": recframe, "frame": OPEN})
+    assert 8 == len(table)
+
+    path = str(save(tmp_path, "parquet"))
+    _, code = ask(lambda: recframe.evaluate(path, ["recall@5"], memory="1GB"))
+    table = eval(code, {"recframe": recframe})
+    assert 8 == len(table)
+    assert "memory='1GB'" in code
+
+
+def test_roles_are_asked_too():
+    """A column that is likely, its direction, then what its values leave open."""
+    frame = ROWS.rename(columns={"score": "distance", "user": "client"})
+    questions, code = ask(lambda: frame.rec(duplicates="max").recall(k=5))
+    assert 3 == len(questions)
+    table = eval(code, {"df": frame})
+    assert 8 == len(table)
+    assert "user='client'" in code
+    assert "ascending=True,  # or False" in code
+
+
+def test_truth_is_asked_too():
+    """Grades of truth, and users who are on one side only."""
+    truth = pd.DataFrame({"user": [0, 1, 99], "item": [1, 2, 3], "grade": [3, 1, 2]})
+    rows = ROWS.drop(columns="rating").drop_duplicates(["user", "item"])
+    questions, code = ask(lambda: rows.rec(truth=truth).mean("recall@2"))
+    assert 2 == len(questions)
+    table = eval(code, {"df": rows, "truth": truth})
+    assert (1, 1) == table.shape
+
+
+def test_models_are_asked_too():
+    """A column of models is one of the answers."""
+    long = pd.concat([ROWS.assign(run="a"), ROWS.assign(run="b")]).drop_duplicates(
+        ["user", "item", "run"]
+    )
+    _, code = ask(lambda: long.rec.mean("recall@5"))
+    table = eval(code, {"df": long})
+    assert ["a", "b"] == table.index.tolist()
+
+
+def test_what_no_option_answers_comes_last():
+    """The code answers all others."""
+    frame = ROWS.assign(score="high")
+    with pytest.raises(RecframeError, match=r"2 questions(?s:.*)This answers all but the last:\n"):
+        frame.rec.mean("recall@5")
+
+
+def test_a_single_question_is_one_line():
+    """Which says the option to pass."""
+    with pytest.raises(RecframeError) as refused:
+        ROWS.rec(min_relevance=4, duplicates="max").recall(k=5)
+    assert "\n" not in str(refused.value)
+    assert {"short": "pad"} == refused.value.answers
+
+
+def test_large_files_are_asked_once(monkeypatch, tmp_path):
+    """Each question reads them again."""
+    monkeypatch.setattr(recframe.scanned, "MOST_ROWS_ASKED", 31)
+    with pytest.raises(RecframeError, match="values from 1 to 5") as refused:
+        recframe.scan(save(tmp_path, "parquet")).mean("recall@5")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_the_command_line_asks_all(ending, tmp_path):
+    """The command that it shows is the one that was given, with flags that answer all."""
+    words = ["evaluate", str(save(tmp_path, ending)), "--metric", "recall@5", "--by", "user"]
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        assert 1 == main(words)
+    lines = said.getvalue().splitlines()
+    assert lines[0] == "recframe: 4 questions are open:"
+    grade = "another grade from which on a row is relevant"
+    behind = f"--min-relevance {grade}; --missing drop; --duplicates first, keep; --short shrink"
+    assert lines[-1].endswith(f"  # or {behind}, nan")
+    command = shlex.split(lines[-1], comments=True)
+    assert ["recframe", *words] == command[: len(words) + 1]
+    with silent() as shown:
+        assert 0 == main([*command[1:], "--quiet"])
+    assert "recall@5" in shown.getvalue()
+
+
+def test_describe_shows_the_same(tmp_path):
+    """Below its figures, with k of its own; of data that is evaluated nothing."""
+    asked, _ = ask(lambda: OPEN.rec.mean(["precision@5", "recall@5"]))
+    described = OPEN.rec.describe(5)
+    assert asked == str(described.refusal).split("\n")[1:5]
+    assert str(described.refusal) in repr(described)
+    assert "4 questions are open" in described._repr_html_()
+    assert ROWS.rec(min_relevance=4, duplicates="max").describe(3).refusal is None
+
+    with contextlib.redirect_stderr(io.StringIO()) as said, silent():
+        assert 0 == main(["describe", str(save(tmp_path, "parquet")), "--k", "5"])
+    assert "recframe: note: recframe evaluate asks: 4 questions are open:" in said.getvalue()
+    command = shlex.split(said.getvalue().splitlines()[-1], comments=True)
+    with silent():
+        assert 0 == main([*command[1:], "--metric", "recall@5", "--quiet"])
