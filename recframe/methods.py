@@ -2,6 +2,7 @@
 
 import inspect
 import textwrap
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
@@ -664,10 +665,12 @@ class RankingMethods(ABC, Generic[Table]):
         with taking_notes():  # which the figures have too
             described = self._describe(self._find_columns(with_item=True), k, options)
         if isinstance(described, Description) and described.is_refused:
-            try:
-                self.mean([f"precision@{k}", f"recall@{k}"])
-            except RecframeError as error:
-                described.refusal = error.with_traceback(None)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    self.mean([f"precision@{k}", f"recall@{k}"])
+                except RecframeError as error:
+                    described.refusal = error.with_traceback(None)
         return described
 
     def catalogue(self, k: int = 10, items: Any = None) -> Table:

@@ -89,7 +89,7 @@ class Description(WideTable):
     anything: `refusal` has that too.
     """
 
-    _metadata = ("refusal",)
+    _metadata = ["refusal"]  # noqa: RUF012 - as pandas asks for it
     refusal: RecframeError | None = None
 
     @property
