@@ -3,6 +3,7 @@
 Metrics of one name are not always one metric. In brackets is how the figures of a library differ
 from those of recframe with the options that the README lists for it; each line is asserted against
 the library itself. Messages know all these names: `df.rec.mean("ndcg_cut_10")` says what it is here.
+`df.rec(like="RecTools")` sets the options, and refuses a metric whose name there differs.
 
 | metric | there |
 | --- | --- |
@@ -27,3 +28,85 @@ the library itself. Messages know all these names: `df.rec.mean("ndcg_cut_10")` 
 | `gini` | LensKit `ExposureGini` (of exposures, which fall with the position) |
 | `personalization` | evidently `Personalization` |
 """
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from recframe.errors import RecframeError
+
+ROW = re.compile(r"\| `(\w+)(?:@k)?` \| (.*) \|")
+# A library, unless it is the one before; its name for the metric; how its figures differ.
+CELL = re.compile(r"(?:([\w-]+) )?`([^`]+)`(?: \(((?:[^()`]|`[^`]*`|\([^()]*\))+)\))?(?:, |$)")
+TREC: dict[str, Any] = {"short": "pad", "zero_division": 0.0, "ties": "item"}
+# The options with which figures are those of a library, where names do not differ.
+LIKE: dict[str, dict[str, Any]] = {
+    "trec_eval": {"population": "both", **TREC},
+    "ir_measures": {"population": "truth", **TREC},
+    "ranx": {"population": "truth", "short": "pad", "zero_division": 0.0},
+    "RecTools": {"population": "truth", "short": "pad"},
+    "RePlay": {"population": "truth", "short": "pad"},
+    "Recommenders": {"population": "both", "short": "pad"},
+    "LensKit": {"population": "rows", "short": "shrink", "zero_division": 0.0},
+    "torchmetrics": {"short": "pad", "zero_division": 0.0},
+    "scikit-learn": {"short": "pad", "zero_division": 0.0},
+    "evidently": {"short": "pad"},
+}
+# What no option does.
+LEFT: dict[str, str] = {
+    "trec_eval": "trec_eval cuts scores to float32 first, which can make ties",
+    "ir_measures": "RR@k and ERR of ir_measures do not cut scores, and rank ties first name first",
+    "ranx": "ranx keeps the order of ties in lists of up to 15 items (ties='first')",
+    "RecTools": "RecTools has ranks, and no ties",
+    "RePlay": "RePlay ranks ties by item, the last first (ties='item' by text)",
+    "Recommenders": "Recommenders goes by row order, and its nDCG counts users without a row as 0",
+    "LensKit": "LensKit keeps the order of ties",
+    "torchmetrics": "torchmetrics finds no hit at a score of 0 or less, and sees listed items only",
+    "scikit-learn": "scikit-learn sees listed items only, all of them",
+    "evidently": "evidently sees listed items only, ties at the whole number of their mean position",
+}
+
+
+class Theirs(NamedTuple):
+    """A name of a library for a metric, and how its figures differ, "" where they do not."""
+
+    name: str
+    differs: str
+
+
+@cache
+def read_table() -> dict[str, dict[str, list[Theirs]]]:
+    """Return the names of libraries for each metric: {metric: {library: [Theirs]}}."""
+    table: dict[str, dict[str, list[Theirs]]] = {}
+    for metric, cells in ROW.findall(__doc__ or ""):  # there is none under python -OO
+        table[metric] = {}
+        for cell in CELL.finditer(cells):
+            library, name, differs = cell.groups(default="")
+            library = library or next(reversed(table[metric]))
+            table[metric].setdefault(library, []).append(Theirs(name, differs))
+    return table
+
+
+def check_like(label: str, name: str, k: int | None, options: Mapping[str, Any]) -> None:
+    """Raise where the library that options are like defines a metric otherwise."""
+    library = options["like"]
+    theirs = read_table().get(name, {}).get(library, [])
+    # Some have a name for a metric with a cut-off and another for that of the whole ranking.
+    theirs = [one for one in theirs if one.name.endswith("k") == (k is not None)] or theirs
+    for one in theirs:
+        option, _, value = one.differs.strip("`").partition("=")
+        is_met = option in options and value.strip('"') == options[option]
+        is_other = re.search(rf"`{re.escape(label.partition('@')[0])}[`@]", one.differs)
+        if not one.differs or is_met or is_other:
+            return
+    if theirs:
+        other = re.match("it is `([^`]+)`", theirs[0].differs)
+        here = "no metric here has its figure; leave like out for the one here"
+        if other:
+            cut_off = "@k" if k is None else f"@{k}"
+            here = f"pass {other[1].replace('@k', cut_off)!r}"
+        raise RecframeError(
+            f"{label} with like={library!r}: {theirs[0].name} of {library} is another metric "
+            f"({theirs[0].differs}); {here}"
+        )

@@ -1,6 +1,5 @@
 """The functions: evaluate, where every option is spelled out, and those of values of users."""
 
-import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -28,7 +27,6 @@ from recframe.foreign import (
     PathLike,
     Source,
     TableLike,
-    TruthLike,
     frame_error,
     is_source,
     is_table,
@@ -36,17 +34,9 @@ from recframe.foreign import (
 from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.options import (
-    DEFAULTS,
     INFER,
-    Duplicates,
-    Gain,
-    Missing,
     OptionArguments,
     Options,
-    Population,
-    Short,
-    Ties,
-    Unjudged,
     is_path,
     make_options,
     spell_options,
@@ -57,34 +47,16 @@ if TYPE_CHECKING:
     import recframe.scanned
 
 
+@spell_options
 @partial(public, ask=ask_all)
 def evaluate(
     frame: TableLike | PathLike | Sequence[PathLike],
     metrics: str | Iterable[str] = DEFAULT_METRICS,
     *,
-    user: Hashable | list[Hashable] | None = INFER,
-    item: Hashable = INFER,
-    score: Hashable | list[Hashable] = INFER,
-    ascending: bool | list[bool] | None = None,
-    relevant: Hashable | None = INFER,
-    model: Hashable | None = INFER,
-    ties: Ties = "expected",
-    short: Short = "raise",
-    missing: Missing = "raise",
-    duplicates: Duplicates = "raise",
-    zero_division: float = math.nan,
-    min_relevance: float | None = None,
-    gain: Gain = "linear",
-    min_score: float | None = None,
-    truth: TruthLike | None = None,
-    truth_user: Hashable | list[Hashable] = INFER,
-    truth_item: Hashable = INFER,
-    population: Population = "raise",
-    exclude: TruthLike | None = None,
-    unjudged: Unjudged = "nonrelevant",
     memory: int | str = MEMORY,
     tmp: PathLike | None = None,
     progress: bool | Report = False,
+    **options: Unpack[OptionArguments],
 ) -> pd.DataFrame:
     """
     Return the metrics of every user, for each score column.
@@ -102,6 +74,15 @@ def evaluate(
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
         mean of the column price over the first 10 rows (see Notes).
+    memory : int or str, default "1GiB"
+        Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
+        the rows held at a time, beside the libraries, the result, truth, exclude, a page of each
+        column and the rows of any one user. A file whose footer does not fit in it is refused.
+    tmp : path, default None
+        The folder of the temporary file that rows are parted in by user where they neither fit
+        `memory` nor come in order of users. None: the system's.
+    progress : bool or callable, default False
+        True shows a bar; a function is called with (done, total) in rows.
     user : label, list of labels, or None, default "infer"
         The column of user ids; index levels count as columns. A list, as ["date", "user"]: each
         combination of what these columns hold is one ranking, and the users are a MultiIndex of
@@ -204,15 +185,11 @@ def evaluate(
         not relevant. "drop": it leaves the frame before anything is ranked or counted, which makes
         condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user without a row left
         is one of truth alone. It needs truth.
-    memory : int or str, default "1GiB"
-        Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
-        the rows held at a time, beside the libraries, the result, truth, exclude, a page of each
-        column and the rows of any one user. A file whose footer does not fit in it is refused.
-    tmp : path, default None
-        The folder of the temporary file that rows are parted in by user where they neither fit
-        `memory` nor come in order of users. None: the system's.
-    progress : bool or callable, default False
-        True shows a bar; a function is called with (done, total) in rows.
+    like : str, default None
+        A library, whose conventions the other options follow: "trec_eval", "ir_measures", "ranx",
+        "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn" or
+        "evidently". Options beside it win. A metric that the library defines otherwise is refused,
+        with the name that gives its figure, if there is one: see `recframe.conventions`.
 
     Returns
     -------
@@ -266,8 +243,7 @@ def evaluate(
     ann           0.50      0.5
     bob           0.25      0.5
     """
-    given = locals()  # the options are spelled out in the signature, and nowhere else
-    options = Options(**{name: given[name] for name in DEFAULTS})
+    given = make_options(options)
     required = f"{TABLE_OR}the path of files"
     is_frame = isinstance(frame, pd.DataFrame)
     if is_frame or (is_table("frame", frame) and not is_source(frame)):
@@ -278,12 +254,12 @@ def evaluate(
         accessor = RecAccessor(frame)  # type: ignore[arg-type]  # neither a path nor a list of them
         # In its messages there is no accessor to be called.
         accessor._call = ""
-        return accessor._bind(options).evaluate(metrics)
+        return accessor._bind(given).evaluate(metrics)
     _check_paths("frame", required, frame)
     from recframe.scanned import scan_source  # which frames do without, here and below
 
     limits = check_limits(memory, tmp, progress)
-    return scan_source("frame", frame, options, limits).evaluate(metrics)
+    return scan_source("frame", frame, given, limits).evaluate(metrics)
 
 
 @spell_options

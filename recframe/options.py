@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
+from recframe.conventions import LIKE
 from recframe.errors import RecframeError, find_near, hide, option, quote, spell
 from recframe.foreign import TABLE_OR, TruthLike, load_table, read_frame
 from recframe.kernel.ranking import TIE_RULES, TieRule
@@ -141,6 +142,9 @@ class Options:
         Unjudged,
         "rows whose pair truth does not hold: not relevant, left out before anything is ranked",
     )
+    like: str | None = _option(
+        None, "a library", "the other options as the conventions of a library; those beside it win"
+    )
 
     def __post_init__(self) -> None:
         """Raise `RecframeError` for a value that an option does not take."""
@@ -253,6 +257,7 @@ class OptionArguments(TypedDict, total=False):
     population: Population
     exclude: TruthLike | None
     unjudged: Unjudged
+    like: str | None
 
 
 ELSEWHERE = {  # what is taken for an option
@@ -276,6 +281,15 @@ def make_options(given: Mapping[str, Any]) -> Options:
             hint = f", did you mean {near[0]!r}?" if near else ""
             hint += f"; options are {', '.join(DEFAULTS)}"
             raise RecframeError(f"unknown option {quote(name)}{ELSEWHERE.get(name, hint)}")
+    library = given.get("like")
+    if library is not None:
+        if not isinstance(library, str) or library not in LIKE:
+            near = find_near(library, LIKE)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise RecframeError(
+                f"like must be one of {', '.join(map(repr, LIKE))}, found {quote(library)}{hint}"
+            )
+        given = {**LIKE[library], **given}
     return Options(**given)
 
 

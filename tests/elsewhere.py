@@ -5,9 +5,7 @@ formula the table tells of, by hand. Each function imports its library itself.
 """
 
 import math
-import re
 from importlib import import_module
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,34 +14,7 @@ import pytest
 import recframe  # noqa: F401
 from recframe import conventions
 
-ROW = re.compile(r"\| `(\w+)(?:@k)?` \| (.*) \|")
-# A library, unless it is the one before; its name for the metric; how its figures differ.
-CELL = re.compile(r"(?:([\w-]+) )?`([^`]+)`(?: \(((?:[^()`]|`[^`]*`|\([^()]*\))+)\))?(?:, |$)")
-
-
-class Theirs(NamedTuple):
-    """A name of a library for a metric, and how its figures differ, "" where they do not."""
-
-    name: str
-    differs: str
-
-
-def read_table(page):
-    """Return the names of libraries for each metric on a page: {metric: {library: [Theirs]}}."""
-    table = {}
-    for metric, cells in ROW.findall(page):
-        table[metric], end = {}, 0
-        for cell in CELL.finditer(cells):
-            library, name, differs = cell.groups(default="")
-            library = library or next(reversed(table[metric]))
-            table[metric].setdefault(library, []).append(Theirs(name, differs))
-            assert end == cell.start(), cells
-            end = cell.end()
-        assert end == len(cells), cells
-    return table
-
-
-LIBRARIES = read_table(conventions.__doc__)
+LIBRARIES = conventions.read_table()
 K = 3
 # What is listed, best first, and grades of items. Hits at 2 and 3 of R = 6 and one beyond k; fewer
 # rows than k and R; nothing but hits; no hit; R < k.
@@ -81,7 +52,9 @@ def as_frames(listed, grades):
 def ours(listed, grades, label, **options):
     """Return recframe's value of one list and grades."""
     frame, truth = as_frames(listed, grades)
-    options = {"short": "pad", "zero_division": 0.0, "min_relevance": 1} | options
+    if "like" not in options:
+        options = {"short": "pad", "zero_division": 0.0} | options
+    options = {"min_relevance": 1} | options
     return frame.rec(truth=truth, **options).evaluate(label).iloc[0, 0]
 
 

@@ -15,11 +15,11 @@ import recframe
 
 # A room imports only what stands above it. A module at the top is a room of its own.
 ROOMS = (
-    *("errors", "console", "disk", "calls", "notes"),
+    *("errors", "console", "disk", "calls", "notes", "conventions"),
     *("foreign", "formats", "stores"),
     *("kernel", "metrics", "options", "questions", "frames", "analysis", "files", "methods"),
     *("accessor", "scanned", "functions", "polars", "partitions", "dask", "spark"),
-    *("recipes", "uncertainty", "conventions", "cli", "__init__", "__main__"),
+    *("recipes", "uncertainty", "cli", "__init__", "__main__"),
 )
 ARRAYS_ONLY = {"kernel": {"errors"}, "metrics": {"calls", "errors", "kernel"}}
 OPTIONAL = (

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, as_html
+from recframe.conventions import LEFT
 from recframe.errors import RecframeError, count_of, plain, quote
 from recframe.frames.columns import find_columns, find_roles, find_truth_roles
 from recframe.frames.judgments import check_given_columns
@@ -68,6 +69,8 @@ def make_overview(call: str, size: str, frame: pd.DataFrame, options: Options) -
     others = {name: changed[name] for name in changed if name not in (*NAMES, "truth")}
     if others:
         rows.append(("options", "given", _join(spell_arguments(others))))
+    if options.like is not None:
+        rows.append(("like", "left", LEFT[options.like]))
     title = f"{call}: {size}"
     is_refused = any(role.error for role in roles.values())
     if not is_refused and any(role.problem for role in roles.values()):

@@ -31,6 +31,7 @@ from recframe.cli.flags import (
 from recframe.cli.parser import read_whole
 from recframe.cli.results import Means, find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, tell
+from recframe.conventions import LEFT
 from recframe.errors import RecframeError, count_of, in_flags, shorten, show_path
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
@@ -41,7 +42,7 @@ from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, describe_metrics, parse_metrics
 from recframe.notes import say_notes, taking_notes
-from recframe.options import DEFAULTS, MEANINGS, Options
+from recframe.options import DEFAULTS, MEANINGS, Options, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
 
@@ -180,7 +181,7 @@ def _evaluate(
     if not arguments.quiet and arguments.format != "json":
         _tell_undefined(means)
     if not arguments.quiet:
-        for sentence in say_notes(notes):
+        for sentence in [*([LEFT[options.like]] if options.like else []), *say_notes(notes)]:
             tell(f"note: {sentence}")
     return DONE, f"{means.n_all:,} users"
 
@@ -226,7 +227,7 @@ def _read_options(arguments: Namespace) -> Options:
         if len(options.get(name, ())) == 1:
             (options[name],) = options[name]
     options |= {name: None for name in WITHOUT if given[f"no_{name}"]}
-    return Options(**options)
+    return make_options(options)
 
 
 def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccessor, list[Files]]:

@@ -17,6 +17,7 @@ from recframe.cli.parser import (
     refuse_k,
 )
 from recframe.console import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE
+from recframe.conventions import LIKE
 from recframe.errors import RecframeError
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.output import FILE_ENDINGS
@@ -36,6 +37,7 @@ GROUPS = {
     "relevance": ("min_relevance", "gain", "min_score"),
     "truth": ("truth", "truth_user", "truth_item", "population"),
     "candidates": ("exclude", "unjudged"),
+    "conventions": ("like",),
 }
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 WITHOUT["model"] = "no column tells several rankings of a user apart"
@@ -134,6 +136,8 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
         return {"help": meaning + each, "action": "append_const", "const": True}
     if name in CHOICES:
         return {**flag, "choices": CHOICES[name]}
+    if name == "like":
+        return {**flag, "choices": list(LIKE)}
     if name in FILES:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):

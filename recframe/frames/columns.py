@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from recframe.conventions import check_like
 from recframe.errors import (
     MissingColumnError,
     RecframeError,
@@ -108,6 +109,9 @@ def find_columns(
     "df.rec".
     Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
     """
+    if options.like is not None:
+        for metric in metrics:
+            check_like(metric.label, metric.name, metric.k, vars(options))
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if metrics and not options.tie_rule.reads_relevance:
         with_relevant = with_relevant and len(of_column) < len(metrics)

@@ -1,0 +1,112 @@
+"""like=: the options of another library under one word."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from doors import DOORS
+from recframe import RecframeError
+from recframe.cli import main
+from recframe.conventions import LEFT, LIKE
+from recframe.options import DEFAULTS
+
+README = Path(__file__).parents[1] / "README.md"
+FRAME = pd.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 3], "score": [0.9, 0.9, 0.4, 0.1]})
+TRUTH = pd.DataFrame({"user": [1, 1, 2, 4], "item": [1, 3, 2, 1]})
+
+
+@pytest.mark.parametrize("library", LIKE)
+@pytest.mark.parametrize("door", DOORS)
+def test_it_sets_the_options(door, library, tmp_path):
+    """On every door; they have the values that the README lists."""
+    options = {"population": "both", **LIKE[library], "truth": TRUTH}
+    given = {"truth": TRUTH, "like": library}
+    if "population" not in LIKE[library]:
+        given["population"] = "both"
+    expected = FRAME.rec(**options).evaluate(["precision@2"])
+    found = DOORS[door](FRAME, "precision@2", given, tmp_path)
+    how = {"check_index_type": False, "check_column_type": False, "check_names": False}
+    pd.testing.assert_frame_equal(expected, found, **how)
+
+
+def test_the_readme_lists_them():
+    """A row for each library, or for several that are alike."""
+    text = README.read_text(encoding="utf-8").split("## As other libraries do it")[1]
+    listed = {}
+    for names, cell in re.findall(r"^\| ([^|]+) \| ([^|]*) \| [^|]+ \|$", text, re.MULTILINE):
+        options = dict(re.findall(r'(\w+)="?([\w.]+)"?', cell.split(";")[0]))
+        listed |= dict.fromkeys(names.split(", "), options)
+    for library, options in LIKE.items():
+        options = {name: str(value) for name, value in options.items()}
+        if library == "ir_measures":  # in the row of trec_eval
+            options |= {"population": "both"}
+            library = "trec_eval"
+        assert options == listed[library], library
+
+
+def test_what_stands_beside_it_wins():
+    """A default too."""
+    rec = FRAME.rec(truth=TRUTH, like="RecTools", population="both", short="raise")
+    with pytest.raises(RecframeError, match="more than the ranked rows"):
+        rec.recall(k=2)
+    with pytest.raises(RecframeError, match=r"like must be one of .* found 'rectools'; did you"):
+        FRAME.rec(like="rectools")
+    with pytest.raises(RecframeError, match="like must be one of"):
+        FRAME.rec(like=["ranx"])
+
+
+def test_it_shows_what_it_set():
+    """And what no option does."""
+    shown = repr(FRAME.rec(truth=TRUTH, like="trec_eval"))
+    for part in ("ties='item'", "short='pad'", "population='both'", "like='trec_eval'"):
+        assert part in shown
+    assert "trec_eval cuts scores to float32 first" in shown
+    assert set(LEFT) == set(LIKE)
+    assert DEFAULTS["like"] is None
+
+
+@pytest.mark.parametrize(
+    ("library", "metric", "message"),
+    [
+        ("LensKit", "recall@2", r"Recall of LensKit is another metric .* pass 'capped_recall@2'"),
+        ("LensKit", "ndcg@2", r"pass 'ndcg\(offset=0\)@2'"),
+        ("RecTools", "r_precision", "pass 'capped_recall@k'"),
+        ("RePlay", "average_precision@2", "no metric here has its figure"),
+        ("Recommenders", "average_precision@2", r"map_at_k of Recommenders .*/ min\(R, k\)"),
+        ("ir_measures", "judged@2", "Judged@k of ir_measures is another metric"),
+        ("scikit-learn", "average_precision", "a tie is one step"),
+    ],
+)
+def test_another_metric_of_the_name_is_refused(library, metric, message):
+    """With the name that gives its figure, where there is one."""
+    with pytest.raises(RecframeError, match=message):
+        FRAME.rec(truth=TRUTH, like=library, population="both").mean(["precision@2", metric])
+
+
+@pytest.mark.parametrize(
+    ("library", "metric", "beside"),
+    [
+        ("LensKit", "ndcg(offset=0)@2", {}),
+        ("ir_measures", "judged@2", {"short": "shrink"}),
+        ("Recommenders", "average_precision", {}),
+        ("ranx", "ndcg@2", {"gain": "exponential"}),
+    ],
+)
+def test_what_gives_its_figure_is_not_refused(library, metric, beside):
+    """By its name, or by an option beside."""
+    table = FRAME.rec(truth=TRUTH, like=library, **beside).mean(metric)
+    assert table.notna().all(axis=None)
+
+
+def test_the_command_line_says_what_is_left(tmp_path, capsys):
+    """As a note, which -q leaves out."""
+    FRAME.to_parquet(tmp_path / "rows.parquet")
+    TRUTH.to_parquet(tmp_path / "truth.parquet")
+    words = ["evaluate", str(tmp_path / "rows.parquet"), "--truth", str(tmp_path / "truth.parquet")]
+    words += ["--like", "trec_eval", "--metric", "precision@2"]
+    assert 0 == main(words)
+    assert "recframe: note: trec_eval cuts scores to float32" in capsys.readouterr().err
+    assert 0 == main([*words, "-q"])
+    assert not capsys.readouterr().err
