@@ -92,8 +92,6 @@ def check_like(label: str, name: str, k: int | None, options: Mapping[str, Any])
     """Raise where the library that options are like defines a metric otherwise."""
     library = options["like"]
     theirs = read_table().get(name, {}).get(library, [])
-    # Some have a name for a metric with a cut-off and another for that of the whole ranking.
-    theirs = [one for one in theirs if one.name.endswith("k") == (k is not None)] or theirs
     for one in theirs:
         option, _, value = one.differs.strip("`").partition("=")
         is_met = option in options and value.strip('"') == options[option]

@@ -11,7 +11,7 @@ from recframe.errors import COMMAND, RecframeError, quote, spell, spell_flags
 from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
 
 MOST_ASKED = 10
-WRITTEN = (str, int, float, list, tuple, range, os.PathLike, type(None))  # others by their names
+WRITTEN = (str, int, float, list, tuple, range, type(None))  # others by their names
 GRADE = "another grade from which on a row is relevant"
 
 
@@ -87,4 +87,5 @@ def _find_others(name: str, answer: Any) -> str:
 
 def _write(name: str, value: Any) -> str:
     """Return an argument as it is written in a call; what is not written there by its name."""
+    value = os.fspath(value) if isinstance(value, os.PathLike) else value
     return quote(value) if isinstance(value, WRITTEN) else name

@@ -197,6 +197,7 @@ def as_dicts(frame):
     }
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")  # of LensKit, which divides by 0
 @pytest.mark.parametrize(
     ("count", "library"),
     [

@@ -32,7 +32,8 @@ def refuse(frame, **options):
 
 def paste(message, df, truth=None):
     """Return the accessor that the call in a message makes."""
-    call = re.search(r"pass (df\.rec\(.*?\))(,|;|$)", message)[1]
+    found = re.search(r"pass (df\.rec\(.*?\))(,|;|$)|^(df\.rec\((?s:.*)\))\.mean", message, re.M)
+    call = found[1] or found[3]
     return eval(call, {"df": df, "truth": truth})
 
 

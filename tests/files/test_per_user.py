@@ -30,7 +30,8 @@ def test_refusals_of_a_part_say_so(large, tmp_path):
     """What is counted in a part of the rows is not passed off as counted in all."""
     one_sorted_file(large.assign(relevant=7), tmp_path)
     with pytest.raises(
-        recframe.RecframeError, match=r"^in a part of \d+ of the 300 rows: relevant='relevant': mu"
+        recframe.RecframeError,
+        match=r"1\. in a part of \d+ of the 300 rows: relevant='relevant': mu",
     ):
         recframe.evaluate(tmp_path, FEW, memory=SMALL)
 

@@ -42,7 +42,7 @@ def refuse(path, message, **options):
 
 def advise(path, user, item, **options):
     """Return what is said of a pair of files."""
-    return _advise(open_files(path, Options(**options), 1), user, item)
+    return _advise(open_files(path, Options(**options), 1), user, item)[0]
 
 
 def note_opened(monkeypatch):

@@ -103,7 +103,7 @@ def find_refusals(calls):
         try:
             call()
         except recframe.RecframeError as error:
-            refused.append(str(error))
+            refused += str(error).split("\n")  # of several questions each has a line
     return refused
 
 
@@ -114,7 +114,7 @@ def test_odd_columns_end_in_a_table_or_a_refusal(name, role):
     given = put(role, COLUMNS[name])
     refused = find_refusals(partial(call, *given) for call in DOORS.values())
 
-    assert all("\n" not in message and len(message) <= 1200 for message in refused)
+    assert all(len(message) <= 1200 for message in refused)
 
 
 @pytest.mark.parametrize(
@@ -232,4 +232,4 @@ def test_odd_labels_end_in_a_table_or_a_refusal(name):
         for call in METHODS
     )
 
-    assert all("\n" not in message and len(message) <= 1200 for message in refused)
+    assert all(len(message) <= 1200 for message in refused)

@@ -220,7 +220,7 @@ def test_what_is_wrong_with_both_frames(recs, test):
     twice = pd.concat([recs, recs])
     with pytest.raises(RecframeError, match=r"^truth: there are no rows"):
         twice.rec(truth=test[:0]).recall(k=1)
-    with pytest.raises(RecframeError, match=r"^'user' and 'item' must not be"):
+    with pytest.raises(RecframeError, match=r"\n1\. 'user' and 'item' must not be"):
         twice.rec(truth=test).recall(k=1)
 
 
