@@ -52,7 +52,12 @@ def option(name: str, value: object, **others: object) -> str:
 
 def option_with(name: str, what: str) -> str:
     """Return an option to pass with what words say: relevant= its label, --relevant with ..."""
-    return spell(f"{name}= {what}", f"--{name.replace('_', '-')} with {what}")
+    return spell(f"{name}= {what}", f"{as_flag(name)} with {what}")
+
+
+def as_flag(name: str) -> str:
+    """Return the flag of an option."""
+    return f"--{name.replace('_', '-')}"
 
 
 def spell_flags(options: Mapping[str, object]) -> str:
@@ -61,13 +66,12 @@ def spell_flags(options: Mapping[str, object]) -> str:
 
     flags = []
     for name, given in options.items():
-        flag = name.replace("_", "-")
         for value in given if isinstance(given, list) else [given]:
             if value is None or isinstance(value, bool):
-                flags.append(f"--{flag}" if value else f"--no-{flag}")
+                flags.append(as_flag(name if value else f"no_{name}"))
             else:
                 shown = "..." if value is ... else shlex.quote(as_text(value))
-                flags.append(f"--{flag}{'=' if shown.startswith('-') else ' '}{shown}")
+                flags.append(f"{as_flag(name)}{'=' if shown.startswith('-') else ' '}{shown}")
     return " ".join(flags)
 
 

@@ -195,7 +195,7 @@ def evaluate(
     -------
     DataFrame
         Index: the users, sorted, named as the user column. Columns: a MultiIndex (score, metric).
-        Values in [0, 1], but of means of columns, NaN where undefined.
+        Values in [0, 1], but of `dcg` and means of columns; NaN where undefined.
 
     Raises
     ------
@@ -224,7 +224,8 @@ def evaluate(
     presence of tied scores", ECIR 2008); "best" and "worst" also put higher gains first and last.
 
     ``mean(COLUMN)@k`` is the mean of a numeric column over the first k rows, in expectation under
-    ties; a boolean counts as 0 or 1. It needs no relevance. The name of the column is in single or
+    ties; a boolean counts as 0 or 1. It needs no relevance, but under ``ties="best"`` and "worst",
+    which put relevant rows first and last here too. The name of the column is in single or
     double quotes, with those inside doubled, where it has brackets, commas, quotes, @ or =. Rows
     that are not there add 0; ``short="shrink"`` divides by the rows there are, and no row has no
     mean. A user of truth without a row has 0, as in every metric. A null in the column is refused;
@@ -334,7 +335,7 @@ def scan(
     union_by_name: bool = False,
 ) -> "recframe.scanned.ScannedRecAccessor":
     """
-    Return the methods of ``df.rec`` over files of any size.
+    Return the methods of ``df.rec`` over files of any size, but for `rank`, `top` and `judge`.
 
     The columns that a call needs are read block by block, within `memory`. Results are those of the
     frame of all rows, bit for bit.

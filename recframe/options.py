@@ -73,7 +73,7 @@ class Options:
         INFER,
         "label or None",
         "column of models, each of which becomes a score column; without it a column such as model "
-        "or run that varies in a user's rows is refused, None says that it tells no rankings apart",
+        "or run that varies in a user's rows is refused",
     )
     ties: Ties = _option(
         "expected",
@@ -84,8 +84,8 @@ class Options:
     short: Short = _option(
         "raise",
         Short,
-        "a user with fewer than k ranked rows: refuse, divide by k all the same, divide precision "
-        "(and that in f1) by the rows there are, no value",
+        "a user with fewer than k ranked rows: refuse, divide by k all the same, divide by the "
+        "rows there are (precision, that in f1, items that lists share), no value",
     )
     missing: Missing = _option(
         "raise",

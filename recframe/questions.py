@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recframe.errors import COMMAND, RecframeError, quote, spell, spell_flags
+from recframe.errors import COMMAND, RecframeError, as_flag, quote, spell, spell_flags
 from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
 
 MOST_ASKED = 10
@@ -65,7 +65,7 @@ def ask_all(
             tail = "" if name == "__call__" else f".{name}({own})"
             lines = [f"{accessor._call}(", *lines, f"){tail}"]
         flags = f"{COMMAND} {spell_flags(answers)}"
-        others = [f"--{name.replace('_', '-')} {text}" for name, text in behind.items() if text]
+        others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]
         flags += f"  # or {'; '.join(others)}".replace("'", "") if others else ""
         asked = [f"{number}. {one}" for number, one in enumerate(said, 1)]
         asked.insert(0, f"{len(said)} questions are open:")

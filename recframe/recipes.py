@@ -161,8 +161,8 @@ was.
 
 ## TREC: a run and qrels
 
-`run = pd.read_csv(path, sep=r"\s+", names=["qid", "Q0", "docno", "rank", "sim", "tag"])`, and
-`qrels` alike:
+`run = recframe.read_run(path)` and `qrels = recframe.read_qrels(path)` read the files; here they
+are frames with other names:
 
     >>> run.head(3)
        qid  Q0     docno  rank   sim   tag

@@ -17,19 +17,22 @@ has to fit the values:
   Wilson's of two models with the same users. (T. Tango, 1998.)
 * `skewed`: all else. Most users have low values and a few high ones, or many have 0. Of few such
   users the mean is more often too low than too high, so that Student's interval ends too low.
-  This one is moved, and widened, as far as the values are skewed. (P. Hall, "Inverting an
-  Edgeworth expansion", Annals of Statistics 11, 1983.) Of values that are not skewed, or of
-  thousands of users, it is Student's.
+  This one is moved, and widened, as far as the values are skewed: with their skewness g, standard
+  deviation s and Student's quantile t, the middle is the mean + (1 + 2 t²) g s / 6 n, and half the
+  length t √(s² / n + (1.15 t g s / n)²). (P. Hall, "Inverting an Edgeworth expansion", Annals
+  of Statistics 11, 1983, for the middle; the widening was fitted to coverage.) Of values that are
+  not skewed, or of thousands of users, it is Student's.
 * `equal`: all users have one value. Other users may have another: as large a share of them as
   would be seen by none of these, with values from 0 to 1 (differences: -1 to 1).
 * `none`: there are fewer than two users, or all have one value of a metric that has no highest
   one (`dcg`, means of a column).
 
-`interval="t"` is Student's, `interval="bootstrap"` the percentile bootstrap of many papers and
-tools. Both hold the mean too seldom where users with a value other than 0 are few: where 5 of 20
-have a hit, the mean reciprocal rank 80 of 100 times rather than 95. That is why they are not chosen
-by themselves. Of more than 5,120 users, the bootstrap draws those of like values together; what
-they differ in adds up as a normal sum.
+Intervals end where single values can: at 0 and 1, or -1 and 1 for differences. `interval="t"` is
+Student's, `interval="bootstrap"` the percentile bootstrap of many papers and tools. Both hold the
+mean too seldom where users with a value other than 0 are few: where 5 of 20 have a hit, the mean
+reciprocal rank 80 of 100 times rather than 95. That is why they are not chosen by themselves. Of
+more than 5,120 users, the bootstrap draws those of like values together; what they differ in adds
+up as a normal sum.
 
 Hits are whole numbers, so that no interval holds every share in just 95 of 100 samples: where one
 hit is expected, those that are possible hold it in 92 or in 98, `wilson` in 92. Of other values,
@@ -53,15 +56,18 @@ equally good.
   where four users won and none lost, whose p-value is 0.125; of models that are equally good, it
   does so in 5 of 100 samples.
 * `ttest` gives nearly the same. Use it where p-values below 0.0001 matter.
-* `wilcoxon` asks another question, whether more users gain than lose, by ranks. With thousands
+* `wilcoxon` asks another question, whether more users gain than lose, by ranks of the differences
+  (rounded to 12 digits, so that equal ones tie). With thousands
   of users it calls models different whose means are not. (N. Ihemelandu and M. D. Ekstrand,
   2023, arXiv 2305.02461.) Do not use it to decide on a mean.
 
 Many metrics and models are many chances of a p-value below 0.05. `p_corrected` allows for that,
 over all rows of a table. `holm` does for any rows, and finds no less than `bonferroni`. `max_t`
-does for rows that say much the same, as recall@5 and recall@10, and finds more there. (P. H.
-Westfall and S. S. Young, 1993.) `fdr_bh` allows 5 % of what is found to be false, for long lists of
-candidates.
+does for rows that say much the same, as recall@5 and recall@10, and finds more there: each row's
+sum of differences is divided by the root of their sum of squares, and its p-value is the share of
+flips of which this row or one with a smaller value is as large, never below that of a larger row
+(step-down, P. H. Westfall and S. S. Young, 1993). `fdr_bh` allows 5 % of what is found to be false,
+for long lists of candidates.
 
 ## Segments and weights
 

@@ -161,11 +161,12 @@ def _figures(
     parts = shares / total if total else shares
     unequal = math.fsum((2 * ranks - n_items - 1) * shares)
     most_unequal = (n_items - 1) * total
+    overlap = together / (k * n_pairs) if n_pairs else 0.0
     return [
         math.fsum(-np.expm1(missed)) / n_items if n_items else zero_division,
         unequal / most_unequal if most_unequal else zero_division,
         0.0 - math.fsum(parts * np.log2(parts)) if total else zero_division,
-        1 - min(together / (k * n_pairs), 1.0) if n_pairs else zero_division,
+        (0.0 if overlap > 1 - 1e-12 else 1 - overlap) if n_pairs else zero_division,
     ]
 
 

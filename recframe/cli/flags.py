@@ -1,6 +1,7 @@
 """The flags that several commands have: files, metrics, options, intervals, output."""
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
@@ -18,7 +19,7 @@ from recframe.cli.parser import (
 )
 from recframe.console import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE
 from recframe.conventions import LIKE
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, as_flag
 from recframe.files.budget import MEMORY, check_memory
 from recframe.files.output import FILE_ENDINGS
 from recframe.metrics.names import check_k
@@ -112,9 +113,7 @@ def add_options(command: argparse.ArgumentParser, defaults: dict[str, Any]) -> N
         group = command.add_argument_group(title)
         for name in (name for name in members if name in defaults):
             either = group.add_mutually_exclusive_group()
-            either.add_argument(
-                f"--{name.replace('_', '-')}", **_describe_option(name, defaults[name])
-            )
+            either.add_argument(as_flag(name), **_describe_option(name, defaults[name]))
             if name in WITHOUT:
                 either.add_argument(f"--no-{name}", action="store_true", help=WITHOUT[name])
             if name == "ascending":
@@ -129,7 +128,7 @@ def add_options(command: argparse.ArgumentParser, defaults: dict[str, Any]) -> N
 
 def _describe_option(name: str, default: Any) -> dict[str, Any]:
     """Return the arguments of the flag of one option."""
-    meaning = MEANINGS[name]
+    meaning = re.sub("`.*?`", lambda found: as_flag(found[0][1:-1]), MEANINGS[name])
     flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
     if name == "ascending":
         each = "; with several scores --ascending or --no-ascending for each, in their order"
@@ -137,7 +136,8 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
     if name in CHOICES:
         return {**flag, "choices": CHOICES[name]}
     if name == "like":
-        return {**flag, "choices": list(LIKE)}
+        flag["help"] = f"{meaning}: {', '.join(LIKE)}"
+        return {**flag, "metavar": "LIBRARY", "choices": list(LIKE)}
     if name in FILES:
         return {**flag, "metavar": "FILE"}
     if isinstance(default, str):
@@ -153,13 +153,13 @@ def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
     either.add_argument(
         "--summary",
         action="store_true",
-        help=f"print each mean with its interval over {whose}, as df.rec.summary",
+        help=f"print each mean with its interval over {whose}",
     )
     either.add_argument(
         "--baseline",
         metavar=what.upper(),
         help=f"print how every other {what} differs from this one, with intervals and p-values "
-        f"over {whose}, as df.rec.compare",
+        f"over {whose}",
     )
     add_how(group, has_units=whose == "users")
 

@@ -56,7 +56,8 @@ NAMES = {
         "businessid contentid postid",
     ),
     "score": _names(
-        "score scores prediction predictions pred similarity sim est similarities predictedrating"
+        "score scores prediction predictions pred similarity sim est similarities predictedrating",
+        "ypred yscore",
     ),
     "relevant": _names(
         "relevant relevance isrelevant rel isrel qrel judgment judgement label target groundtruth",

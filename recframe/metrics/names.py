@@ -258,7 +258,7 @@ def describe_metrics() -> str:
     ]
     width = max(len(name) for name, _ in lines) + 4
     lay_out = partial(textwrap.fill, width=LINE, subsequent_indent=" " * width)
-    head = "metrics of every user, with hits@c the relevant rows among the first c:"
+    head = "metrics of every user; hits@k are relevant rows up to k, R all relevant items:"
     texts = []
     for name, text in lines:
         first = text.strip().splitlines()[0].removeprefix("Return ")
