@@ -7,7 +7,7 @@ is on disk are not the table's rows.
 import importlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from glob import has_magic
 from pathlib import Path
@@ -137,12 +137,12 @@ class Disk:
         paths = [path for end in map(Path, dict.fromkeys(ends)) for path in (end, *end.parents)]
         return [os.fspath(path) for path in paths]
 
-    def are_tables(self, asked: Iterable[tuple[str, str]]) -> Iterator[bool]:
-        """Return whether tables of a kind have their mark in a folder."""
-        for kind, folder in asked:
-            mark = Path(folder, MARKS[kind])
-            is_there = os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
-            yield is_there and (kind != "Iceberg" or any(mark.glob(f"*{NOTE}")))
+    def has_mark(self, asked: tuple[str, str]) -> bool:
+        """Return whether a table of a kind has its mark in a folder."""
+        kind, folder = asked
+        mark = Path(folder, MARKS[kind])
+        is_there = os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
+        return is_there and (kind != "Iceberg" or any(mark.glob(f"*{NOTE}")))
 
 
 def refuse_part(path: str, kind: str, root: str, *, is_whole: bool = False) -> NoReturn:

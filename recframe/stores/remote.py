@@ -138,14 +138,13 @@ class Reader(io.RawIOBase):
         """Return the next bytes."""
         left = max(0, self._remote.size - self._at)
         size = left if size is None or size < 0 else min(size, left)
-        start, self._at = self._at, self._at + size
-        found = self._remote.find(start, self._at)
-        return self._read_blocks(start, self._at) if found is None else found
-
-    def _read_blocks(self, start: int, stop: int) -> bytes:
-        """Return bytes that are not held; behind a large part some blocks of its column follow."""
+        start = self._at
+        self._at = stop = start + size
+        if (held := self._remote.find(start, stop)) is not None:
+            return held
+        # What is not held is read in blocks; behind a large part some of its column follow.
         first, last = start // BLOCK, -(-stop // BLOCK)
-        is_large = stop - start >= BLOCK
+        is_large = size >= BLOCK
         end = min((one for one in self._remote.ends if one >= stop), default=self._remote.size)
         for number in range(first, last + N_FOLLOWING * is_large):
             begin = number * BLOCK

@@ -215,20 +215,11 @@ def _find_secrets(value: Any) -> set[str]:
 
 @contextmanager
 def uploaded(uri: str) -> Iterator[IO[bytes]]:
-    """Give an open file of this machine, which goes to a store once it is whole."""
+    """Give an open file of this machine, which goes to a store once it is whole.
+
+    Raise for what is known before the work: a web server, a folder, a bucket that is not.
+    """
     store, key = find_place(uri, ENVIRONMENT, {}, "write")
-    _check_writable(store, key)
-    with tempfile.TemporaryDirectory(prefix="recframe-") as folder:
-        path = Path(folder) / "output"
-        with path.open("xb") as file:
-            yield file
-        # In a thread: an interruption would leave what has been sent, which closing makes a file.
-        with ThreadPoolExecutor(1) as pool, store.reaching(key, "write"):
-            pool.submit(_upload, store, path, key).result()
-
-
-def _check_writable(store: Store, key: str) -> None:
-    """Raise for what is known before the work: a web server, a folder, a bucket that is not."""
     if store.is_web:
         raise RecframeError(
             f"cannot write {show_path(store.show(key))}: a web server takes no files; write one of "
@@ -241,6 +232,13 @@ def _check_writable(store: Store, key: str) -> None:
             raise IsADirectoryError("it is a folder")
         if "NotFound" in kinds[1:]:
             raise OSError(f"there is no bucket {store.root}")
+    with tempfile.TemporaryDirectory(prefix="recframe-") as folder:
+        path = Path(folder) / "output"
+        with path.open("xb") as file:
+            yield file
+        # In a thread: an interruption would leave what has been sent, which closing makes a file.
+        with ThreadPoolExecutor(1) as pool, store.reaching(key, "write"):
+            pool.submit(_upload, store, path, key).result()
 
 
 def _upload(store: Store, path: Path, key: str) -> None:
