@@ -55,7 +55,7 @@ def find_source(source: Any, argument: str, access: Access) -> list[Found]:
         return [Found("the RecordBatchReader", {}, given=GivenRows(source))]
     if not is_of(source, "deltalake", "DeltaTable"):
         return _find_parquet(source) or [Found("the dataset", {}, given=GivenRows(source))]
-    dataset, root = as_dataset(source), without_file(source.table_uri)
+    dataset, root = as_dataset(source.table_uri, lambda _: source), without_file(source.table_uri)
     if is_uri(root):
         found = _find_stored(dataset, f"{root.rstrip('/')}/")
     else:
