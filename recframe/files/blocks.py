@@ -5,9 +5,8 @@ users and carries on those whose rows may go on; else all rows are one block, or
 in a temporary file. Where several columns tell users apart, a sweep goes by the first.
 """
 
-import tempfile
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from operator import le, lt
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +20,7 @@ from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ah
 from recframe.files.budget import Limits, Progress, writing_to
 from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
+from recframe.files.sources import TemporaryRows
 from recframe.foreign import NULLABLE
 from recframe.frames.ids import join_codes
 from recframe.kernel.threads import Array, n_processors
@@ -229,11 +229,11 @@ def _spilled(
         # Beside the one that is worked on, as many as there is room for.
         n_ahead = min(n_threads, max(1, memory // int(sizes[whole].max(initial=1)) - 1))
         frames = run_ahead(
-            lambda bucket: make_frame(spill.read(bucket), files), whole.tolist(), n_ahead
+            lambda bucket: make_frame(spill.read_bucket(bucket), files), whole.tolist(), n_ahead
         )
         yield from frames
         for bucket in np.flatnonzero(again).tolist():
-            own = spill.read(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
+            own = spill.read_bucket(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
             yield from _spilled(files, limits, progress, *own, level + 1)
 
 
@@ -246,28 +246,19 @@ class Part(NamedTuple):
     written: pa.Buffer
 
 
-class Spill:
-    """Buckets of rows in a temporary file: a user's rows are in one, in the order written.
-
-    The file has no name, so nothing of it is left however the process ends.
-    """
+class Spill(TemporaryRows):
+    """Buckets of rows in a temporary file: a user's rows are in one, in the order written."""
 
     # Which bits of a hash decide, `level` says: those of the next part the users of one bucket.
     def __init__(
         self, folder: str | None, schema: pa.Schema, users: list[str], n_buckets: int, level: int
     ) -> None:
-        self._folder, self._schema, self._users, self._level = folder, schema, users, level
+        super().__init__(1, folder)
+        self._schema, self._users, self._level = schema, users, level
         self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
-        with writing_to(folder):
-            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - see close
-        self._read = pa.PythonFile(self._file, "r")  # which several threads may read
-
-    def close(self) -> None:
-        """Give the space back; what could not be written no longer matters."""
-        with suppress(OSError):
-            self._file.close()
+        self._read = pa.PythonFile(self, "r")  # which several threads may read
 
     def divide(self, batch: pa.RecordBatch) -> list[Part]:
         """Return the rows of a batch by bucket, ready to be added; in any thread."""
@@ -285,19 +276,18 @@ class Spill:
 
     def add(self, parts: list[Part]) -> None:
         """Add the rows of a batch."""
-        with writing_to(self._folder):
-            start = self._file.seek(0, 2)
-            self._file.write(b"".join(part.written for part in parts))
+        start = self.seek(0, 2)
+        self.write(b"".join(part.written for part in parts))
         for part in parts:
             self.n_rows[part.bucket] += part.n_rows
             self.n_bytes[part.bucket] += part.n_bytes
             self._places[part.bucket].append((start, part.written.size))
             start += part.written.size
 
-    def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
+    def read_bucket(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket."""
         for start, size in self._places[bucket]:
-            with writing_to(self._folder):
+            with writing_to(self.folder):
                 written = self._read.read_at(size, start)
             yield pa.ipc.read_record_batch(written, self._schema)
 

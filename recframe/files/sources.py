@@ -103,7 +103,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
 
     def stage_all(known: Known) -> list[Found]:
         """Return the files; what is known of types is so of all of them."""
-        staging = Staging(most, limits.folder)
+        staging = TemporaryRows(most, limits.folder)
         written = pa.PythonFile(staging, "r")  # of which several threads may read parts
         finalize(written, staging.close)
         try:
@@ -118,16 +118,19 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     return read_until_known(stage_all, known)
 
 
-class Staging(tempfile.SpooledTemporaryFile[bytes]):
-    """What is staged, one parquet file after the other."""
+class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
+    """Rows written down, in memory while they are few, else in a file that has no name.
+
+    So nothing of them is left however the process ends.
+    """
 
     def __init__(self, most: int, folder: str | None) -> None:
         super().__init__(most, dir=folder)
-        self._folder = folder
+        self.folder = folder
 
     def write(self, data: Any) -> int:
         """Add bytes at the end."""
-        with writing_to(self._folder):
+        with writing_to(self.folder):
             return super().write(data)
 
     def close(self) -> None:
@@ -141,7 +144,7 @@ def _stage(
     rows: Rows,
     names: list[str],
     known: Known,
-    staging: Staging,
+    staging: TemporaryRows,
     written: pa.NativeFile,
 ) -> Found:
     """Return a file of rows as parquet."""
