@@ -67,8 +67,8 @@ class PartitionResult(NamedTuple):
 class Lookups(NamedTuple):
     """What rows are looked up in: truth, and the pairs that are no candidates."""
 
-    judgments: Judgments | None
-    excluded: Pairs | None
+    judgments: Judgments | None = None
+    excluded: Pairs | None = None
 
 
 def check_bound(engine: str, partitioned: object, options: Options) -> None:

@@ -27,6 +27,7 @@ from recframe.kernel.threads import Array, n_processors
 from recframe.stores.remote import run_ahead
 
 Route = Literal["sweep", "whole", "spill"]
+Part = tuple[int, int, int, pa.Buffer]  # a bucket, its rows, their bytes in memory, they written
 ROUTES: dict[Route, str] = {
     "sweep": "in order of users, block by block",
     "whole": "in one piece",
@@ -237,15 +238,6 @@ def _spilled(
             yield from _spilled(files, limits, progress, *own, level + 1)
 
 
-class Part(NamedTuple):
-    """Rows of one bucket, written down."""
-
-    bucket: int
-    n_rows: int
-    n_bytes: int  # in memory
-    written: pa.Buffer
-
-
 class Spill(TemporaryRows):
     """Buckets of rows in a temporary file: a user's rows are in one, in the order written."""
 
@@ -270,19 +262,19 @@ class Spill(TemporaryRows):
         for number, n_rows in enumerate(np.bincount(bucket).tolist()):
             if n_rows:
                 own = rows.slice(start, n_rows)
-                parts.append(Part(number, n_rows, own.nbytes, own.serialize()))
+                parts.append((number, n_rows, own.nbytes, own.serialize()))
                 start += n_rows
         return parts
 
     def add(self, parts: list[Part]) -> None:
         """Add the rows of a batch."""
         start = self.seek(0, 2)
-        self.write(b"".join(part.written for part in parts))
-        for part in parts:
-            self.n_rows[part.bucket] += part.n_rows
-            self.n_bytes[part.bucket] += part.n_bytes
-            self._places[part.bucket].append((start, part.written.size))
-            start += part.written.size
+        self.write(b"".join(written for *_, written in parts))
+        for bucket, n_rows, n_bytes, written in parts:
+            self.n_rows[bucket] += n_rows
+            self.n_bytes[bucket] += n_bytes
+            self._places[bucket].append((start, written.size))
+            start += written.size
 
     def read_bucket(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket."""
@@ -303,22 +295,17 @@ def hash_users(*columns: pa.Array) -> Array:
 
 def _hash(ids: pa.Array) -> Array:
     """Return 64 bits of each id that are equal where ids are equal."""
-    if ids.type in TEXTS:
-        return _hash_texts(ids)
-    values = ids.to_pandas()
-    # -0.0 and 0.0 are one user.
-    values = values + 0.0 if pa.types.is_floating(ids.type) else values
-    hashed: Array = pd.util.hash_pandas_object(values, index=False).to_numpy()
-    return hashed
-
-
-def _hash_texts(texts: pa.Array) -> Array:
-    """Return the same of texts: the last of their bytes as integers, multiplied and added up."""
-    last = pc.binary_slice(texts.view(pa.binary()), -HASHED_BYTES, None)
+    if ids.type not in TEXTS:
+        values = ids.to_pandas()
+        # -0.0 and 0.0 are one user.
+        values = values + 0.0 if pa.types.is_floating(ids.type) else values
+        return pd.util.hash_pandas_object(values, index=False).to_numpy()
+    # Of texts the last of their bytes are taken as integers, multiplied and added up.
+    last = pc.binary_slice(ids.view(pa.binary()), -HASHED_BYTES, None)
     n_words = 1 + (pc.max(pc.binary_length(last)).as_py() or 0) // 8
     padded = pc.ascii_rpad(last.view(pa.string()), 8 * n_words, padding="\0")
-    words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(texts))
-    bits = np.zeros(len(texts), np.uint64)
+    words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(ids))
+    bits = np.zeros(len(ids), np.uint64)
     for number in range(n_words):  # those of nothing but zeros, in other batches, add nothing
         bits += words[number::n_words] * MIX ** np.uint64(number + 1)
     bits ^= bits >> np.uint64(32)

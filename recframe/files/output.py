@@ -31,17 +31,16 @@ def write_each(
     tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
 ) -> Generator[pd.DataFrame, None, None]:
     """Yield per-user tables, or what has them, each also added to a file in an ending's format."""
-    schema = None  # of a parquet file; the first table decides it
+    writer: pq.ParquetWriter | None = None  # whose schema the first table decides
     with ExitStack() as stack:
         for number, part in enumerate(parts):
             rows = tidy(part)
             if ending == ".csv":
                 rows.to_csv(file, mode="wb", index=False, header=number == 0)
             else:
+                schema = None if writer is None else writer.schema
                 encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
-                if schema is None:
-                    schema = encoded.schema
-                    writer = stack.enter_context(pq.ParquetWriter(file, schema))
+                writer = writer or stack.enter_context(pq.ParquetWriter(file, encoded.schema))
                 writer.write_table(encoded)
             yield part
     file.flush()  # what has no room is known before the means are shown

@@ -81,10 +81,10 @@ def _find_parquet(dataset: Any) -> list[Found]:
 def _find_stored(dataset: Any, shown: str) -> list[Found]:
     """Return the files of a dataset in a store, whose paths are shown below an address."""
     store = Store(dataset.filesystem, "", shown)
-    found = []
-    for file in list_files(dataset):
-        remote = Remote(store, file.path)
-        found.append(file._replace(path=store.show(file.path), remote=remote))
+    found = [
+        file._replace(path=store.show(file.path), remote=Remote(store, file.path))
+        for file in list_files(dataset)
+    ]
     keep_footers(found)
     return found
 

@@ -72,7 +72,13 @@ class Remote:
 
     def hold(self, ranges: Iterable[Range], pool: ThreadPoolExecutor) -> list[Range]:
         """Fetch ranges, and its footer where that is not kept; return the parts that are held."""
-        parts = merge([*ranges, *(() if self.keeps_footer else (self._tail_range,))])
+        parts: list[Range] = []
+        for start, stop in sorted([*ranges, *(() if self.keeps_footer else (self._tail_range,))]):
+            before, end = parts[-1] if parts else (0, -HOLE - 1)
+            if start - end <= HOLE and stop - before <= LARGEST:  # with little between them
+                parts[-1] = before, max(end, stop)
+            else:
+                parts.append((start, stop))
         self._held |= {part: pool.submit(self.fetch, *part) for part in parts}
         return parts
 
@@ -199,18 +205,6 @@ class OfFsspec:
         finalize(self, copy.close)
         self._filesystem.get_file(self._key, copy)
         return copy
-
-
-def merge(ranges: Iterable[Range]) -> list[Range]:
-    """Return ranges in order, those with little between them as one."""
-    merged: list[Range] = []
-    for start, stop in sorted(ranges):
-        before, end = merged[-1] if merged else (0, -HOLE - 1)
-        if start - end <= HOLE and stop - before <= LARGEST:
-            merged[-1] = before, max(end, stop)
-        else:
-            merged.append((start, stop))
-    return merged
 
 
 def read_ahead(

@@ -114,7 +114,9 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
                 "it, without scheme, as 'bucket/folder/file.parquet'"
             )
         return Place(store, path.rstrip("/") or path)
-    whole, query = _split(path)
+    is_web = path.partition("://")[0] in WEB
+    at = path.find("?") if is_web else next((one.start() for one in QUERY.finditer(path)), -1)
+    whole, query = (path, "") if at < 0 else (path[:at], path[at:])
     scheme, rest = whole.split("://", 1)
     host, slash, below = rest.partition("/")
     if (user := USER.match(path)) and "/" in user[2]:
@@ -122,11 +124,11 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
             f"cannot {act} {show_path(path)}: a slash in what stands before the @ is written %2F"
         )
     base = f"{scheme}://{host}"
-    of_base = "" if scheme in WEB else query
+    of_base = "" if is_web else query
     if base + of_base not in stores:
         stores[base + of_base] = _open(base, of_base, access, f"{base}/{below}", act)
     store = stores[base + of_base]
-    if scheme in WEB:  # whose addresses end in a slash where they are folders
+    if is_web:  # whose addresses end in a slash where they are folders
         return Place(store, quote_url(f"{store.root}{slash}{below}{query}", safe=IN_URLS))
     gap = "" if not store.root or not below or store.root.endswith("/") else "/"
     return Place(store, f"{store.root}{gap}{below.rstrip('/')}")
@@ -138,8 +140,7 @@ def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
     user, _, name = host.rpartition("@")
     keeps_user = scheme in ("abfs", "abfss") and ":" not in user  # it is a container
     shown = base if keeps_user else f"{scheme}://{name}"
-    secrets = _find_secrets(access.storage_options)
-    secrets |= {unquote(part) for part in user.split(":")} | set(user.split(":"))
+    secrets = _find_secrets(access.storage_options) | {*user.split(":")}
     secrets |= {one.partition("=")[2] for one in query[1:].split("&")}
     secrets |= {unquote(secret) for secret in secrets}
     secrets = {secret for secret in secrets if len(secret) >= LEAST_SECRET}
@@ -195,13 +196,6 @@ def _of_fsspec(
             f"{quote(scheme)}; schemes are s3, gs, abfs, https and others of fsspec"
         ) from None
     return as_arrow(filesystem), str(root)
-
-
-def _split(uri: str) -> tuple[str, str]:
-    """Return a URI without its query, and the query with its question mark."""
-    is_web = uri.partition("://")[0] in WEB
-    at = uri.find("?") if is_web else next((one.start() for one in QUERY.finditer(uri)), -1)
-    return (uri, "") if at < 0 else (uri[:at], uri[at:])
 
 
 def _find_secrets(value: Any) -> set[str]:
