@@ -67,8 +67,11 @@ class Store:
         except RecframeError:
             raise
         except Exception as error:  # of any library, of the network, of someone's filesystem
-            cause = error.__cause__ if isinstance(error, FileNotFoundError) else None
-            found = error if cause is None or _is_missing(cause) else cause
+            found, cause = error, error.__cause__
+            if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
+                # Fsspec finds no file where there is no server, too.
+                is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
+                found = cause if is_other or getattr(cause, "status", 404) != 404 else error
             is_gone = isinstance(found, FileNotFoundError)
             text = "no such file" if is_gone else self.without_secrets(first_line(found))
             chain = "".join(traceback.format_exception(error))
@@ -89,12 +92,6 @@ class Place(NamedTuple):
 
     store: Store
     key: str
-
-
-def _is_missing(cause: BaseException) -> bool:
-    """Return whether fsspec has found no file for this cause, and not no server."""
-    is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
-    return not is_other and getattr(cause, "status", 404) == 404
 
 
 def first_line(error: BaseException) -> str:
