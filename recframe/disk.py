@@ -7,8 +7,7 @@ is on disk are not the table's rows.
 import importlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from glob import has_magic
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -137,12 +136,12 @@ class Disk:
         paths = [path for end in map(Path, dict.fromkeys(ends)) for path in (end, *end.parents)]
         return [os.fspath(path) for path in paths]
 
-    def are_tables(self, asked: Iterable[tuple[str, str]]) -> Iterator[bool]:
-        """Return whether tables of a kind have their mark in a folder."""
-        for kind, folder in asked:
-            mark = Path(folder, MARKS[kind])
-            is_there = os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
-            yield is_there and (kind != "Iceberg" or any(mark.glob(f"*{NOTE}")))
+    def has_mark(self, asked: tuple[str, str]) -> bool:
+        """Return whether a table of a kind has its mark in a folder."""
+        kind, folder = asked
+        mark = Path(folder, MARKS[kind])
+        is_there = os.path.isdir(mark)  # noqa: PTH112 - False where it cannot be read
+        return is_there and (kind != "Iceberg" or any(mark.glob(f"*{NOTE}")))
 
 
 def refuse_part(path: str, kind: str, root: str, *, is_whole: bool = False) -> NoReturn:
@@ -163,26 +162,18 @@ def open_delta(root: str) -> Any:
             f"cannot read {show_path(root)}: its log as a Delta table is read by deltalake, "
             f"which could not be imported ({error}); install it with pip install 'recframe[delta]'"
         ) from error
-    with _naming_table(root):
-        return as_dataset(deltalake.DeltaTable(root))
+    return as_dataset(root, deltalake.DeltaTable)
 
 
-def as_dataset(table: Any) -> Any:
-    """Return a table of deltalake, of the version it was opened at, as a dataset."""
-    with _naming_table(table.table_uri):
+def as_dataset(root: str, open_table: Callable[[str], Any]) -> Any:
+    """Return a table of deltalake, of the version it is opened at, as a dataset."""
+    try:
+        table = open_table(root)
+        root = table.table_uri
         mapping = table.metadata().configuration.get("delta.columnMapping.mode", "none")
         if mapping != "none":  # of an old protocol, it is read as columns of nulls
             raise ValueError(f"its columns are mapped by {mapping} (columnMapping)")
         return table.to_pyarrow_dataset()
-
-
-@contextmanager
-def _naming_table(root: str) -> Iterator[None]:
-    """Raise what goes wrong with the log of a Delta table as a `RecframeError`."""
-    try:
-        yield
-    except RecframeError:
-        raise
     except Exception as error:  # what is no JSON is a bare one
         message = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(

@@ -218,13 +218,11 @@ class JsonLines:
 
     def read_schema(self) -> pa.Schema:
         """Return the columns, with the types of the first block."""
-        return read_until_known(self._find_types, Known())
-
-    def _find_types(self, known: Known) -> pa.Schema:
-        """Return the columns, with the types of a block of this length."""
-        for number, text in self._iter_lines(known):
-            return _parse(text, number).schema
-        raise pa.ArrowInvalid("it is empty")
+        first = read_until_known(lambda known: next(self._iter_lines(known), None), Known())
+        if first is None:
+            raise pa.ArrowInvalid("it is empty")
+        number, text = first
+        return _parse(text, number).schema
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise `AgainError` where they need other types."""

@@ -67,8 +67,8 @@ class PartitionResult(NamedTuple):
 class Lookups(NamedTuple):
     """What rows are looked up in: truth, and the pairs that are no candidates."""
 
-    judgments: Judgments | None
-    excluded: Pairs | None
+    judgments: Judgments | None = None
+    excluded: Pairs | None = None
 
 
 def check_bound(engine: str, partitioned: object, options: Options) -> None:
@@ -175,9 +175,9 @@ def check_common(results: Sequence[PartitionResult]) -> None:
         parts = [one for result in results for one in result.common if one.other == other]
         if not parts:
             continue
-        users, other_users = (
-            join_ids(ids).unique()
-            for ids in ([part.users for part in parts], [part.other_users for part in parts])
+        ids = [(one.users, one.other_users, one.items.examples, one.other_items) for one in parts]
+        users, other_users, examples, other_items = (
+            join_ids(of_parts).unique() for of_parts in zip(*ids, strict=True)
         )
         if len(other_users) == 0:
             if other == "exclude":
@@ -185,15 +185,6 @@ def check_common(results: Sequence[PartitionResult]) -> None:
             raise RecframeError(f"truth: {NO_ROWS}")
         are_users = any(part.are_users for part in parts)
         are_items = any(part.items.are_common for part in parts)  # in any one partition
-        if are_users and are_items:
-            continue
-        examples, other_items = (
-            join_ids(ids).unique()
-            for ids in (
-                [part.items.examples for part in parts],
-                [part.other_items for part in parts],
-            )
-        )
         are_items = are_items or bool((match(other_items, examples, "item", other) >= 0).any())
         items = Items(are_items, examples)
         overlap = Overlap(other_users, other_items, other)

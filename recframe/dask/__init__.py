@@ -33,7 +33,6 @@ from recframe.partitions import Lookups, check_bound
 __all__ = ["DaskRecAccessor"]
 
 ANY_CELL = in_cells([None])
-NOTHING = Lookups(None, None)
 
 # Dask names pandas' frames and indexes by their values, and takes those of one name to be one. Here
 # names also tell which column a value is in, and dtypes such as Int64 and string.
@@ -201,8 +200,8 @@ class DaskRecAccessor(RankingMethods[Any]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         check_named("user", user)
         frame = self._select(columns.labels)
-        find = partial(rows_of_user, user=user, columns=columns)
-        rows = frame.map_partitions(find, meta=frame._meta).compute()
+        is_own = frame.map_partitions(is_user, user, columns, meta=(None, bool))
+        rows = frame[is_own].compute()
         if len(rows) == 0 and not self._options.has_truth:
             rows = frame.head(npartitions=-1)  # the refusal names ids that are there
         return rows, False
@@ -313,11 +312,6 @@ def distinct_values(frame: pd.DataFrame, label: Hashable) -> pd.Series:
     return get_column(frame, label).drop_duplicates()
 
 
-def rows_of_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> pd.DataFrame:
-    """Return the rows of one user."""
-    return frame[is_user(frame, user, columns)]
-
-
 def _open(lookups: pd.DataFrame | None) -> Lookups:
     """Return what rows are looked up in, if anything."""
-    return NOTHING if lookups is None else lookups["cell"].iloc[0]
+    return Lookups() if lookups is None else lookups["cell"].iloc[0]

@@ -5,9 +5,8 @@ users and carries on those whose rows may go on; else all rows are one block, or
 in a temporary file. Where several columns tell users apart, a sweep goes by the first.
 """
 
-import tempfile
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from operator import le, lt
 from typing import Any, Literal, NamedTuple
 
@@ -21,12 +20,14 @@ from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ah
 from recframe.files.budget import Limits, Progress, writing_to
 from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
+from recframe.files.sources import TemporaryRows
 from recframe.foreign import NULLABLE
 from recframe.frames.ids import join_codes
 from recframe.kernel.threads import Array, n_processors
 from recframe.stores.remote import run_ahead
 
 Route = Literal["sweep", "whole", "spill"]
+Part = tuple[int, int, int, pa.Buffer]  # a bucket, its rows, their bytes in memory, they written
 ROUTES: dict[Route, str] = {
     "sweep": "in order of users, block by block",
     "whole": "in one piece",
@@ -229,45 +230,27 @@ def _spilled(
         # Beside the one that is worked on, as many as there is room for.
         n_ahead = min(n_threads, max(1, memory // int(sizes[whole].max(initial=1)) - 1))
         frames = run_ahead(
-            lambda bucket: make_frame(spill.read(bucket), files), whole.tolist(), n_ahead
+            lambda bucket: make_frame(spill.read_bucket(bucket), files), whole.tolist(), n_ahead
         )
         yield from frames
         for bucket in np.flatnonzero(again).tolist():
-            own = spill.read(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
+            own = spill.read_bucket(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
             yield from _spilled(files, limits, progress, *own, level + 1)
 
 
-class Part(NamedTuple):
-    """Rows of one bucket, written down."""
-
-    bucket: int
-    n_rows: int
-    n_bytes: int  # in memory
-    written: pa.Buffer
-
-
-class Spill:
-    """Buckets of rows in a temporary file: a user's rows are in one, in the order written.
-
-    The file has no name, so nothing of it is left however the process ends.
-    """
+class Spill(TemporaryRows):
+    """Buckets of rows in a temporary file: a user's rows are in one, in the order written."""
 
     # Which bits of a hash decide, `level` says: those of the next part the users of one bucket.
     def __init__(
         self, folder: str | None, schema: pa.Schema, users: list[str], n_buckets: int, level: int
     ) -> None:
-        self._folder, self._schema, self._users, self._level = folder, schema, users, level
+        super().__init__(1, folder)
+        self._schema, self._users, self._level = schema, users, level
         self._places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
         self.n_rows = np.zeros(n_buckets, np.int64)
         self.n_bytes = np.zeros(n_buckets, np.int64)  # in memory
-        with writing_to(folder):
-            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - see close
-        self._read = pa.PythonFile(self._file, "r")  # which several threads may read
-
-    def close(self) -> None:
-        """Give the space back; what could not be written no longer matters."""
-        with suppress(OSError):
-            self._file.close()
+        self._read = pa.PythonFile(self, "r")  # which several threads may read
 
     def divide(self, batch: pa.RecordBatch) -> list[Part]:
         """Return the rows of a batch by bucket, ready to be added; in any thread."""
@@ -279,25 +262,24 @@ class Spill:
         for number, n_rows in enumerate(np.bincount(bucket).tolist()):
             if n_rows:
                 own = rows.slice(start, n_rows)
-                parts.append(Part(number, n_rows, own.nbytes, own.serialize()))
+                parts.append((number, n_rows, own.nbytes, own.serialize()))
                 start += n_rows
         return parts
 
     def add(self, parts: list[Part]) -> None:
         """Add the rows of a batch."""
-        with writing_to(self._folder):
-            start = self._file.seek(0, 2)
-            self._file.write(b"".join(part.written for part in parts))
-        for part in parts:
-            self.n_rows[part.bucket] += part.n_rows
-            self.n_bytes[part.bucket] += part.n_bytes
-            self._places[part.bucket].append((start, part.written.size))
-            start += part.written.size
+        start = self.seek(0, 2)
+        self.write(b"".join(written for *_, written in parts))
+        for bucket, n_rows, n_bytes, written in parts:
+            self.n_rows[bucket] += n_rows
+            self.n_bytes[bucket] += n_bytes
+            self._places[bucket].append((start, written.size))
+            start += written.size
 
-    def read(self, bucket: int) -> Iterator[pa.RecordBatch]:
+    def read_bucket(self, bucket: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a bucket."""
         for start, size in self._places[bucket]:
-            with writing_to(self._folder):
+            with writing_to(self.folder):
                 written = self._read.read_at(size, start)
             yield pa.ipc.read_record_batch(written, self._schema)
 
@@ -313,22 +295,17 @@ def hash_users(*columns: pa.Array) -> Array:
 
 def _hash(ids: pa.Array) -> Array:
     """Return 64 bits of each id that are equal where ids are equal."""
-    if ids.type in TEXTS:
-        return _hash_texts(ids)
-    values = ids.to_pandas()
-    # -0.0 and 0.0 are one user.
-    values = values + 0.0 if pa.types.is_floating(ids.type) else values
-    hashed: Array = pd.util.hash_pandas_object(values, index=False).to_numpy()
-    return hashed
-
-
-def _hash_texts(texts: pa.Array) -> Array:
-    """Return the same of texts: the last of their bytes as integers, multiplied and added up."""
-    last = pc.binary_slice(texts.view(pa.binary()), -HASHED_BYTES, None)
+    if ids.type not in TEXTS:
+        values = ids.to_pandas()
+        # -0.0 and 0.0 are one user.
+        values = values + 0.0 if pa.types.is_floating(ids.type) else values
+        return pd.util.hash_pandas_object(values, index=False).to_numpy()
+    # Of texts the last of their bytes are taken as integers, multiplied and added up.
+    last = pc.binary_slice(ids.view(pa.binary()), -HASHED_BYTES, None)
     n_words = 1 + (pc.max(pc.binary_length(last)).as_py() or 0) // 8
     padded = pc.ascii_rpad(last.view(pa.string()), 8 * n_words, padding="\0")
-    words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(texts))
-    bits = np.zeros(len(texts), np.uint64)
+    words = np.frombuffer(padded.buffers()[2], np.uint64, n_words * len(ids))
+    bits = np.zeros(len(ids), np.uint64)
     for number in range(n_words):  # those of nothing but zeros, in other batches, add nothing
         bits += words[number::n_words] * MIX ** np.uint64(number + 1)
     bits ^= bits >> np.uint64(32)

@@ -254,10 +254,13 @@ def _list_row_groups(
         n_rows = row_group.num_rows
         columns = {name: row_group.column(at) for name, at in used.items()}
         sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
-        n_bytes = n_rows * row_bytes + sum(sizes.values())
+        n_bytes, text_bytes = n_rows * row_bytes + sum(sizes.values()), 0
         for name in texts:
             n_copied = TEXT_COPIES - 1 if sizes[name] > LONG_TEXT * n_rows else 0
             n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
+            bounds = columns[name].statistics
+            ends = (bounds.min, bounds.max) if bounds is not None and bounds.has_min_max else ()
+            text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
         low = high = None
         for user in users[:1]:
             statistics = columns[user].statistics if user in columns else None
@@ -268,17 +271,9 @@ def _list_row_groups(
         if low != low or high != high:
             low = high = None  # writers should leave NaN out of statistics; here they did not
         coded = tuple(name for name in texts if CODED_SHARE * sizes[name] <= memory)
-        text_bytes = sum(_longest(columns[name].statistics) for name in texts)
         remote = file.found.remote
         ranges = _find_ranges(remote, columns.values()) if remote is not None else ()
         yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, low, high, ranges, text_bytes)
-
-
-def _longest(statistics: pq.Statistics | None) -> int:
-    """Return how long texts are, as far as statistics show it."""
-    if statistics is None or not statistics.has_min_max:
-        return UNKNOWN_TEXT
-    return max(len(str(bound).encode()) for bound in (statistics.min, statistics.max))
 
 
 def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
@@ -302,12 +297,14 @@ def _check_as_said(file: File, name: str) -> None:
         wanted = text.cast(plain_type(file.schema.field(name).type))
     except pa.ArrowException:  # the file's values are no such thing
         wanted = text
+    at = {leaf.path: at for at, leaf in enumerate(file.metadata.schema)}.get(name)
     with naming_file(file.found.path), open_file(file.found) as opened:
         for index in file.indexes:
-            if (
-                wanted.is_valid
-                and _only_value(file.metadata.row_group(index), name) == wanted.as_py()
-            ):
+            # Where statistics show that it has one value, none is read.
+            column = None if at is None else file.metadata.row_group(index).column(at)
+            found: Any = column and column.statistics
+            is_known = found is not None and found.has_min_max and found.null_count == 0
+            if is_known and found.min == found.max == wanted.as_py():
                 continue
             for batch in opened.iter_batches(row_groups=[index], columns=[name]):
                 values = batch[name].cast(wanted.type)
@@ -322,15 +319,6 @@ def _check_as_said(file: File, name: str) -> None:
                         f"{quote(said.as_py())} by the name of its folder; rename the one that is "
                         "not meant"
                     )
-
-
-def _only_value(row_group: pq.RowGroupMetaData, name: str) -> Any:
-    """Return the one value of a column; None where statistics do not say that there is one."""
-    columns = map(row_group.column, range(row_group.num_columns))
-    found = next((column.statistics for column in columns if column.path_in_schema == name), None)
-    if found is None or not found.has_min_max or not found.has_null_count or found.null_count:
-        return None
-    return found.min if found.min == found.max else None
 
 
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:

@@ -148,16 +148,15 @@ def _typed(found: list[Found]) -> list[Found]:
     # Of many files Path would take ten times as long.
     folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
     texts: dict[str, dict[str, str | None]] = {}  # None for a null
-    for folder in filter(None, dict.fromkeys(folders)):
-        pairs = [name.split("=", 1) for name in Path(folder).parts if "=" in name]
-        texts[folder] = {
-            name: None if text == NULL_VALUE else unquote(text) for name, text in pairs
-        }
     types: dict[str, pa.DataType] = {}
-    for name, text in (pair for of_folder in texts.values() for pair in of_folder.items()):
-        types.setdefault(name, pa.int64())
-        if text is not None and not WHOLE_NUMBER.fullmatch(text):
-            types[name] = pa.string()
+    for folder in filter(None, dict.fromkeys(folders)):
+        pairs = dict(name.split("=", 1) for name in Path(folder).parts if "=" in name)
+        texts[folder] = {}
+        for name, said in pairs.items():
+            texts[folder][name] = text = None if said == NULL_VALUE else unquote(said)
+            types.setdefault(name, pa.int64())
+            if text is not None and not WHOLE_NUMBER.fullmatch(text):
+                types[name] = pa.string()
     values = {
         folder: {
             name: pa.scalar(text, pa.string()).cast(types[name]) for name, text in said.items()

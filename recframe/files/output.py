@@ -31,17 +31,16 @@ def write_each(
     tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
 ) -> Generator[pd.DataFrame, None, None]:
     """Yield per-user tables, or what has them, each also added to a file in an ending's format."""
-    schema = None  # of a parquet file; the first table decides it
+    writer: pq.ParquetWriter | None = None  # whose schema the first table decides
     with ExitStack() as stack:
         for number, part in enumerate(parts):
             rows = tidy(part)
             if ending == ".csv":
                 rows.to_csv(file, mode="wb", index=False, header=number == 0)
             else:
+                schema = None if writer is None else writer.schema
                 encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
-                if schema is None:
-                    schema = encoded.schema
-                    writer = stack.enter_context(pq.ParquetWriter(file, schema))
+                writer = writer or stack.enter_context(pq.ParquetWriter(file, encoded.schema))
                 writer.write_table(encoded)
             yield part
     file.flush()  # what has no room is known before the means are shown
@@ -51,22 +50,20 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
     """Raise where an output is a file that is read, or would lie where the paths given find it."""
     where, same = os.fspath(path), None
     if is_uri(where):
+        given = filter(is_uri, given)
         same = next((where for other in read if show_uri(other) == show_uri(where)), None)
-        there = filter(is_uri, given)
-        finding = (folder for folder in there if _would_find_there(folder, where))
     else:
         read = [other for other in map(without_file, read) if not is_uri(other)]
         given = [folder for folder in map(without_file, given) if not is_uri(folder)]
         if os.path.isfile(where):  # noqa: PTH113 - it raises nothing
             own = identify(where)
             same = next((other for other in read if identify(other) == own), None)
-        finding = (folder for folder in given if would_find(folder, where))
     if same is not None:
         also = "" if same == where else f", as {show_path(same)}"
         raise RecframeError(
             f"cannot write {show_path(path)}: it is read{also}; write to another file"
         )
-    if (folder := next(finding, None)) is not None:
+    if (folder := next((one for one in given if would_find(one, where)), None)) is not None:
         raise RecframeError(
             f"cannot write {show_path(path)}: it would be read the next time, as "
             f"{show_path(folder)} names it too; write it elsewhere"
@@ -74,19 +71,18 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
 
 
 def would_find(given: str, path: str) -> bool:
-    """Return whether a file or folder or pattern that is given means a path, there or not."""
+    """Return whether a file or folder or pattern that is given means a path, there or not.
+
+    Either may be a URI only where the other is one.
+    """
+    if is_uri(path):
+        names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))
+        n_plain = next((n for n, step in enumerate(steps) if n > 2 and has_magic(step)), len(steps))
+        return names[:n_plain] == steps[:n_plain] and do_match(names[n_plain:], steps[n_plain:])
     disk = Disk()
-    folder, steps = disk.split(given) if disk.look_up(given) is None else (given, ())
+    folder, below = disk.split(given) if disk.look_up(given) is None else (given, ())
     root, target = (Path(os.path.realpath(end)) for end in (folder, path))
-    below = target.parts[len(root.parts) :]
-    return target.is_relative_to(root) and do_match(below, steps)
-
-
-def _would_find_there(given: str, path: str) -> bool:
-    """Return whether a URI, which may be a pattern, means that of a file."""
-    names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))
-    n_plain = next((n for n, step in enumerate(steps) if n > 2 and has_magic(step)), len(steps))
-    return names[:n_plain] == steps[:n_plain] and do_match(names[n_plain:], steps[n_plain:])
+    return target.is_relative_to(root) and do_match(target.parts[len(root.parts) :], below)
 
 
 def list_files(path: str) -> list[str]:

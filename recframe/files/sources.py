@@ -55,7 +55,7 @@ def find_source(source: Any, argument: str, access: Access) -> list[Found]:
         return [Found("the RecordBatchReader", {}, given=GivenRows(source))]
     if not is_of(source, "deltalake", "DeltaTable"):
         return _find_parquet(source) or [Found("the dataset", {}, given=GivenRows(source))]
-    dataset, root = as_dataset(source), without_file(source.table_uri)
+    dataset, root = as_dataset(source.table_uri, lambda _: source), without_file(source.table_uri)
     if is_uri(root):
         found = _find_stored(dataset, f"{root.rstrip('/')}/")
     else:
@@ -81,10 +81,10 @@ def _find_parquet(dataset: Any) -> list[Found]:
 def _find_stored(dataset: Any, shown: str) -> list[Found]:
     """Return the files of a dataset in a store, whose paths are shown below an address."""
     store = Store(dataset.filesystem, "", shown)
-    found = []
-    for file in list_files(dataset):
-        remote = Remote(store, file.path)
-        found.append(file._replace(path=store.show(file.path), remote=remote))
+    found = [
+        file._replace(path=store.show(file.path), remote=Remote(store, file.path))
+        for file in list_files(dataset)
+    ]
     keep_footers(found)
     return found
 
@@ -103,7 +103,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
 
     def stage_all(known: Known) -> list[Found]:
         """Return the files; what is known of types is so of all of them."""
-        staging = Staging(most, limits.folder)
+        staging = TemporaryRows(most, limits.folder)
         written = pa.PythonFile(staging, "r")  # of which several threads may read parts
         finalize(written, staging.close)
         try:
@@ -118,16 +118,19 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     return read_until_known(stage_all, known)
 
 
-class Staging(tempfile.SpooledTemporaryFile[bytes]):
-    """What is staged, one parquet file after the other."""
+class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
+    """Rows written down, in memory while they are few, else in a file that has no name.
+
+    So nothing of them is left however the process ends.
+    """
 
     def __init__(self, most: int, folder: str | None) -> None:
         super().__init__(most, dir=folder)
-        self._folder = folder
+        self.folder = folder
 
     def write(self, data: Any) -> int:
         """Add bytes at the end."""
-        with writing_to(self._folder):
+        with writing_to(self.folder):
             return super().write(data)
 
     def close(self) -> None:
@@ -141,7 +144,7 @@ def _stage(
     rows: Rows,
     names: list[str],
     known: Known,
-    staging: Staging,
+    staging: TemporaryRows,
     written: pa.NativeFile,
 ) -> Found:
     """Return a file of rows as parquet."""

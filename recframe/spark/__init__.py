@@ -16,12 +16,11 @@ from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.judgments import read_excluded, read_judgments
 from recframe.frames.tables import mean_table, plain_table
 from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
-from recframe.partitions import Lookups, check_bound, describe_partitions
+from recframe.partitions import Lookups, check_bound, describe_partitions, read_lookups
 from recframe.spark import lazy, tasks
 from recframe.spark.columns import (
     BESIDE,
@@ -247,19 +246,18 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         beside, options = self._open(columns, options)
-        truth, judgments, excluded = beside.pop("truth", None), None, None
-        if truth is not None:  # of which the driver tells which items no partition has
-            rows = as_frame(truth.toArrow(), truth.columns)
-            judgments = read_judgments(columns, replace(options, truth=rows))
-            if exclude := beside.get("exclude"):
-                rows = as_frame(exclude.toArrow(), exclude.columns)
-                excluded = read_excluded(columns, replace(options, exclude=rows))
+        lookups = Lookups()
+        if "truth" in beside:  # of which the driver tells which items no partition has
+            read: Any = {name: as_frame(one.toArrow(), one.columns) for name, one in beside.items()}
+            lookups = read_lookups(columns, replace(options, **read))
+            del beside["truth"]
         keeps = self._partitioned
         source = lazy.bring_together(self._frame, beside, columns, options, keeps=keeps)
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
-        count = partial(tasks.count_rows, layout=source.layout, judgments=judgments, **roles)
+        layout, judgments = source.layout, lookups.judgments
+        count = partial(tasks.count_rows, layout=layout, judgments=judgments, **roles)
         parts = tasks.read_cells(lazy.make_cells(source.rows, count).toArrow())
-        return describe_partitions(parts, Lookups(judgments, excluded), self._sample, **roles)
+        return describe_partitions(parts, lookups, self._sample, **roles)
 
     def _options_for(self, user: Hashable, columns: Columns) -> Options:
         beside, options = self._open(columns, self._options)

@@ -191,7 +191,7 @@ def make_of_parts(
     parts: list[PartitionResult], task: Task, make_table: MakeTable, empty: pd.DataFrame
 ) -> pd.DataFrame:
     """Return what is made of what is made of all partitions, once they have been checked."""
-    check_partitions(parts, Lookups(None, None), task.columns, task.options)
+    check_partitions(parts, Lookups(), task.columns, task.options)
     return make_table(pd.concat([part.made for part in parts]) if parts else empty)
 
 

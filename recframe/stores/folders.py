@@ -1,13 +1,12 @@
 """The folders of a store, listed by one request for all that is below one, where it has such."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 from glob import has_magic
 from typing import Any
 from urllib.parse import unquote
 
 from recframe.disk import MARKS, NOTE, Entry, Table
-from recframe.stores.remote import run_ahead
 from recframe.stores.store import Place, Store
 
 
@@ -61,20 +60,11 @@ class StoreFolders:
         paths = ["/".join(names[:n]) for n in range(len(names), 0, -1)]
         return [path for path in paths if path.strip("/")]
 
-    def are_tables(self, asked: Iterable[tuple[str, str]]) -> Iterator[bool]:
-        """Return whether tables of a kind have their mark in a folder."""
-        asked = list(asked)
-        # What is not listed is asked for; a web server has no folders to ask for.
-        others = [one for one in asked if not (self.store.is_web or one[1] in self._folders)]
-        found = dict(zip(others, run_ahead(self._has_mark, others), strict=True))
-        for one in asked:
-            yield found[one] if one in found else self._has_mark(one)
-
-    def _has_mark(self, asked: tuple[str, str]) -> bool:
+    def has_mark(self, asked: tuple[str, str]) -> bool:
         """Return whether a table of a kind has its mark in a folder."""
         kind, folder = asked
         mark = _below(folder, MARKS[kind])
-        if self.store.is_web or folder in self._folders:
+        if self.store.is_web or folder in self._folders:  # the web has no folders to ask for
             is_there = (MARKS[kind], False) in self._folders.get(folder, {})
         else:
             with self.store.reaching(mark):

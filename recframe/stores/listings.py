@@ -17,7 +17,7 @@ from recframe.disk import MARKS, Disk, Entry, Table, refuse_part
 from recframe.errors import RecframeError, quote, show_path
 from recframe.stores import ENVIRONMENT, Access, show_uri, without_file
 from recframe.stores.folders import StoreFolders
-from recframe.stores.remote import Remote
+from recframe.stores.remote import Remote, run_ahead
 from recframe.stores.store import Place, Store, find_place
 
 PATH = attrgetter("path")
@@ -98,7 +98,9 @@ def find_tables(tree: Tree, folders: Iterable[str]) -> dict[str, Table | None]:
     new = [one for one in dict.fromkeys(chain(*above.values())) if one not in tree.tables]
     tree.tables |= dict.fromkeys(new)
     asked = [(kind, folder) for folder in new for kind in MARKS]
-    for (kind, folder), is_there in zip(asked, tree.are_tables(asked), strict=True):
+    is_here = isinstance(tree, Disk)  # in a store, what is not listed is asked for
+    found = map(tree.has_mark, asked) if is_here else run_ahead(tree.has_mark, asked)
+    for (kind, folder), is_there in zip(asked, found, strict=True):
         if is_there:
             tree.tables[folder] = tree.tables[folder] or Table(kind, folder)
     return {

@@ -72,7 +72,13 @@ class Remote:
 
     def hold(self, ranges: Iterable[Range], pool: ThreadPoolExecutor) -> list[Range]:
         """Fetch ranges, and its footer where that is not kept; return the parts that are held."""
-        parts = merge([*ranges, *(() if self.keeps_footer else (self._tail_range,))])
+        parts: list[Range] = []
+        for start, stop in sorted([*ranges, *(() if self.keeps_footer else (self._tail_range,))]):
+            before, end = parts[-1] if parts else (0, -HOLE - 1)
+            if start - end <= HOLE and stop - before <= LARGEST:  # with little between them
+                parts[-1] = before, max(end, stop)
+            else:
+                parts.append((start, stop))
         self._held |= {part: pool.submit(self.fetch, *part) for part in parts}
         return parts
 
@@ -138,14 +144,13 @@ class Reader(io.RawIOBase):
         """Return the next bytes."""
         left = max(0, self._remote.size - self._at)
         size = left if size is None or size < 0 else min(size, left)
-        start, self._at = self._at, self._at + size
-        found = self._remote.find(start, self._at)
-        return self._read_blocks(start, self._at) if found is None else found
-
-    def _read_blocks(self, start: int, stop: int) -> bytes:
-        """Return bytes that are not held; behind a large part some blocks of its column follow."""
+        start = self._at
+        self._at = stop = start + size
+        if (held := self._remote.find(start, stop)) is not None:
+            return held
+        # What is not held is read in blocks; behind a large part some of its column follow.
         first, last = start // BLOCK, -(-stop // BLOCK)
-        is_large = stop - start >= BLOCK
+        is_large = size >= BLOCK
         end = min((one for one in self._remote.ends if one >= stop), default=self._remote.size)
         for number in range(first, last + N_FOLLOWING * is_large):
             begin = number * BLOCK
@@ -200,18 +205,6 @@ class OfFsspec:
         finalize(self, copy.close)
         self._filesystem.get_file(self._key, copy)
         return copy
-
-
-def merge(ranges: Iterable[Range]) -> list[Range]:
-    """Return ranges in order, those with little between them as one."""
-    merged: list[Range] = []
-    for start, stop in sorted(ranges):
-        before, end = merged[-1] if merged else (0, -HOLE - 1)
-        if start - end <= HOLE and stop - before <= LARGEST:
-            merged[-1] = before, max(end, stop)
-        else:
-            merged.append((start, stop))
-    return merged
 
 
 def read_ahead(

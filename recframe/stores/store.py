@@ -67,8 +67,11 @@ class Store:
         except RecframeError:
             raise
         except Exception as error:  # of any library, of the network, of someone's filesystem
-            cause = error.__cause__ if isinstance(error, FileNotFoundError) else None
-            found = error if cause is None or _is_missing(cause) else cause
+            found, cause = error, error.__cause__
+            if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
+                # Fsspec finds no file where there is no server, too.
+                is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
+                found = cause if is_other or getattr(cause, "status", 404) != 404 else error
             is_gone = isinstance(found, FileNotFoundError)
             text = "no such file" if is_gone else self.without_secrets(first_line(found))
             chain = "".join(traceback.format_exception(error))
@@ -91,12 +94,6 @@ class Place(NamedTuple):
     key: str
 
 
-def _is_missing(cause: BaseException) -> bool:
-    """Return whether fsspec has found no file for this cause, and not no server."""
-    is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
-    return not is_other and getattr(cause, "status", 404) == 404
-
-
 def first_line(error: BaseException) -> str:
     """Return the first line that an error says, or its type."""
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
@@ -114,7 +111,9 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
                 "it, without scheme, as 'bucket/folder/file.parquet'"
             )
         return Place(store, path.rstrip("/") or path)
-    whole, query = _split(path)
+    is_web = path.partition("://")[0] in WEB
+    at = path.find("?") if is_web else next((one.start() for one in QUERY.finditer(path)), -1)
+    whole, query = (path, "") if at < 0 else (path[:at], path[at:])
     scheme, rest = whole.split("://", 1)
     host, slash, below = rest.partition("/")
     if (user := USER.match(path)) and "/" in user[2]:
@@ -122,11 +121,11 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
             f"cannot {act} {show_path(path)}: a slash in what stands before the @ is written %2F"
         )
     base = f"{scheme}://{host}"
-    of_base = "" if scheme in WEB else query
+    of_base = "" if is_web else query
     if base + of_base not in stores:
         stores[base + of_base] = _open(base, of_base, access, f"{base}/{below}", act)
     store = stores[base + of_base]
-    if scheme in WEB:  # whose addresses end in a slash where they are folders
+    if is_web:  # whose addresses end in a slash where they are folders
         return Place(store, quote_url(f"{store.root}{slash}{below}{query}", safe=IN_URLS))
     gap = "" if not store.root or not below or store.root.endswith("/") else "/"
     return Place(store, f"{store.root}{gap}{below.rstrip('/')}")
@@ -138,8 +137,7 @@ def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
     user, _, name = host.rpartition("@")
     keeps_user = scheme in ("abfs", "abfss") and ":" not in user  # it is a container
     shown = base if keeps_user else f"{scheme}://{name}"
-    secrets = _find_secrets(access.storage_options)
-    secrets |= {unquote(part) for part in user.split(":")} | set(user.split(":"))
+    secrets = _find_secrets(access.storage_options) | {*user.split(":")}
     secrets |= {one.partition("=")[2] for one in query[1:].split("&")}
     secrets |= {unquote(secret) for secret in secrets}
     secrets = {secret for secret in secrets if len(secret) >= LEAST_SECRET}
@@ -197,13 +195,6 @@ def _of_fsspec(
     return as_arrow(filesystem), str(root)
 
 
-def _split(uri: str) -> tuple[str, str]:
-    """Return a URI without its query, and the query with its question mark."""
-    is_web = uri.partition("://")[0] in WEB
-    at = uri.find("?") if is_web else next((one.start() for one in QUERY.finditer(uri)), -1)
-    return (uri, "") if at < 0 else (uri[:at], uri[at:])
-
-
 def _find_secrets(value: Any) -> set[str]:
     """Return every text in storage_options, as it may be a secret."""
     if isinstance(value, str):
@@ -215,20 +206,11 @@ def _find_secrets(value: Any) -> set[str]:
 
 @contextmanager
 def uploaded(uri: str) -> Iterator[IO[bytes]]:
-    """Give an open file of this machine, which goes to a store once it is whole."""
+    """Give an open file of this machine, which goes to a store once it is whole.
+
+    Raise for what is known before the work: a web server, a folder, a bucket that is not.
+    """
     store, key = find_place(uri, ENVIRONMENT, {}, "write")
-    _check_writable(store, key)
-    with tempfile.TemporaryDirectory(prefix="recframe-") as folder:
-        path = Path(folder) / "output"
-        with path.open("xb") as file:
-            yield file
-        # In a thread: an interruption would leave what has been sent, which closing makes a file.
-        with ThreadPoolExecutor(1) as pool, store.reaching(key, "write"):
-            pool.submit(_upload, store, path, key).result()
-
-
-def _check_writable(store: Store, key: str) -> None:
-    """Raise for what is known before the work: a web server, a folder, a bucket that is not."""
     if store.is_web:
         raise RecframeError(
             f"cannot write {show_path(store.show(key))}: a web server takes no files; write one of "
@@ -241,6 +223,13 @@ def _check_writable(store: Store, key: str) -> None:
             raise IsADirectoryError("it is a folder")
         if "NotFound" in kinds[1:]:
             raise OSError(f"there is no bucket {store.root}")
+    with tempfile.TemporaryDirectory(prefix="recframe-") as folder:
+        path = Path(folder) / "output"
+        with path.open("xb") as file:
+            yield file
+        # In a thread: an interruption would leave what has been sent, which closing makes a file.
+        with ThreadPoolExecutor(1) as pool, store.reaching(key, "write"):
+            pool.submit(_upload, store, path, key).result()
 
 
 def _upload(store: Store, path: Path, key: str) -> None:

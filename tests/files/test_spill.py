@@ -33,7 +33,7 @@ def test_a_bucket_holds_whole_users_in_the_order_written(level):
     spill = Spill(None, batch.schema, ["user"], 8, level)
     spill.add(spill.divide(batch.slice(0, 100)))
     spill.add(spill.divide(batch.slice(100)))
-    buckets = [pa.Table.from_batches(spill.read(bucket)).to_pandas() for bucket in range(8)]
+    buckets = [pa.Table.from_batches(spill.read_bucket(bucket)).to_pandas() for bucket in range(8)]
     spill.close()
 
     assert spill.n_rows.tolist() == [len(bucket) for bucket in buckets]
@@ -72,7 +72,7 @@ def test_the_next_level_parts_the_users_of_one_bucket():
     batch = pa.record_batch({"user": np.arange(6400)})
     spill = Spill(None, batch.schema, ["user"], 8, 0)
     spill.add(spill.divide(batch))
-    (bucket,) = spill.read(3)
+    (bucket,) = spill.read_bucket(3)
     spill.close()
     sizes = []
     for level in (1, 2, 3):
@@ -98,7 +98,7 @@ def test_users_that_are_text_in_rows_written_one_after_the_other():
     spill = Spill(None, batches[0].schema, ["user"], 4, 0)
     for batch in batches:
         spill.add(spill.divide(batch))
-    buckets = [pa.Table.from_batches(spill.read(bucket)).to_pandas() for bucket in range(4)]
+    buckets = [pa.Table.from_batches(spill.read_bucket(bucket)).to_pandas() for bucket in range(4)]
     spill.close()
 
     assert spill.n_rows.tolist() == [len(bucket) for bucket in buckets]

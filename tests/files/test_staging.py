@@ -168,8 +168,8 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
         made.append(staging(*args, **options))
         return made[-1]
 
-    staging = sources.Staging
-    monkeypatch.setattr(sources, "Staging", make)
+    staging = sources.TemporaryRows
+    monkeypatch.setattr(sources, "TemporaryRows", make)
     path = save(frame, tmp_path, "csv")
     if is_damaged:
         monkeypatch.setattr("recframe.formats.FIRST_BLOCK", 100)

@@ -8,7 +8,7 @@ import pyarrow.fs
 import pytest
 
 import recframe
-from recframe.stores.remote import HOLE, LARGEST, Reader, Remote, merge, read_ahead, run_ahead
+from recframe.stores.remote import HOLE, LARGEST, Reader, Remote, read_ahead, run_ahead
 from recframe.stores.store import Store
 
 SIZE = 40 << 20
@@ -89,13 +89,16 @@ def test_what_is_not_foreseen_is_fetched(remote):
     assert bytes(range(40)) == bytes(data[:: 1 << 20])
 
 
-def test_ranges_are_merged():
+def test_ranges_are_merged(remote):
     """Those with little between them, in any order, up to so many bytes."""
+    remote.keeps_footer = True
     far, full = HOLE + 10, LARGEST + 1
+    with ThreadPoolExecutor() as pool:
+        apart = remote.hold([(far, far + 2), (0, 3), (2, 5), (4, 5)], pool)
 
-    assert [(0, 5), (far, far + 2)] == merge([(far, far + 2), (0, 3), (2, 5), (4, 5)])
-    assert [(0, 5), (5, full)] == merge([(0, 5), (5, full)])
-    assert [] == merge([])
+        assert [(0, 5), (far, far + 2)] == apart
+        assert [(0, 5), (5, full)] == remote.hold([(0, 5), (5, full)], pool)
+        assert [] == remote.hold([], pool)
 
 
 def test_many_are_read_at_a_time():
