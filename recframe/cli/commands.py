@@ -158,10 +158,8 @@ def _evaluate(
 ) -> tuple[int, str]:
     """Do what `run_evaluate` does, given the files and the metrics."""
     with outputs(arguments, rec.paths) as (output, each), taking_notes() as notes:
-        baseline = None
-        if arguments.baseline is not None:
-            known = {str(score): score for score in rec.scores}
-            baseline = find_baseline(arguments.baseline, known, "score columns")
+        known = {str(score): score for score in rec.scores}
+        baseline = find_baseline(arguments.baseline, known, "score columns")
         grouping, tables = rec.iter_users(metrics, arguments.by, arguments.weights)
         columns, about = opened[0].columns, describe_run(arguments, options, opened[0])
         about["notes"] = notes

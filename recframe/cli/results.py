@@ -95,8 +95,10 @@ def result_of_pairs(
     return Result(table, table, {**about, **found}, corner=corner)
 
 
-def find_baseline(given: str, scores: Mapping[str, Hashable], what: str) -> Hashable:
-    """Return the score of a name that is to be compared with; raise unless there are others too."""
+def find_baseline(given: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
+    """Return the score that is to be compared with, if any; raise unless there are others too."""
+    if given is None:
+        return None
     distinct = list(dict.fromkeys(scores.values()))
     if given not in scores:
         raise RecframeError(

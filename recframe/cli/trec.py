@@ -108,10 +108,8 @@ def run_trec(arguments: argparse.Namespace) -> tuple[int, str]:
     given = CONVENTIONS | {name: value for name, value in given.items() if value is not None}
     metrics = parse_metrics(arguments.metrics or METRICS)
     names = name_runs(arguments.paths)
-    baseline = None
-    if arguments.baseline is not None:
-        known = dict(zip([*arguments.paths, *names], [*names, *names], strict=True))
-        baseline = find_baseline(arguments.baseline, known, "runs")
+    known = dict(zip([*arguments.paths, *names], [*names, *names], strict=True))
+    baseline = find_baseline(arguments.baseline, known, "runs")
     paths = [arguments.qrels, *arguments.paths]
     with outputs(arguments, paths) as (output, each):
         files = {"truth": leave_unjudged(read_lines(arguments.qrels, QRELS_LINES))}
