@@ -100,7 +100,8 @@ def evaluate(
         size that hold such rows, or what stands for them, as in `scan`. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
-        mean of the column price over the first 10 rows (see Notes).
+        mean of the column price over the first 10 rows (see Notes). In any case, and so are P, R,
+        hr and success at a cut-off, mrr, RR, Rprec, and map without one; labels stay as typed.
     user : label, list of labels, or None, default "infer"
         The column of user ids; index levels count as columns. A list, as ["date", "user"]: each
         combination of what these columns hold is one ranking, and the users are a MultiIndex of
