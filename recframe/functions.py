@@ -73,7 +73,8 @@ def evaluate(
         size that hold such rows, or what stands for them, as in `scan`. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
         Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
-        mean of the column price over the first 10 rows (see Notes).
+        mean of the column price over the first 10 rows (see Notes). In any case, and so are P, R,
+        hr and success at a cut-off, mrr, RR, Rprec, and map without one; labels stay as typed.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
         the rows held at a time, beside the libraries, the result, truth, exclude, a page of each

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from recframe.errors import RecframeError, quote, show_path
 from recframe.frames.judgments import naming
 from recframe.frames.user_values import LEVELS, read_given
 from recframe.kernel.threads import Array
+from recframe.metrics.names import find_alike
 
 Rule = Literal["max_drop", "non_inferior"]
 Reasons = dict[str, dict[str, str]]  # by score and metric
@@ -57,8 +59,11 @@ def match_tables(
     for table, name in zip(tables, names, strict=True):
         with naming(show_path(name)):
             given.append(read_given(table))
+    of_tables = chain(*(table.columns.unique("metric") for table in reversed(given)))
+    alike = find_alike([*(metrics or ()), *of_tables, *floors])
+    given = [table.rename(columns=alike, level="metric") for table in given]
     scores, known = ([list(table.columns.unique(level)) for table in given] for level in LEVELS)
-    asked = list(dict.fromkeys([*(metrics or ()), *floors]))
+    asked = list(dict.fromkeys(alike[metric] for metric in [*(metrics or ()), *floors]))
     for metric in asked:
         for name, labels in zip(names, known, strict=True):
             if metric not in labels:
@@ -143,6 +148,8 @@ def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[s
 
     Raise where that is not known, or is given of another metric.
     """
+    alike = find_alike([*metrics, *low, *high])
+    low, high = ([alike[name] for name in names] for names in (low, high))
     given = [*low, *high]
     for name in given:
         if name not in metrics or given.count(name) > 1:

@@ -19,6 +19,7 @@ from recframe.errors import RecframeError, option, quote
 from recframe.frames.user_values import find_units
 from recframe.kernel.threads import Array
 from recframe.metrics.definitions import DEFINITIONS, Definition
+from recframe.metrics.names import find_name
 
 SHARES = {
     "wilson": ((0, 1), "a metric whose values are all 0 or 1"),
@@ -72,7 +73,7 @@ def spread_by(values: Array, weights: Array) -> Array:
 
 def find_definition(label: object) -> Definition | None:
     """Return the definition of the metric of a label; None of a column of somebody's own."""
-    return DEFINITIONS.get(str(label).partition("@")[0].partition("(")[0])
+    return DEFINITIONS.get(find_name(label))
 
 
 def find_range(label: object, values: Array) -> tuple[float, float] | None:

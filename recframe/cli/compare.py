@@ -29,6 +29,7 @@ from recframe.console import DONE, FAILED, USAGE, tell
 from recframe.disk import check_named, identify
 from recframe.errors import RecframeError, count_of, quote, shorten, show_path
 from recframe.files.saved import read_saved
+from recframe.metrics.names import find_alike
 from recframe.stores import is_uri, show_uri, without_file
 
 SIDES = ("old", "new")
@@ -157,7 +158,8 @@ def _read_gate(arguments: argparse.Namespace, metrics: list[str]) -> Gate | None
         raise SystemExit(USAGE)
     low = find_low(metrics, arguments.lower_is_better, arguments.higher_is_better)
     share = MIN_USERS if arguments.min_users is None else arguments.min_users
-    return Gate(rule, limit, low, dict(arguments.at_least), share)
+    alike = find_alike([*metrics, *dict(arguments.at_least)])
+    return Gate(rule, limit, low, {alike[name]: mean for name, mean in arguments.at_least}, share)
 
 
 def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:

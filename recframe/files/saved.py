@@ -18,6 +18,7 @@ from recframe.frames.ids import as_users
 from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table
 from recframe.frames.user_values import LEVELS
+from recframe.metrics.names import find_alike
 from recframe.options import is_path
 from recframe.stores import ENVIRONMENT, find_ending, is_uri, show_uri, without_file
 from recframe.stores.remote import Reader, Remote
@@ -36,6 +37,7 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
         tables = _name_apart(tables, paths)
     joined = pd.concat(tables, axis=1)
     joined.index.names = tables[0].index.names
+    joined = joined.rename(columns=find_alike(joined.columns.unique("metric")), level="metric")
     if joined.columns.has_duplicates:
         again = joined.columns[joined.columns.duplicated()].tolist()[0]
         raise RecframeError(f"path: two files have {quote(again)} by one name; rename one")

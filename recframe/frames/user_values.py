@@ -15,7 +15,7 @@ from recframe.frames.ids import as_users
 from recframe.frames.interactions import Interactions
 from recframe.frames.names import find_role, is_infer, is_of_row, is_same, is_time
 from recframe.kernel.threads import Array
-from recframe.metrics.names import parse_metric
+from recframe.metrics.names import find_alike, is_metric
 
 LEVELS = ["score", "metric"]
 PER_USER = "a DataFrame with a row for each user, as df.rec.evaluate() returns"
@@ -132,7 +132,7 @@ def read_given(per_user: Any, n_scores: int = 1) -> pd.DataFrame:
         raise RecframeError("per_user must have a column for each score, found none")
     _check_once("column", per_user.columns)
     _check_once("user", per_user.index)
-    columns = _find_columns(per_user)
+    columns = _name_alike(_find_columns(per_user))
     cells = [_read_values(label, per_user.iloc[:, i]) for i, label in enumerate(columns)]
     table = pd.DataFrame(np.transpose(cells), per_user.index, columns)
     levels: list[Any] = [columns.unique(level) for level in LEVELS]
@@ -157,7 +157,7 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
         names = columns.names
         orders = {name == one for name, one in zip(names, LEVELS, strict=True) if name in LEVELS}
         if not orders:  # the level of metrics is the one that has some
-            are_metrics = [any(map(_is_metric, columns.unique(n))) for n in (0, 1)]
+            are_metrics = [any(map(is_metric, columns.unique(n))) for n in (0, 1)]
             orders = {are_metrics[1]} if are_metrics[0] != are_metrics[1] else orders
         if len(orders) != 1:
             calls = [f"per_user.rename_axis(columns={order})" for order in (LEVELS, LEVELS[::-1])]
@@ -174,7 +174,7 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
                 f"column {quote(label)}; pass df.rec.evaluate() of rows of users and items, or "
                 f"per_user.set_index({quote(label)})"
             )
-    if columns.name == "metric" or any(map(_is_metric, columns)):
+    if columns.name == "metric" or any(map(is_metric, columns)):
         raise RecframeError(
             f"per_user must have columns (score, metric), or be of one metric; found the metrics "
             f"{quote(columns.tolist())} without a score; pass pd.concat({{'model': per_user}}, "
@@ -185,13 +185,19 @@ def _find_columns(per_user: pd.DataFrame) -> pd.MultiIndex:
     return pd.MultiIndex(levels, [list(range(len(columns))), [0] * len(columns)], names=LEVELS)
 
 
-def _is_metric(label: object) -> bool:
-    """Return whether a label is the name of a metric."""
-    try:
-        parse_metric(label)
-    except RecframeError:
-        return False
-    return True
+def _name_alike(columns: pd.MultiIndex) -> pd.MultiIndex:
+    """Return columns in which a metric has one label, the first; raise where a score has two."""
+    alike = find_alike(columns.unique("metric"))
+    if len(set(alike.values())) == len(alike):
+        return columns
+    scores, metrics = map(columns.get_level_values, LEVELS)
+    named = pd.MultiIndex.from_arrays([scores, metrics.map(alike)], names=LEVELS)
+    for again in np.flatnonzero(named.duplicated()).tolist():
+        raise RecframeError(
+            f"per_user must have each column once, found column {quote(columns[again])}, which is "
+            f"{quote(named[again][1])}, more than once"
+        )
+    return named
 
 
 def _check_once(what: str, labels: pd.Index) -> None:

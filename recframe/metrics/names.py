@@ -2,18 +2,19 @@
 
 import re
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from recframe.errors import RecframeError, find_near, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
+
+Label = TypeVar("Label", bound=Hashable)
 
 # Of a column in brackets: plain, or in quotes, which are doubled inside.
 PLAIN = re.compile(r"""[^\s()@,='"](?:[^()@,='"]*[^\s()@,='"])?""")
@@ -33,7 +34,8 @@ class Metric(NamedTuple):
     Parameters
     ----------
     label, name : str
-        The string that names it whole, as "recall@4" or "rbp(p=0.8)@10", and its name alone.
+        The string that names it whole, as "recall@4", "RBP(p=0.8)@10" or "mrr", as it was typed,
+        and its name here alone.
     parameters : tuple of (str, float or str)
         The parameters that were given, in the order of its definition; of a metric of a column
         its name.
@@ -45,6 +47,12 @@ class Metric(NamedTuple):
     name: str
     parameters: tuple[tuple[str, Any], ...]
     k: int | None
+
+    @property
+    def meaning(self) -> tuple[Hashable, ...]:
+        """What it is, by whatever label: parameters that were not given have their defaults."""
+        own = {one.name: one.default for one in DEFINITIONS[self.name].parameters}
+        return self.name, *(own | dict(self.parameters)).items(), self.k
 
 
 def check_k(k: object) -> int:
@@ -86,20 +94,22 @@ def parse_metric(label: object) -> Metric:
 
 @lru_cache(1 << 10)  # names of metrics, which are asked for again and again
 def _parse_text(label: str) -> Metric:
-    name, given, at, k = _parts(label)
-    if name not in DEFINITIONS:
+    typed, given, at, k = _parts(label)
+    name = find_name(label)
+    if not name:
         raise _unknown_error([label])
     if k and not at:
         raise RecframeError(
-            f"{quote(label)}: write it as {show_name(name)}, found {quote(k)} after {name!r}"
+            f"{quote(label)}: write it as {show_name(name)}, found {quote(k)} after {typed!r}"
         )
     parameters = _parse_parameters(label, name, given)
-    written = name if given is None else shorten(f"{name}({given})")
+    written = typed if given is None else shorten(f"{typed}({given})")
     cut_off = DEFINITIONS[name].cut_off
     if at and cut_off == "none":
         raise RecframeError(f"{quote(label)}: {name} takes no cut-off, pass {written!r}")
     if not at and cut_off != "needed":
-        return make_metric(name, **parameters)
+        metric = make_metric(name, **parameters)
+        return metric._replace(label=typed + metric.label.removeprefix(name))
     if not re.fullmatch(r"[1-9][0-9]*", k):
         found = f"found {quote(k)}" if at else "found none"
         needs = "needs a cut-off" if cut_off == "needed" else "takes a cut-off after its @"
@@ -109,7 +119,8 @@ def _parse_text(label: str) -> Metric:
     if len(k) > len(str(MAX_K)):  # Python does not even read thousands of digits
         raise RecframeError(f"{quote(label)}: k must be at most 2**53, as no ranking is longer")
     metric = make_metric(name, int(k), **parameters)
-    return metric._replace(label=f"{name}({given})@{k}") if "column" in parameters else metric
+    written = f"({given})@{k}" if "column" in parameters else metric.label.removeprefix(name)
+    return metric._replace(label=typed + written)
 
 
 def _unknown_error(labels: list[object]) -> RecframeError:
@@ -120,30 +131,57 @@ def _unknown_error(labels: list[object]) -> RecframeError:
     return RecframeError(f"{unknown}; metrics are {list_names()}")
 
 
+def find_name(label: object) -> str:
+    """Return the name here of the metric that a label begins with, "" where that is none."""
+    typed, _, at, _ = _parts(label)
+    name = typed.lower()
+    name = ALIASES.get(name + at, name)
+    return name if name in DEFINITIONS else ""
+
+
 def parse_name(label: object) -> str:
-    """Return the name that a label without a cut-off begins with, "" where it has one."""
-    name, _, at, k = _parts(label)
-    return "" if at or k else name
+    """Return the name here of a label to which a cut-off is added, "" where it has one."""
+    _, _, at, k = _parts(label)
+    return "" if at or k else find_name(f"{label}@")
+
+
+def find_alike(labels: Iterable[Label]) -> dict[Label, Label]:
+    """Return the first of the labels that means the same metric as each; its own of no metric."""
+    first: dict[Hashable, Label] = {}
+    return {label: first.setdefault(_find_meaning(label), label) for label in labels}
+
+
+def _find_meaning(label: Hashable) -> Hashable:
+    """Return what a label means, itself where it is of a column of somebody's own."""
+    try:
+        return parse_metric(label).meaning if find_name(label) else label
+    except RecframeError:
+        return label
+
+
+def is_metric(label: Hashable) -> bool:
+    """Return whether a label is that of a metric."""
+    return _find_meaning(label) is not label
 
 
 def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     """Return the metrics that labels name, or raise `RecframeError` for none or a repeated one."""
     required = "a name such as 'recall@4' or a list of names"
     given = [labels] if isinstance(labels, str) else list_given("metrics", required, labels)
-    unknown = [
-        label
-        for label in given
-        if not isinstance(label, Metric) and _parts(label)[0] not in DEFINITIONS
-    ]
+    unknown = [label for label in given if not isinstance(label, Metric) and not find_name(label)]
     if len(unknown) > 1:
         raise _unknown_error(unknown)
     metrics = [parse_metric(label) for label in given]
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {list_names()}")
-    given_labels = [metric.label for metric in metrics]
-    if len(set(given_labels)) < len(metrics):
-        ((label, _),) = Counter(given_labels).most_common(1)
-        raise RecframeError(f"metrics must differ, found {quote(label)} more than once")
+    first: dict[Hashable, str] = {}
+    for metric in metrics:
+        label = metric.label
+        if metric.meaning in first:
+            same = first[metric.meaning]
+            named = quote(label) if same == label else f"{quote(label)}, which is {quote(same)},"
+            raise RecframeError(f"metrics must differ, found {named} more than once")
+        first[metric.meaning] = label
     return metrics
 
 
@@ -306,6 +344,20 @@ SYNONYMS = {
     "fall_out": ("fpr", "falsepositiverate"),
     "capped_recall": ("recallcap", "rcap", "cappedr"),
     "auc": ("aucroc", "rocauc", "auroc", "gauc"),
+}
+# Those that are taken, with @ where a cut-off follows. Others are refused with what they seem to
+# mean, as `map@10` is: libraries divide it by R, min(R, 10) or hits@10.
+ALIASES = {
+    "p@": "precision",
+    "r@": "recall",
+    "rprec": "r_precision",
+    "hr@": "hit_rate",
+    "success@": "hit_rate",
+    "mrr": "reciprocal_rank",
+    "mrr@": "reciprocal_rank",
+    "rr": "reciprocal_rank",
+    "rr@": "reciprocal_rank",
+    "map": "average_precision",
 }
 # Of the figures of `catalogue`, which are of all lists together and no metric of a user.
 FIGURES = {

@@ -1,0 +1,232 @@
+"""Names of the field that are taken: they stay the label, and what they mean is what counts."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import recframe
+import strategies
+from doors import DOORS
+from recframe.cli import main
+
+ROWS = pd.DataFrame(
+    {
+        "user": [1, 1, 1, 2, 2, 2, 3, 3, 3],
+        "item": [1, 2, 3] * 3,
+        "score": [0.9, 0.8, 0.7, 0.9, 0.9, 0.7, 0.1, 0.3, 0.2],
+        "other": [0.7, 0.8, 0.9, 0.7, 0.9, 0.9, 0.3, 0.1, 0.2],
+        "relevant": [1, 0, 1, 0, 1, 0, 0, 1, 1],
+    }
+)
+MODELS = ROWS.rename(columns={"score": "a_score", "other": "b_score"})
+ONE = ROWS.drop(columns="other")
+MEANT = {
+    "P@2": "precision@2",
+    "p@2": "precision@2",
+    "R@2": "recall@2",
+    "Rprec": "r_precision",
+    "mrr": "reciprocal_rank",
+    "MRR@2": "reciprocal_rank@2",
+    "RR": "reciprocal_rank",
+    "rr@2": "reciprocal_rank@2",
+    "hr@2": "hit_rate@2",
+    "HR@2": "hit_rate@2",
+    "Success@1": "hit_rate@1",
+    "map": "average_precision",
+    "MAP": "average_precision",
+    "NDCG@2": "ndcg@2",
+    "nDCG(offset=0)@2": "ndcg(offset=0)@2",
+    "RBP(p=0.8)": "rbp(p=0.8)",
+    "Mean(item)@2": "mean(item)@2",
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_takes_them(door, tmp_path):
+    """The column is labelled as typed; its values are those of the name here."""
+    for name in ("MRR@2", "P@2", "nDCG(offset=0)@2", "map"):
+        table = DOORS[door](ONE, name, {}, tmp_path)
+
+        assert [("score", name)] == table.columns.tolist()
+        assert ONE.rec.evaluate(MEANT[name]).to_numpy().tolist() == table.to_numpy().tolist()
+
+
+def test_each_is_what_it_means():
+    """Those of the field, and the names here in any case."""
+    here = [name for name in strategies.at_cut_offs([3]) if "(" not in name]
+    for typed, name in (MEANT | {name.swapcase(): name for name in here}).items():
+        table = ONE.rec.evaluate(typed)
+
+        assert [("score", typed)] == table.columns.tolist()
+        assert str(ONE.rec.evaluate(name).to_numpy()) == str(table.to_numpy())
+    pd.testing.assert_series_equal(
+        ONE.rec.mean("RR@2")["RR@2"], ONE.rec.mean("mrr@2")["mrr@2"], check_names=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    {
+        "map@10": "unknown metric 'map@10', did you mean 'average_precision@10'?; metrics are",
+        "MAP@10": "unknown metric 'MAP@10', did you mean 'average_precision@10'?; metrics are",
+        "P_5": "unknown metric 'P_5', did you mean 'precision@5'?; metrics are",
+        "P": "unknown metric 'P', did you mean 'precision@k'?; metrics are",
+        "hr": "unknown metric 'hr', did you mean 'hit_rate@k'?; metrics are",
+        "Rprec@5": "unknown metric 'Rprec@5', did you mean 'r_precision'?; metrics are",
+        "AP@10": "unknown metric 'AP@10', did you mean 'average_precision@10'?; metrics are",
+        "P@0": "'P@0': precision needs a cut-off, an integer of 1 or more as in 'P@10', found '0'",
+        "F1": "'F1': f1 needs a cut-off, an integer of 1 or more as in 'F1@10', found none",
+        "AUC@5": "'AUC@5': auc takes no cut-off, pass 'AUC'",
+        "mrr(p=1)": "reciprocal_rank[@k] takes no parameters, found 'p'",
+        "AUC(3)5": "'AUC(3)5': write it as auc, found '5' after 'AUC'",
+    }.items(),
+)
+def test_others_are_refused(label, message):
+    """With the choices, as before: of `map@10` libraries do not mean one thing."""
+    with pytest.raises(recframe.RecframeError) as refused:
+        ONE.rec.evaluate(label)
+
+    assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("labels", "second"),
+    [
+        (["mrr@2", "reciprocal_rank@2"], "'reciprocal_rank@2', which is 'mrr@2',"),
+        (["auc", "Precision@2", "P@2"], "'P@2', which is 'Precision@2',"),
+        (["ndcg(offset=1)@2", "NDCG@2"], "'NDCG@2', which is 'ndcg(offset=1)@2',"),
+        (["mean(item)@2", "mean('item')@2"], "\"mean('item')@2\", which is 'mean(item)@2',"),
+        (["auc", "auc"], "'auc'"),
+    ],
+)
+def test_repeats_go_by_the_meaning(labels, second):
+    """Two names of one metric in one list are refused, on the command line too."""
+    with pytest.raises(recframe.RecframeError) as refused:
+        ONE.rec.evaluate(labels)
+
+    assert f"metrics must differ, found {second} more than once" == str(refused.value)
+    assert ["P@1", "P@2"] == ONE.rec.mean(["P@1", "P@2"]).columns.tolist()
+
+
+def test_curves():
+    """A curve of a name of the field is labelled as typed; one of `map` would be at cut-offs."""
+    curve = ONE.rec.curve("MRR", k=[1, 2])
+
+    assert "MRR@k" == curve.columns.name
+    assert (
+        ONE.rec.curve("reciprocal_rank", k=[1, 2]).to_numpy().tolist() == curve.to_numpy().tolist()
+    )
+    assert "P@k" == ONE.rec.curve("P", k=[1]).columns.name
+    for name in ("map", "AUC", "Rprec"):
+        with pytest.raises(recframe.RecframeError, match=f"a curve is of .*, found '{name}'"):
+            ONE.rec.curve(name)
+
+
+def test_tables_of_users():
+    """What is said of a table of users goes by what its labels mean."""
+    both = MODELS.rec.evaluate(["Recall@2", "Mean(item)@2"])
+    here = MODELS.rec.evaluate(["recall@2", "mean(item)@2"])
+    for function in (recframe.summary, recframe.compare):
+        table = function(both)
+        assert ["Recall@2", "Mean(item)@2"] == table.index.unique("metric").tolist()
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(function(here)).reset_index("metric", drop=True),
+            pd.DataFrame(table).reset_index("metric", drop=True),
+        )
+    # Which level has metrics is read from their names.
+    swapped = both.swaplevel(axis=1).rename_axis(columns=[None, None])
+    pd.testing.assert_frame_equal(recframe.compare(both), recframe.compare(swapped))
+
+
+def test_tables_of_two_labels_are_joined():
+    """One metric of two tables is one, labelled as in the first; twice of one score is refused."""
+    tables = MODELS.rec.evaluate("mrr@2")["a_score"], MODELS.rec.evaluate("RR@2")["b_score"]
+    joined = pd.concat(dict(zip("ab", tables, strict=True)), axis=1)
+    found = recframe.compare(joined)
+    expected = recframe.compare(
+        pd.concat({"a": tables[0], "b": tables[1].set_axis(["mrr@2"], axis=1)}, axis=1)
+    )
+
+    pd.testing.assert_frame_equal(expected, found)
+    twice = pd.concat({"a": tables[0].assign(**{"RR@2": 1.0})}, axis=1)
+    message = r"each column once, found column \('a', 'RR@2'\), which is 'mrr@2', more than once"
+    with pytest.raises(recframe.RecframeError, match=message):
+        recframe.summary(twice)
+
+
+@pytest.fixture
+def nights(tmp_path, monkeypatch):
+    """Two files of values of users, in which one metric has two labels."""
+    monkeypatch.chdir(tmp_path)
+    ROWS.to_parquet("rows.parquet")
+    for name, flags in {
+        "old.csv": "RR@2,fall_out@1",
+        "new.csv": "reciprocal_rank@2,FALL_OUT@1",
+    }.items():
+        command = ["evaluate", "rows.parquet", "--score", "score", "-q", "--metric", flags]
+        assert 0 == main([*command, "--per-user", name])
+    return ["old.csv", "new.csv"]
+
+
+def test_files_are_joined(nights):
+    """Files of values of users that have one metric by two names have it as in the first."""
+    joined = recframe.read_per_user(nights)
+
+    assert ["RR@2", "fall_out@1"] == joined.columns.unique("metric").tolist()
+    assert not joined.isna().any(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("flags", "labels"),
+    [
+        ([], ["reciprocal_rank@2", "FALL_OUT@1"]),
+        (["--metric", "mrr@2"], ["mrr@2"]),
+        (["--metric", "mrr@2", "Reciprocal_Rank@2"], ["mrr@2"]),
+        (["--at-least", "mrr@2=0.1"], ["reciprocal_rank@2", "FALL_OUT@1"]),
+        (["--metric", "Mrr@2", "--at-least", "RR@2=0.1"], ["Mrr@2"]),
+        (["--max-drop", "0.1"], ["reciprocal_rank@2", "FALL_OUT@1"]),
+        (
+            ["--max-drop", "0.1", "--higher-is-better", "Fall_out@1"],
+            ["reciprocal_rank@2", "FALL_OUT@1"],
+        ),
+    ],
+)
+def test_the_gate(nights, flags, labels, capsys):
+    """Nothing is missing where only a label has changed; the labels are as asked, else the new."""
+    assert 0 == main(["compare", *nights, *flags, "--format", "json"])
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+
+    assert labels == document["metrics"]
+    assert "recframe: note: all values are the same in both files" in captured.err
+    assert "only" not in captured.err
+    if "--at-least" in flags:
+        assert {labels[0]: 0.1} == document["gate"]["at_least"]
+    if "--max-drop" in flags:
+        low = [] if "--higher-is-better" in flags else ["FALL_OUT@1"]
+        assert low == document["gate"]["lower_is_better"]
+
+
+def test_a_floor_holds_by_another_name(nights, capsys):
+    """So does what is said of which values are better."""
+    assert 3 == main(["compare", *nights, "--at-least", "mrr@2=0.99"])
+    assert "failed: reciprocal_rank@2 of 'score' has a mean of" in capsys.readouterr().err
+    assert 1 == main(["compare", *nights, "--at-least", "hr@2=0.1"])
+    assert "'hr@2' must be in both files" in capsys.readouterr().err
+    for flags in (["--max-drop", "1", "--metric", "MRR@2"], ["--at-least", "mrr@2=1.5"]):
+        with pytest.raises(SystemExit):
+            main(["compare", *nights, *flags])
+    assert "must be below 1 for MRR@2" in capsys.readouterr().err
+
+
+def test_the_command_line(tmp_path, monkeypatch, capsys):
+    """A name follows a metric as one, and is refused twice in a list."""
+    monkeypatch.chdir(tmp_path)
+    ROWS.to_csv("rows.csv", index=False)
+    words = ["evaluate", "--score", "score", "--format", "csv", "-q", "--metric"]
+    assert 0 == main([*words, "NDCG@2", "P@1,mrr", "MAP", "rows.csv"])
+    assert "score,NDCG@2,P@1,mrr,MAP" == capsys.readouterr().out.splitlines()[0]
+    assert 1 == main([*words, "NDCG@2", "ndcg@2", "rows.csv"])
+    message = "metrics must differ, found 'ndcg@2', which is 'NDCG@2', more than once"
+    assert message in capsys.readouterr().err
