@@ -21,6 +21,7 @@ with Importing(for_command=is_command()):
     from recframe.files.trec import read_qrels, read_run
     from recframe.frames.lists import from_lists, truth_from
     from recframe.frames.matrices import from_matrix, from_topk
+    from recframe.frames.runs import from_groups, from_runs
     from recframe.functions import (
         compare,
         evaluate,
@@ -42,8 +43,10 @@ __all__ = [
     "RepeatedPairError",
     "compare",
     "evaluate",
+    "from_groups",
     "from_lists",
     "from_matrix",
+    "from_runs",
     "from_topk",
     "iter_evaluate",
     "metrics",

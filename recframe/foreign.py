@@ -133,6 +133,8 @@ def find_call(name: str, value: object) -> str:
         of_scores = f"recframe.from_matrix({name}.toarray()) where its cells are scores"
         return f"recframe.truth_from({name})" if is_truth else of_scores
     if isinstance(value, Mapping):
+        if not is_truth and any(isinstance(one, Mapping) for one in value.values()):
+            return f"recframe.from_runs({name}) where it holds scores of items by user"
         frame = f"pd.DataFrame({name}) where its keys are columns"
         return f"{lists}({name}) where its keys are users, or {frame}"
     if getattr(value, "ndim", 0) == 2:  # an array, a tensor

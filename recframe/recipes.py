@@ -184,6 +184,52 @@ Decided: a grade of 1 or more is relevant, and short lists and queries without r
 count as trec_eval counts them. `sim` ranks and not `rank`; equal scores count as the mean over
 their orders, where trec_eval takes one, by document name.
 
+## Runs as dicts (pytrec_eval, ranx)
+
+`runs` has `{query: {doc: score}}` of each model by name, and `qrels` the same of grades:
+
+    >>> {name: dict(list(run["301"].items())[:2]) for name, run in runs.items()}
+    {'bm25': {'FBIS3-12': 19.2, 'FBIS3-5': 18.0}, 'dense': {'FBIS3-5': 2.0, 'FBIS3-13': 2.1}}
+    >>> frame = recframe.from_runs(runs)
+    >>> frame.head(3)
+    score user      item  bm25  dense
+    0      301  FBIS3-12  19.2    NaN
+    1      301   FBIS3-5  18.0    2.0
+    2      301  FBIS3-13  17.9    2.1
+    >>> truth = recframe.truth_from(qrels)
+    >>> result = frame.rec(
+    ...     truth=truth, min_relevance=1, missing="unranked", short="pad", zero_division=0
+    ... )
+    >>> result.mean(["precision@3", "recall@3", "ndcg@3"])
+    metric  precision@3  recall@3    ndcg@3
+    score
+    bm25       0.333333  0.486111  0.234547
+    dense      0.138889  0.208333  0.158372
+
+Decided: as above, and a document that one run lists is not ranked by the others.
+
+## Arrays of a ranker (LightGBM, XGBoost, CatBoost)
+
+`label` and `predicted` have a row for each candidate, and `sizes` says how many each query has, as
+``group`` of LightGBM and XGBoost does:
+
+    >>> label[:5], predicted[:5], sizes[:3]
+    (array([4, 1, 3, 0, 2]), array([2.4, 0.8, 0.5, 0.1, 0.8]), array([30, 18, 14]))
+    >>> df = recframe.from_groups(predicted, label, sizes=sizes)
+    >>> df.head(3)
+       user  relevant  score
+    0     0         4    2.4
+    1     0         1    0.8
+    2     0         3    0.5
+    >>> df.rec(min_relevance=1, gain="exponential").mean("ndcg@3")
+    metric    ndcg@3
+    score
+    score   0.844306
+
+Decided: the gain of LightGBM and XGBoost is 2^label - 1, and a label of 1 or more is relevant.
+Where each row has its query, as in ``qid`` or ``group_id``, it is ``ids=``; several models are a
+dict of predictions.
+
 ## Two models side by side
 
     >>> df.head(3)

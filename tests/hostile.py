@@ -167,6 +167,12 @@ def list_doors(path):
         "from_topk": (recframe.from_topk, recframe.from_topk, {"items": [[1, 2]]}),
         "from_lists": (recframe.from_lists, recframe.from_lists, {"lists": LISTS}),
         "from_matrix": (recframe.from_matrix, recframe.from_matrix, {"scores": [[1, 2]]}),
+        "from_runs": (recframe.from_runs, recframe.from_runs, {}),
+        "from_groups": (
+            recframe.from_groups,
+            recframe.from_groups,
+            {"score": [0.5, 0.25, 0.1], "relevant": [1, 0, 1], "sizes": [3]},
+        ),
         "truth_from": (recframe.truth_from, recframe.truth_from, {"truth": csr_array([[1, 2]])}),
         "read_run": (recframe.read_run, recframe.read_run, {}),
         "read_per_user": (recframe.read_per_user, recframe.read_per_user, {}),

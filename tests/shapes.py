@@ -1,4 +1,4 @@
-"""Real exports in ten shapes: what people have, small and seeded, users and items long-tailed.
+"""Real exports in twelve shapes: what people have, small and seeded, users and items long-tailed.
 
 A function for each, as the tool that made it would give it: its columns' names, its dtypes, ties.
 """
@@ -186,6 +186,34 @@ def trec_qrels():
     never = pd.DataFrame({"qid": [301, 302], "docno": ["FBIS3-901", "FBIS3-902"]})
     pairs = pd.concat([judged, never], ignore_index=True)
     return pairs.assign(iter=0, rel=np.arange(len(pairs)) % 3)[["qid", "iter", "docno", "rel"]]
+
+
+def run_dicts():
+    """Return two runs as pytrec_eval and ranx have them, of which the second lists fewer docs."""
+    run = trec_run().assign(query=lambda frame: frame["qid"].astype(str))
+    dense = run[run.index % 3 > 0].assign(sim=lambda frame: (20 - frame["sim"]).round(1))
+    return {
+        name: {
+            query: dict(zip(rows["docno"], rows["sim"].tolist(), strict=True))
+            for query, rows in frame.groupby("query")
+        }
+        for name, frame in {"bm25": run, "dense": dense}.items()
+    }
+
+
+def qrels_dict():
+    """Return the qrels that go with `run_dicts`, as pytrec_eval has them."""
+    return {
+        str(query): dict(zip(rows["docno"], rows["rel"].tolist(), strict=True))
+        for query, rows in trec_qrels().groupby("qid")
+    }
+
+
+def ranker_arrays():
+    """Return what a learned ranker has: labels from 0 to 4, predictions, sizes of queries."""
+    user, _, rng = _list_pairs(10)
+    label = rng.integers(0, 5, len(user))
+    return label, _score(rng, label / 2), np.bincount(user)
 
 
 def two_models():

@@ -193,6 +193,11 @@ def test_libraries_are_known_by_their_types(table, expected):
             " its keys are columns",
             "pass recframe.truth_from(truth) where its keys are users, or pd.DataFrame(truth)",
         ),
+        (
+            {"q1": {"d1": 0.5}},
+            "pass recframe.from_runs(frame) where it holds scores of items by user",
+            "pass recframe.truth_from(truth) where its keys are users",
+        ),
         ([{"user": 1}], "; pass pd.DataFrame(frame)", "; pass pd.DataFrame(truth)"),
         (
             [(1, 2)],
@@ -219,7 +224,7 @@ def test_libraries_are_known_by_their_types(table, expected):
         ),
         (5, "found 5", "found 5"),
     ],
-    ids=["Series", "dict", "records", "tuples", "set", "lists", "array", "csr", "number"],
+    ids=["Series", "dict", "run", "records", "tuples", "set", "lists", "array", "csr", "number"],
 )
 def test_values_that_could_be_a_frame(value, of_frame, of_truth):
     """What holds rows in another form is refused with the call that makes a frame of that form."""

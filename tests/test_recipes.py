@@ -24,6 +24,11 @@ GIVEN = {
     "The log of a RAG system": {"df": shapes.rag_log},
     "The log of an A/B test": {"df": shapes.ab_log},
     "TREC": {"run": shapes.trec_run, "qrels": shapes.trec_qrels},
+    "Runs as dicts": {"runs": shapes.run_dicts, "qrels": shapes.qrels_dict},
+    "Arrays of a ranker": {
+        name: lambda number=number: shapes.ranker_arrays()[number]
+        for number, name in enumerate(["label", "predicted", "sizes"])
+    },
     "Two models": {"df": shapes.two_models},
     "Lists": {"recs": shapes.topk_lists, "df": shapes.topk_frame, "test": shapes.truth_sets},
 }

@@ -1,4 +1,4 @@
-"""The ten shapes: the right columns are found, or the message has the call that names them."""
+"""The shapes: the right columns are found, or the message has the call that names them."""
 
 import re
 

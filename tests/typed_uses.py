@@ -24,6 +24,8 @@ for block in recframe.iter_evaluate("a.parquet", ["recall@4"], memory="64MiB", t
     block.mean()
 listed: pd.DataFrame = recframe.from_lists(frame, user="userId", items="recommendations")
 scored: pd.DataFrame = recframe.from_matrix([[0.5, 0.25]], users=["ann"], k=1)
+runs: pd.DataFrame = recframe.from_runs({"bm25": {"q1": {"d1": 0.5}}})
+groups: pd.DataFrame = recframe.from_groups({"lgbm": [0.5, 0.25]}, [1, 0], sizes=[2])
 truth: pd.DataFrame = recframe.truth_from({"ann": {3}, "bob": {5}})
 
 told: pd.DataFrame = recframe.rec(frame, ties="worst").recall(k=4)

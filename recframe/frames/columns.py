@@ -194,6 +194,14 @@ def find_roles(
         given = getattr(options, role)
         if not is_infer(given) and not (role == "relevant" and options.has_truth):
             roles[role] = _read_given(frame, role, given)
+    if "score" not in roles and find_role(frame.columns.name) == "score":  # as of from_runs
+        fields = zip(frame.columns, frame.dtypes, strict=True)
+        numbers = [label for label, dtype in fields if dtype.kind in "iuf" and label is not None]
+        scores: list[Hashable] = [
+            one for one in numbers if find_role(one) in (None, "score", "model")
+        ]
+        if scores:
+            roles["score"] = Role("inferred", scores)
     taken = {label for role in roles.values() for label in role.labels}
     named = _list_named(frame, taken)
     needing = f"duplicates={options.duplicates!r}" if options.duplicates in ("max", "first") else ""

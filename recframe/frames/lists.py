@@ -83,6 +83,7 @@ def from_lists(
     See Also
     --------
     from_topk : The same for a matrix of items.
+    from_runs : The same for dicts of scores.
     truth_from : What is relevant, from a dict.
 
     Examples
@@ -189,11 +190,29 @@ def truth_from(
             f"truth must have grades for all users or none, found {len(graded)} of {len(truth)} "
             f"with grades, {quote(plain)} for user {quote(user)}"
         )
-    frame = make_frame("truth", *_read_dict("truth", truth)).drop(columns="score")
     if graded:
-        grades = list(chain.from_iterable(items.values() for items in graded.values()))
-        frame["relevance"] = as_numbers("grades of truth", np.asarray(grades))
-    return frame
+        return read_scored("truth", "grades of truth", graded).rename(
+            columns={"score": "relevance"}
+        )
+    return make_frame("truth", *_read_dict("truth", truth)).drop(columns="score")
+
+
+def read_scored(name: str, numbers: str, dicts: Mapping[Any, Any]) -> pd.DataFrame:
+    """Return the rows of dicts of each user's items, whose numbers are the scores."""
+    for user, items in dicts.items():
+        if not isinstance(items, Mapping):
+            remedy = (
+                "; recframe.from_lists takes items without scores" if is_list_like(items) else ""
+            )
+            raise RecframeError(
+                f"{name}: the scores of a query must be a dict of {{doc: score}}, found "
+                f"{type(items)} (query {quote(user)}){remedy}"
+            )
+    sizes = np.array(list(map(len, dicts.values())), np.int64)
+    ids = as_ids(name, list(chain.from_iterable(dicts.values())))
+    frame = make_frame(name, read_ids(name, list(dicts)), sizes, ids)
+    values = chain.from_iterable(items.values() for items in dicts.values())
+    return frame.assign(score=as_numbers(numbers, np.asarray(list(values))))
 
 
 def _read_dict(name: str, lists: Mapping[Any, Any]) -> tuple[pd.Index[Any], Array, pd.Index[Any]]:
@@ -233,11 +252,7 @@ def _find_remedy(items: object) -> str:
     if isinstance(items, Set):
         return "; where these are the relevant items, recframe.truth_from takes a dict of them"
     if isinstance(items, Mapping):
-        return (
-            "; where these are scores, evaluate a frame that keeps them, and ties: pd.DataFrame("
-            "[(user, *row) for user, items in lists.items() for row in items.items()], "
-            "columns=['user', 'item', 'score'])"
-        )
+        return "; where these are scores, recframe.from_runs(lists) keeps them, and ties"
     return "" if is_list_like(items) else "; pass [item] where a user has one"
 
 

@@ -307,9 +307,14 @@ def as_numbers(name: str, values: Array) -> Array:
 
 
 def read_ids(
-    name: str, values: ArrayLike | None, size: tuple[int, str] | None = None, role: str = "user"
+    name: str,
+    values: ArrayLike | None,
+    size: tuple[int, str] | None = None,
+    role: str = "user",
+    *,
+    distinct: bool = True,
 ) -> pd.Index[Any]:
-    """Return ids, which are different and not null; as many as there are of what `size` says.
+    """Return ids, which differ and are not null; as many as there are of what `size` says.
 
     Where none are given they are the numbers from 0 on.
     """
@@ -328,7 +333,7 @@ def read_ids(
         raise RecframeError(
             f"{name} must be as many as the {of}, found {len(ids)} for {needed} {of.split()[0]}"
         )
-    if same := ids[ids.duplicated()].tolist():
+    if distinct and (same := ids[ids.duplicated()].tolist()):
         raise RecframeError(
             f"{name} must differ, found {len(same)} repeated (such as {quote(same[0])})"
         )

@@ -199,8 +199,9 @@ def test_scores_in_place_of_lists():
     lists = {"ann": {1: 0.5, 2: 0.5}, "bob": {2: 0.25}}
     with pytest.raises(recframe.RecframeError) as refusal:
         recframe.from_lists(lists)
-    call = str(refusal.value).rpartition("ties: ")[2]
-    frame = eval(call, {"pd": pd, "lists": lists})
+    call = "recframe.from_runs(lists)"
+    assert str(refusal.value).endswith(f"where these are scores, {call} keeps them, and ties")
+    frame = eval(call, {"recframe": recframe, "lists": lists})
 
     expected = {"user": ["ann", "ann", "bob"], "item": [1, 2, 2], "score": [0.5, 0.5, 0.25]}
     assert expected == frame.to_dict("list")
@@ -215,7 +216,7 @@ def test_scores_in_place_of_lists():
         ),
         ({"ann": "abc"}, r"must be a sequence, best first, found <class 'str'> \(user 'ann'\)"),
         ({"ann": {1, 2}}, r"found <class 'set'> .*relevant items, recframe.truth_from takes"),
-        ({"ann": {1: 2}}, "found <class 'dict'> .* evaluate a frame that keeps them, and ties: pd"),
+        ({"ann": {1: 2}}, "found <class 'dict'> .* recframe.from_runs"),
         ({"ann": 3}, "found <class 'int'>"),
         (
             {"bob": [1], "ann": ["x", None]},

@@ -1,0 +1,221 @@
+"""Frames from runs and groups: dicts of scores, and arrays whose rows are those of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from recframe.calls import public
+from recframe.errors import RecframeError, quote
+from recframe.foreign import frame_error
+from recframe.frames.lists import read_scored
+from recframe.frames.matrices import as_array, as_numbers, read_ids
+from recframe.frames.names import find_role
+from recframe.kernel.threads import Array
+
+
+@public
+def from_runs(runs: Mapping[Any, Any]) -> pd.DataFrame:
+    """
+    Return the frame of runs, as pytrec_eval and ranx have them: dicts of scores.
+
+    A query with an empty dict has no row in the frame, as a user without items in `from_topk`.
+
+    Parameters
+    ----------
+    runs : dict of {query : {doc : score}}, or dict of {name : run}
+        One run, or several by name. The order of the dicts is of no account: scores rank.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``user``, ``item`` and ``score``, a row for each score of the run. Of several runs
+        each has a column by its name in place of ``score``, with a null where it has not ranked the
+        item, which ``missing="unranked"`` lets pass; the columns' axis is named "score", by which
+        ``df.rec`` knows them.
+
+    Raises
+    ------
+    RecframeError
+        A query has no dict of scores, an id is null or -1, scores are not numbers, or the name of a
+        run is None or that of a column of users, items or relevance.
+
+    See Also
+    --------
+    truth_from : What is relevant, from qrels as a dict of dicts.
+    read_run : A run of a file of TREC.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> bm25 = {"q1": {"d1": 14.2, "d2": 13.9}, "q2": {"d1": 11.5}}
+    >>> recframe.from_runs(bm25)
+      user item  score
+    0   q1   d1   14.2
+    1   q1   d2   13.9
+    2   q2   d1   11.5
+    >>> dense = {"q1": {"d2": 0.8, "d3": 0.7}, "q2": {"d1": 0.9}}
+    >>> frame = recframe.from_runs({"bm25": bm25, "dense": dense})
+    >>> frame
+    score user item  bm25  dense
+    0       q1   d1  14.2    NaN
+    1       q1   d2  13.9    0.8
+    2       q2   d1  11.5    0.9
+    3       q1   d3   NaN    0.7
+    >>> truth = recframe.truth_from({"q1": {"d1": 0, "d2": 1}, "q2": {"d1": 1}})
+    >>> frame.rec(truth=truth, missing="unranked").mean("reciprocal_rank")
+    metric  reciprocal_rank
+    score
+    bm25               0.75
+    dense              1.00
+    """
+    given: Any = runs
+    required = "a dict of {query: {doc: score}}"
+    if not isinstance(given, Mapping):
+        raise frame_error("runs", f"{required}, or of such runs by name", given)
+    queries = (docs for run in runs.values() if isinstance(run, Mapping) for docs in run.values())
+    if not any(isinstance(docs, Mapping) for docs in queries):
+        return read_scored("runs", "scores of runs", runs)
+    columns = {}
+    for name, run in runs.items():
+        where = f"runs[{quote(name)}]"
+        if not isinstance(run, Mapping):
+            raise frame_error(where, required, run)
+        scores = read_scored(where, f"scores of {where}", run).set_index(["user", "item"])["score"]
+        # Beside nulls whole numbers stay whole.
+        columns[name] = scores.astype("Int64") if scores.dtype.kind in "iu" else scores
+    _check_names("runs", columns)
+    names: pd.Index[Any] = pd.Index(list(columns), tupleize_cols=False, name="score")
+    table = pd.concat(list(columns.values()), axis=1, sort=False)
+    return table.set_axis(names, axis=1).reset_index()
+
+
+@public
+def from_groups(
+    score: ArrayLike | Mapping[Any, ArrayLike],
+    relevant: ArrayLike,
+    *,
+    sizes: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+) -> pd.DataFrame:
+    """
+    Return the frame of arrays with a row for each candidate of each query.
+
+    They are what LightGBM, XGBoost and CatBoost are trained with, and predict: `relevant` the
+    labels, `sizes` the ``group`` of the first two, `ids` the ``qid`` of XGBoost, ``group_id`` of
+    CatBoost.
+
+    Parameters
+    ----------
+    score : array_like of shape (n_rows,), or dict of {name : array_like}
+        The scores of a model, or of several by name.
+    relevant : array_like of shape (n_rows,)
+        The relevance of each row, as `relevant` of `evaluate`; grades need `min_relevance` there.
+    sizes : array_like of shape (n_queries,), default None
+        How many rows each query has, one query after another. They are the users 0 to
+        n_queries - 1; one of size 0 has no row.
+    ids : array_like of shape (n_rows,), default None
+        The query of each row, in any order. Either `sizes` or `ids` is needed.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``user``, ``relevant``, and ``score``; of several models each has a column by its
+        name in place of it, and the columns' axis is named "score", by which ``df.rec`` knows them.
+
+    Raises
+    ------
+    RecframeError
+        Arrays differ in length, sizes do not add up to it or are none, both or neither of `sizes`
+        and `ids` are given, scores are not numbers, an id is null, or the name of a model is None
+        or that of a column of users, items or relevance.
+
+    See Also
+    --------
+    from_runs : The same for dicts of scores, with items.
+
+    Examples
+    --------
+    >>> import recframe
+    >>> frame = recframe.from_groups([0.9, 0.2, 0.4], [1, 0, 1], sizes=[2, 1])
+    >>> frame
+       user  relevant  score
+    0     0         1    0.9
+    1     0         0    0.2
+    2     1         1    0.4
+    >>> frame.rec.mean("reciprocal_rank")
+    metric  reciprocal_rank
+    score
+    score               1.0
+    >>> models = {"lgbm": [0.9, 0.2, 0.4], "xgb": [0.1, 0.3, 0.5]}
+    >>> frame = recframe.from_groups(models, [1, 0, 1], ids=["q1", "q1", "q2"])
+    >>> frame.rec.mean("reciprocal_rank")
+    metric  reciprocal_rank
+    score
+    lgbm               1.00
+    xgb                0.75
+    """
+    several = isinstance(score, Mapping)
+    scores: Any = score if several else {"score": score}
+    relevance = _read_rows("relevant", relevant)
+    columns = {}
+    for name, values in scores.items():
+        label = f"score[{quote(name)}]" if several else "score"
+        columns[name] = as_numbers(label, _read_rows(label, values, len(relevance)))
+    if several:
+        _check_names("score", columns)
+    if (sizes is None) == (ids is None):
+        raise RecframeError(
+            "one of sizes and ids must say which rows are of a query, found "
+            f"{'neither' if ids is None else 'both'}; pass sizes= how many rows each query has, or "
+            "ids= the query of each row"
+        )
+    if ids is not None:
+        user: Any = read_ids("ids", ids, (len(relevance), "rows of relevant"), distinct=False)
+    else:
+        counts = _read_sizes(sizes, len(relevance))
+        user = np.arange(len(counts)).repeat(counts)
+    frame = pd.DataFrame({"user": user, "relevant": relevance, **columns})
+    return frame.rename_axis(columns="score") if several else frame
+
+
+def _check_names(argument: str, names: Mapping[Hashable, Any]) -> None:
+    """Raise where scores have the name of a column that is none of scores."""
+    for name in names:
+        if name is None or find_role(name) in ("user", "item", "relevant"):
+            raise RecframeError(
+                f"{argument} must not have the name of a column of users, items or relevance, nor "
+                f"None, found {quote(name)}; rename it"
+            )
+
+
+def _read_rows(name: str, values: Any, n_rows: int | None = None) -> Array:
+    """Return an array with a value for each row, as many as there are."""
+    rows = as_array(name, values, "an array with a value for each row")
+    if rows.ndim != 1:
+        remedy = f"; pass np.ravel({name})" if max(rows.shape, default=0) == rows.size else ""
+        raise RecframeError(f"{name} must have one dimension, found shape {rows.shape}{remedy}")
+    if n_rows is not None and len(rows) != n_rows:
+        raise RecframeError(
+            f"{name} must be as many as the rows of relevant, found {len(rows)} for {n_rows}"
+        )
+    return rows
+
+
+def _read_sizes(sizes: Any, n_rows: int) -> Array:
+    """Return how many rows each query has, which are all rows there are."""
+    counts = as_numbers("sizes", _read_rows("sizes", sizes))
+    wrong = counts[~((counts >= 0) & (counts == np.floor(counts)))].tolist()
+    if wrong:
+        raise RecframeError(f"sizes must be whole numbers from 0 on, found {quote(wrong[0])}")
+    if (total := int(counts.sum())) != n_rows:
+        raise RecframeError(
+            f"sizes must add up to the rows of relevant, found {total} for {n_rows}; pass "
+            "np.diff(sizes) where these are offsets, as group_ptr of XGBoost, or ids= where they "
+            "are the query of each row"
+        )
+    return counts.astype(np.int64)

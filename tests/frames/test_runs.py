@@ -1,0 +1,175 @@
+"""from_runs and from_groups: frames from dicts of scores, and from arrays of rankers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe
+from recframe import RecframeError
+
+BM25 = {"q1": {"d1": 14.2, "d2": 13.9}, "q2": {"d1": 11.5}, "q3": {}}
+DENSE = {"q2": {"d1": 0.9}, "q1": {"d2": 0.8, "d3": 0.7}}
+QRELS = {"q1": {"d1": 0, "d2": 1}, "q2": {"d1": 1}}
+LABEL = [1, 0, 2, 0, 1]
+PREDICTED = np.array([0.9, 0.2, 0.4, 0.8, 0.1], np.float32)
+
+
+def test_one_run():
+    """A run has a row for each of its scores, as they are; a query without any has none."""
+    frame = recframe.from_runs(BM25)
+
+    expected = [("q1", "d1", 14.2), ("q1", "d2", 13.9), ("q2", "d1", 11.5)]
+    assert expected == list(frame.itertuples(index=False, name=None))
+    assert ["user", "item", "score"] == frame.columns.tolist()
+
+
+RUN = st.dictionaries(
+    st.integers(0, 3),
+    st.dictionaries(st.integers(0, 5), st.sampled_from([0.25, 0.5, 1.0]), max_size=5),
+    max_size=4,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["bm25", "run", 7, ("x", 1)]), RUN, min_size=1))
+def test_several_runs_are_merged_as_pandas_does(runs):
+    """Each run is a column by its name; the rows are those of an outer merge of all runs."""
+    rows = [
+        (user, item, str(name), score)
+        for name, run in runs.items()
+        for user, items in run.items()
+        for item, score in items.items()
+    ]
+    frame = recframe.from_runs(runs)
+    if not rows:
+        assert frame.empty
+        return
+    long = pd.DataFrame(rows, columns=["user", "item", "name", "score"])
+    expected = long.pivot_table(index=["user", "item"], columns="name", values="score")
+    found = frame.set_index(["user", "item"]).sort_index().rename(columns=str)
+
+    assert ["user", "item", *runs] == frame.columns.tolist()
+    assert expected.columns.tolist() == sorted(found.dropna(axis=1, how="all"))
+    assert expected.equals(found[expected.columns].astype(float).rename_axis(columns="name"))
+
+
+def test_runs_are_read_as_they_are():
+    """The scores of runs are found whatever their names; alone a run gives the same figures."""
+    runs = {"bm25": BM25, "run": DENSE, "z score": DENSE}
+    truth = recframe.truth_from(QRELS)
+    options = {"truth": truth, "missing": "unranked", "population": "both", "short": "pad"}
+    table = recframe.from_runs(runs).rec(**options).mean(["ndcg", "recall@1"])
+
+    assert [*runs] == table.index.tolist()
+    for name, run in runs.items():
+        alone = recframe.from_runs(run).rec(**options).mean(["ndcg", "recall@1"])
+        assert alone.loc["score"].tolist() == table.loc[name].tolist()
+    assert [0.5, 1.0, 1.0] == table["recall@1"].tolist()
+
+
+def test_nulls_of_runs_are_refused_as_others():
+    """An item that a run has not ranked is a null, whose meaning the caller says."""
+    frame = recframe.from_runs({"bm25": BM25, "dense": DENSE})
+
+    with pytest.raises(RecframeError, match=r"score='bm25': must not be null.*missing='unranked'"):
+        frame.rec(truth=recframe.truth_from(QRELS)).recall(k=1)
+
+
+def test_scores_are_kept():
+    """Whole numbers beyond floats stay whole beside nulls; the scores of all rows keep a dtype."""
+    frame = recframe.from_runs({"a": {1: {2: 2**60 + 1, 3: 1}}, "b": {1: {2: 0.5}}})
+
+    assert [2**60 + 1, 1] == frame["a"].tolist()
+    assert [0.5] == frame["b"].dropna().tolist()
+    assert "int64" == recframe.from_runs({1: {2: 2**60 + 1}})["score"].dtype
+
+
+def test_columns_of_an_axis_of_scores():
+    """Where the axis of columns is named "score", numbers without another role are scores."""
+    frame = recframe.from_runs({"bm25": BM25, "dense": BM25}).assign(
+        label=[1, 0, 1], title="x", seen=True
+    )
+    assert "score     inferred   'bm25', 'dense'" in repr(frame.rec)
+    assert "score     not found" in repr(frame.rename_axis(columns=None).rec)
+    assert "score     given      'dense'" in repr(frame.rec(score="dense"))
+    texts = frame.drop(columns=["bm25", "dense"])
+    assert "score     not found" in repr(texts.rec)
+
+
+@pytest.mark.parametrize(
+    ("runs", "message"),
+    [
+        ([BM25], r"^runs must be a dict of {query: {doc: score}}, or of such runs by name, found"),
+        ({"q1": ["d1"]}, r"of {doc: score}, found <class 'list'> \(query 'q1'\); recframe.from_li"),
+        ({"a": BM25, "b": {"q1": 0.5}}, r"^runs\['b'\]: the scores of a query must be .* 'float'"),
+        ({"a": BM25, "b": [0.5]}, r"^runs\['b'\] must be a dict of {query: .* found \[0.5\]"),
+        ({"q1": {"d1": "x"}}, "^scores of runs must be numbers, found <U1"),
+        ({"a": {"q1": {"d1": True}}}, r"^scores of runs\['a'\] must be numbers, found bool"),
+        ({"q1": {None: 0.5}}, "runs must not be filled up, found 1 null or -1"),
+        ({None: {"d1": 0.5}}, "runs must not have a null user, found 1"),
+        ({"a": BM25, "doc_id": BM25}, "^runs must not have the name .*, found 'doc_id'; rename it"),
+        ({None: BM25}, "^runs must not .*nor None, found None"),
+    ],
+)
+def test_refused_runs(runs, message):
+    """What is no dict of dicts of numbers is refused, and names that mean something else."""
+    with pytest.raises(RecframeError, match=message):
+        recframe.from_runs(runs)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"sizes": [3, 0, 2]},
+        {"sizes": np.array([3.0, 0.0, 2.0])},
+        {"ids": [0, 0, 0, 2, 2]},
+        {"ids": pd.Series([0, 0, 0, 2, 2], index=list("abcde"))},
+    ],
+)
+def test_groups(groups):
+    """Sizes in order and ids of rows give the frame that pandas makes of the arrays."""
+    frame = recframe.from_groups(PREDICTED, pd.Series(LABEL, index=[5] * 5), **groups)
+    expected = pd.DataFrame({"user": [0, 0, 0, 2, 2], "relevant": LABEL, "score": PREDICTED})
+
+    pd.testing.assert_frame_equal(expected, frame)
+    ndcg = frame.rec(min_relevance=1, gain="exponential").ndcg(k=2)["score"]
+    ideal = 3 + 1 / np.log2(3)
+    assert np.allclose([(1 + 3 / np.log2(3)) / ideal, 1 / np.log2(3)], ndcg)
+
+
+def test_several_models_of_groups():
+    """Several models are columns by their names, and read as they are."""
+    models = {"lgbm": PREDICTED, "xgb": -PREDICTED}
+    frame = recframe.from_groups(models, np.array(LABEL) > 0, ids=list("yyyxx"))
+
+    assert [*"yyyxx"] == frame["user"].tolist()
+    assert [0.5, 1.0] == frame.rec.precision(k=2)["lgbm"].tolist()
+    assert [*models] == frame.rec.mean("recall@2").index.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "^one of sizes and ids must say .*, found neither; pass sizes= how many"),
+        ({"sizes": [5], "ids": [1] * 5}, "^one of sizes and ids must say .*, found both"),
+        ({"sizes": [2, 2]}, "^sizes must add up to the rows of relevant, found 4 for 5"),
+        ({"sizes": [0, 3, 5]}, r"found 8 for 5; pass np.diff\(sizes\) where these are offsets"),
+        ({"sizes": [6, -1]}, "^sizes must be whole numbers from 0 on, found -1"),
+        ({"sizes": [2.5, 2.5]}, "^sizes must be whole numbers from 0 on, found 2.5"),
+        ({"sizes": ["a"]}, "^sizes must be numbers, found <U1"),
+        ({"sizes": 5}, r"^sizes must have one dimension, found shape \(\)"),
+        ({"ids": [1, 2]}, "^ids must be as many as the rows of relevant, found 2 for 5 rows"),
+        ({"ids": [1, 1, 2, 2, None]}, "^ids must not have a null user, found 1"),
+        ({"sizes": [5], "relevant": [1]}, "^score must be as many as the rows .* 5 for 1"),
+        ({"sizes": [5], "score": PREDICTED[:, None]}, r"\(5, 1\); pass np.ravel\(score\)$"),
+        ({"sizes": [5], "score": np.ones((5, 2))}, r"one dimension, found shape \(5, 2\)$"),
+        ({"sizes": [5], "score": list("abcde")}, "^score must be numbers, found <U1"),
+        ({"sizes": [5], "score": {"a": [1]}}, r"^score\['a'\] must be as many as the rows"),
+        ({"sizes": [5], "score": {"label": PREDICTED}}, "^score must not have the name .* 'label'"),
+    ],
+)
+def test_refused_groups(arguments, message):
+    """Arrays that do not fit each other are refused, and queries that are not said once."""
+    with pytest.raises(RecframeError, match=message):
+        recframe.from_groups(**{"score": PREDICTED, "relevant": LABEL} | arguments)
