@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 from recframe.errors import RecframeError
 
-ROW = re.compile(r"\| `(\w+)(?:@k)?` \| (.*) \|")
+TABLE_ROW = re.compile(r"\| `(\w+)(?:@k)?` \| (.*) \|")
 # A library, unless it is the one before; its name for the metric; how its figures differ.
 CELL = re.compile(r"(?:([\w-]+) )?`([^`]+)`(?: \(((?:[^()`]|`[^`]*`|\([^()]*\))+)\))?(?:, |$)")
 TREC: dict[str, Any] = {"short": "pad", "zero_division": 0.0, "ties": "item"}
@@ -79,7 +79,7 @@ class Theirs(NamedTuple):
 def read_table() -> dict[str, dict[str, list[Theirs]]]:
     """Return the names of libraries for each metric: {metric: {library: [Theirs]}}."""
     table: dict[str, dict[str, list[Theirs]]] = {}
-    for metric, cells in ROW.findall(__doc__ or ""):  # there is none under python -OO
+    for metric, cells in TABLE_ROW.findall(__doc__ or ""):  # there is none under python -OO
         table[metric] = {}
         for cell in CELL.finditer(cells):
             library, name, differs = cell.groups(default="")

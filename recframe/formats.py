@@ -212,23 +212,30 @@ class Delimited:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """A file whose lines are objects of JSON; their members are the columns."""
+    """A file whose lines are objects of JSON; their members are the columns.
+
+    Where one column holds lists of objects, each of these is a row, with the line's other columns.
+    """
 
     open_file: Callable[[], Any]
 
     def read_schema(self) -> pa.Schema:
         """Return the columns, with the types of the first block."""
+        return _unnest(self._read_first()).schema
+
+    def _read_first(self) -> pa.Table:
+        """Return the first lines."""
         first = read_until_known(lambda known: next(self._iter_lines(known), None), Known())
         if first is None:
             raise pa.ArrowInvalid("it is empty")
         number, text = first
-        return _parse(text, number).schema
+        return _parse(text, number)
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise `AgainError` where they need other types."""
-        schema = self.read_schema()
+        schema = self._read_first().schema
         for number, text in self._iter_lines(known):
-            for name in names:
+            for name in set(names).intersection(schema.names):
                 if wanted := known.types.get(known.key(name)):
                     schema = schema.set(schema.get_field_index(name), pa.field(name, wanted))
             try:
@@ -240,7 +247,7 @@ class JsonLines:
                         f"{late[0]!r} is in a line from {number} on, but in none of the first "
                         f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
                     ) from None
-            columns = {}
+            table, columns = _unnest(table), {}
             for name in names:
                 values = table[name] if name in table.schema.names else pa.nulls(table.num_rows)
                 columns[name] = _conform(name, values, number, known)
@@ -261,6 +268,25 @@ class JsonLines:
                 if text.strip():
                     yield number, text
                 number += text.count(b"\n")
+
+
+def _unnest(table: pa.Table) -> pa.Table:
+    """Return a row for each member of the lists of objects, where one column holds such lists."""
+    nested = [
+        field.name
+        for field in table.schema
+        if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
+    ]
+    if len(nested) != 1:
+        return table
+    lists = table[nested[0]].combine_chunks()
+    members = pa.Table.from_struct_array(pc.list_flatten(lists))
+    others = table.drop_columns(nested)
+    if not set(members.column_names).isdisjoint(others.column_names):
+        return table
+    others = others.take(pc.list_parent_indices(lists))
+    names = [*others.column_names, *members.column_names]
+    return pa.table([*others.columns, *members.columns], names)
 
 
 Rows = Delimited | JsonLines | ArrowFile | GivenRows  # read as often as asked, or once

@@ -50,19 +50,19 @@ def ask_all(
     if len(said) > 1:
         options = list_changed(accessor._options) if accessor is not None else {}
         options |= {name: value for name, value in kwargs.items() if name in DEFAULTS} | answers
-        behind = {name: _find_others(name, answers[name]) for name in answers}
+        own = inspect.signature(function).parameters  # whose choices may be others
+        behind = {name: _find_others(name, answers[name]) for name in answers if name not in own}
         lines = [
             f"    {spelled},{f'  # or {behind[name]}' if behind.get(name) else ''}"
             for name, spelled in zip(_in_order(options), spell_arguments(options), strict=True)
         ]
-        names = list(inspect.signature(function).parameters)
-        given = [_write(*one) for one in zip(names, args, strict=False)][accessor is not None :]
+        given = [_write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
         given += [f"{name}={_write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
-        name, own = function.__name__, ", ".join(given)
+        name, written = function.__name__, ", ".join(given)
         if accessor is None:
-            lines = [f"recframe.{name}(", *([f"    {own},"] if own else []), *lines, ")"]
+            lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
         else:
-            tail = "" if name == "__call__" else f".{name}({own})"
+            tail = "" if name == "__call__" else f".{name}({written})"
             lines = [f"{accessor._call}(", *lines, f"){tail}"]
         flags = f"{COMMAND} {spell_flags(answers)}"
         others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]

@@ -156,7 +156,8 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         if pa.types.is_nested(found_type):
             raise RecframeError(
                 f"{quote(name)} has type {shorten(str(found_type))}, of several values in a cell; "
-                "write one value in each, for example one field of it"
+                "write one value in each, for example one field of it; recframe.from_lists makes "
+                "rows of lists in a frame"
             )
     return Files(
         columns,

@@ -27,6 +27,7 @@ from recframe.frames.names import (
     check_label,
     check_roles,
     find_role,
+    holds_lists,
     is_infer,
     is_likelier,
     is_no_model,
@@ -305,9 +306,11 @@ def _list_named(
     named: dict[str, list[Hashable]] = {role: [] for role in (*NAMES, "model")}
     fields = list_fields(frame)
     others = {label for label, kind in fields if is_bool_dtype(kind) or not is_numeric_dtype(kind)}
+    columns = {label: column for label, column in frame.items() if find_role(label) == "score"}
     for label, _ in fields:
         is_score = label not in others and may_be_score(label)
-        if role := find_role(label) or ("score" if is_score else None):
+        role = find_role(label) or ("score" if is_score else None)
+        if role and not (label in columns and holds_lists(columns[label])):
             named[role].append(label)
     for role, labels in named.items():
         free = leave_out(labels, taken)

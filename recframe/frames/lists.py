@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Set, Sized
+from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -27,28 +28,36 @@ from recframe.frames.matrices import (
     read_sparse,
 )
 from recframe.frames.names import (
+    NAMES,
+    check_label,
     find_role,
     is_infer,
     leave_out,
     less_is_better,
     list_labels,
     may_be_score,
+    plain_name,
     shown,
 )
+from recframe.frames.runs import join_runs, read_scored
 from recframe.kernel.threads import Array
 from recframe.options import INFER
+from recframe.questions import ask_all
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)
 SCORE_FIELDS = ("rating", "similarity", "distance")  # as ALS of Spark and vector stores name them
 MAX_ITERATED = 1_000_000  # items of one user from an iterator, as one without end must end
 
 
-@public
+@partial(public, ask=ask_all)
 def from_lists(
     lists: Mapping[Any, Iterable[Hashable]] | pd.DataFrame | pd.Series,
     *,
     user: Hashable = INFER,
     items: Hashable = INFER,
+    item: Hashable = INFER,
+    model: Hashable | None = None,
+    duplicates: Literal["raise", "max"] = "raise",
 ) -> pd.DataFrame:
     """
     Return the frame of lists of recommended items.
@@ -66,12 +75,20 @@ def from_lists(
     user, items : label, default "infer"
         The columns of a frame: "infer" looks for `user` as `evaluate` does, for the only column of
         lists.
+    item : label, default "infer"
+        The field of structs that has the item, where several may.
+    model : label, default None
+        The column of a frame that says which model a list is of.
+    duplicates : {"raise", "max"}, default "raise"
+        An item that is in a list repeatedly, as a document of several chunks: refused, or there
+        with its best score.
 
     Returns
     -------
     DataFrame
         Columns as of `from_topk`; the score is minus the position in the list, -1 for the first,
-        where structs have none. A distance becomes a score as its negative.
+        where structs have none. A distance becomes a score as its negative. With `model`, columns
+        as of `from_runs` of several runs.
 
     Raises
     ------
@@ -100,12 +117,25 @@ def from_lists(
     0  ann     7    4.5
     1  ann     3    4.5
     """
+    if duplicates not in ("raise", "max"):
+        raise RecframeError(f"duplicates must be 'raise' or 'max', found {quote(duplicates)}")
     if isinstance(lists, pd.DataFrame | pd.Series):
+        frame = pd.DataFrame(lists)
         with naming("lists"):
-            return make_frame(*_read_frame(pd.DataFrame(lists), user, items))
-    if not (is_infer(user) and is_infer(items)):
+            if model is None:
+                _check_models(frame, user)
+                return make_frame(*_read_frame(frame, user, items, item), duplicates=duplicates)
+            check_label(frame, "model", model)
+            if (n_null := int(get_column(frame, model).isna().sum())) > 0:
+                raise RecframeError(f"model={quote(model)}: must not be null, found {n_null} null")
+            runs = {
+                name: make_frame(*_read_frame(part, user, items, item), duplicates=duplicates)
+                for name, part in frame.groupby(get_column(frame, model), observed=True)
+            }
+            return join_runs("lists", runs)
+    if not (is_infer(user) and is_infer(items) and is_infer(item) and model is None):
         raise RecframeError(
-            f"user and items are columns of a frame, found {type(lists)}; leave them out"
+            f"user, items, item and model are of a frame, found {type(lists)}; leave them out"
         )
     if not isinstance(lists, Mapping):
         raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)
@@ -116,7 +146,7 @@ def from_lists(
             f"lists: items of a dict are ids, found {quote(first)}; where that is an item and its "
             "score, pass recframe.from_lists(pd.Series(lists).rename_axis('user'))"
         )
-    return make_frame("lists", *_read_dict("lists", lists))
+    return make_frame("lists", *_read_dict("lists", lists), duplicates=duplicates)
 
 
 @public
@@ -197,24 +227,6 @@ def truth_from(
     return make_frame("truth", *_read_dict("truth", truth)).drop(columns="score")
 
 
-def read_scored(name: str, numbers: str, dicts: Mapping[Any, Any]) -> pd.DataFrame:
-    """Return the rows of dicts of each user's items, whose numbers are the scores."""
-    for user, items in dicts.items():
-        if not isinstance(items, Mapping):
-            remedy = (
-                "; recframe.from_lists takes items without scores" if is_list_like(items) else ""
-            )
-            raise RecframeError(
-                f"{name}: the scores of a query must be a dict of {{doc: score}}, found "
-                f"{type(items)} (query {quote(user)}){remedy}"
-            )
-    sizes = np.array(list(map(len, dicts.values())), np.int64)
-    ids = as_ids(name, list(chain.from_iterable(dicts.values())))
-    frame = make_frame(name, read_ids(name, list(dicts)), sizes, ids)
-    values = chain.from_iterable(items.values() for items in dicts.values())
-    return frame.assign(score=as_numbers(numbers, np.asarray(list(values))))
-
-
 def _read_dict(name: str, lists: Mapping[Any, Any]) -> tuple[pd.Index[Any], Array, pd.Index[Any]]:
     """Return the users of a dict, how many items each has, and the items of all."""
     cells, sizes = _read_cells(name, lists.items())
@@ -257,7 +269,7 @@ def _find_remedy(items: object) -> str:
 
 
 def _read_frame(
-    frame: pd.DataFrame, user: Hashable, items: Hashable
+    frame: pd.DataFrame, user: Hashable, items: Hashable, item: Hashable
 ) -> tuple[str, pd.Index[Any], Array, pd.Index[Any], Array | None]:
     """Return what `make_frame` takes, of a frame with a row for each user and a list in a cell."""
     user = find_label(frame, "user", user)
@@ -270,6 +282,14 @@ def _read_frame(
     others = [field for field in names if field not in scored]
     # The only other beside a score is the item, whatever its name.
     named = [f for f in others if len(others) == len(scored) == 1 or find_role(f) == "item"]
+    named = named if is_infer(item) else [field for field in names if field == item]
+    if len(named) > 1 and len(scored) < 2:
+        likely = min(named, key=lambda field: NAMES["item"].index(plain_name(field)))
+        raise RecframeError(
+            f"{name}: {len(named)} fields could be the item, {shown(named)}; pass "
+            f"item={quote(likely)} or another",
+            {"item": likely},
+        )
     if len(named) != 1 or len(scored) != min(1, len(names) - 1):
         raise RecframeError(
             f"{name}: lists must hold items, pairs of an item and its score, or structs whose "
@@ -281,6 +301,18 @@ def _read_frame(
         return name, users, sizes, ids, None
     scores = as_numbers(f"{name}: {scored[0]}", np.asarray(fields[scored[0]]))
     return name, users, sizes, ids, -scores if less_is_better(scored[0]) else scores
+
+
+def _check_models(frame: pd.DataFrame, user: Hashable) -> None:
+    """Raise where a column tells several lists of a user apart as those of models."""
+    label = find_label(frame, "user", user)
+    models = [one for one in list_labels(frame, [label]) if find_role(one) == "model"]
+    if models and (n_repeated := int(get_column(frame, label).duplicated().sum())):
+        raise RecframeError(
+            f"user={quote(label)} must differ from row to row, found {n_repeated} repeated; pass "
+            f"model={quote(models[0])} for a column of scores for each of its values",
+            {"model": models[0]},
+        )
 
 
 def _find_lists(frame: pd.DataFrame, given: Hashable, user: Hashable) -> Hashable:

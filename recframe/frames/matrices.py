@@ -346,12 +346,19 @@ def are_no_items(ids: pd.Index[Any]) -> Array:
 
 
 def make_frame(
-    name: str, users: pd.Index[Any], sizes: Array, items: pd.Index[Any], scores: Any = None
+    name: str,
+    users: pd.Index[Any],
+    sizes: Array,
+    items: pd.Index[Any],
+    scores: Any = None,
+    *,
+    duplicates: str | None = None,
 ) -> pd.DataFrame:
     """Return the rows of lists of items; raise where they say two things, or nothing.
 
     `sizes` are the lengths of the users' lists, and `items` those of all lists, one after another.
-    Where there are no scores, they are minus the position in the list, from -1 on.
+    Where there are no scores, they are minus the position in the list, from -1 on. Of an item that
+    is in a list repeatedly, the best is kept if `duplicates` is "max".
     """
     row = np.arange(len(sizes)).repeat(sizes)
     if scores is None:
@@ -368,10 +375,14 @@ def make_frame(
             f"where they do (the first is row {rising[0]}); pass lists sorted by their scores, or "
             "-scores where they are distances"
         )
+    if duplicates == "max":  # which is the first
+        return frame.drop_duplicates(["user", "item"], ignore_index=True)
     if len(repeated := frame[frame.duplicated(["user", "item"])]):
+        remedy = "list(dict.fromkeys(items))" if duplicates is None else "duplicates='max'"
         raise RecframeError(
             f"an item must be in a list once, found {len(repeated)} repeated "
-            f"({_example(repeated)}); pass list(dict.fromkeys(items)) to keep the first of each"
+            f"({_example(repeated)}); pass {remedy} to keep the first of each",
+            {} if duplicates is None else {"duplicates": "max"},
         )
     return frame
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from pandas.api.types import is_list_like
 
 from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.foreign import frame_error
-from recframe.frames.lists import read_scored
-from recframe.frames.matrices import as_array, as_numbers, read_ids
+from recframe.frames.matrices import as_array, as_ids, as_numbers, make_frame, read_ids
 from recframe.frames.names import find_role
 from recframe.kernel.threads import Array
 
@@ -80,18 +81,13 @@ def from_runs(runs: Mapping[Any, Any]) -> pd.DataFrame:
     queries = (docs for run in runs.values() if isinstance(run, Mapping) for docs in run.values())
     if not any(isinstance(docs, Mapping) for docs in queries):
         return read_scored("runs", "scores of runs", runs)
-    columns = {}
+    frames = {}
     for name, run in runs.items():
         where = f"runs[{quote(name)}]"
         if not isinstance(run, Mapping):
             raise frame_error(where, required, run)
-        scores = read_scored(where, f"scores of {where}", run).set_index(["user", "item"])["score"]
-        # Beside nulls whole numbers stay whole.
-        columns[name] = scores.astype("Int64") if scores.dtype.kind in "iu" else scores
-    _check_names("runs", columns)
-    names: pd.Index[Any] = pd.Index(list(columns), tupleize_cols=False, name="score")
-    table = pd.concat(list(columns.values()), axis=1, sort=False)
-    return table.set_axis(names, axis=1).reset_index()
+        frames[name] = read_scored(where, f"scores of {where}", run)
+    return join_runs("runs", frames)
 
 
 @public
@@ -181,6 +177,36 @@ def from_groups(
         user = np.arange(len(counts)).repeat(counts)
     frame = pd.DataFrame({"user": user, "relevant": relevance, **columns})
     return frame.rename_axis(columns="score") if several else frame
+
+
+def read_scored(name: str, numbers: str, dicts: Mapping[Any, Any]) -> pd.DataFrame:
+    """Return the rows of dicts of each user's items, whose numbers are the scores."""
+    for user, items in dicts.items():
+        if not isinstance(items, Mapping):
+            remedy = (
+                "; recframe.from_lists takes items without scores" if is_list_like(items) else ""
+            )
+            raise RecframeError(
+                f"{name}: the scores of a query must be a dict of {{doc: score}}, found "
+                f"{type(items)} (query {quote(user)}){remedy}"
+            )
+    sizes = np.array(list(map(len, dicts.values())), np.int64)
+    ids = as_ids(name, list(chain.from_iterable(dicts.values())))
+    frame = make_frame(name, read_ids(name, list(dicts)), sizes, ids)
+    values = chain.from_iterable(items.values() for items in dicts.values())
+    return frame.assign(score=as_numbers(numbers, np.asarray(list(values))))
+
+
+def join_runs(argument: str, frames: Mapping[Any, pd.DataFrame]) -> pd.DataFrame:
+    """Return frames of runs as one, with a column of scores for each."""
+    _check_names(argument, frames)
+    columns = []
+    for frame in frames.values():
+        scores = frame.set_index(["user", "item"])["score"]
+        # Beside nulls whole numbers stay whole.
+        columns.append(scores.astype("Int64") if scores.dtype.kind in "iu" else scores)
+    names: pd.Index[Any] = pd.Index(list(frames), tupleize_cols=False, name="score")
+    return pd.concat(columns, axis=1, sort=False).set_axis(names, axis=1).reset_index()
 
 
 def _check_names(argument: str, names: Mapping[Hashable, Any]) -> None:
