@@ -73,7 +73,7 @@ def _find_error(
         signature.bind(*args, **kwargs)
         return None
     except TypeError as error:
-        found = str(error).removeprefix(f"{name}() ")
+        found = str(error)
     parameters = list(signature.parameters)
     taken = [one for one in parameters if one not in ("self", "options")]
     given = dict(zip(parameters, args, strict=False)) | dict(kwargs)

@@ -180,12 +180,12 @@ def _compare_pair(
     deviation = deviation_of(spread)
     known = np.array([values, base])[:, ~(undefined | base_undefined)]
     limits = None if find_range(label, known) is None else (-1.0, 1.0)
-    interval = mean_interval(spread, limits, how.resampling, are_differences=True)
+    low, high, interval = mean_interval(spread, limits, how.resampling, are_differences=True)
     p, test = p_value(tested, how.test, how.resampling)
     return {
         "difference": mean,
-        "low": interval.low,
-        "high": interval.high,
+        "low": low,
+        "high": high,
         "p_corrected": np.nan,  # known when all p-values are
         "p_value": p,
         "relative": mean / base_mean if base_mean != 0 else np.nan,
@@ -195,7 +195,7 @@ def _compare_pair(
         "n_tied": int((differences == 0).sum()),
         "n_lost": int((differences < 0).sum()),
         "n_users": len(spread),
-        "interval": interval.name,
+        "interval": interval,
         "test": test,
         "n_undefined_score": int((undefined & ~base_undefined).sum()),
         "n_undefined_baseline": int((~undefined & base_undefined).sum()),

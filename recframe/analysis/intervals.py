@@ -27,14 +27,6 @@ SHARES = {
 WIDENING = 1.15  # by skewness; measured, with more intervals are longer than they need be
 
 
-class Bounds(NamedTuple):
-    """An interval, and the name of how it was made; "none" where it is not known."""
-
-    low: float
-    high: float
-    name: str
-
-
 class Counted(NamedTuple):
     """How values of users count: the weight and the unit of each, None where all count alike."""
 
@@ -95,13 +87,14 @@ def mean_interval(
     resampling: Resampling,
     *,
     are_differences: bool = False,
-) -> Bounds:
-    """Return the interval of a mean; the limits are those of single values, where they have any.
+) -> tuple[float, float, str]:
+    """Return the interval of a mean, and the name of how it was made, "none" where not known.
 
-    It does not depend on the order of the values, none of which is NaN.
+    The limits are those of single values, where they have any. The interval does not depend on the
+    order of the values, none of which is NaN.
     """
     if len(values) < 2:
-        return Bounds(math.nan, math.nan, "none")
+        return math.nan, math.nan, "none"
     values = np.sort(values)  # sums depend on their order in their last bits
     choice, confidence = resampling.interval, resampling.confidence
     of_shares = "tango" if are_differences else "wilson"
@@ -116,15 +109,15 @@ def mean_interval(
         are_known = limits is not None or (values[0] == whole[0] and values[-1] == whole[-1])
         choice = of_shares if are_known and not others else "skewed"
     if choice == "wilson":
-        return Bounds(*wilson(values.mean(), len(values), confidence), choice)
+        return *wilson(values.mean(), len(values), confidence), choice
     if np.ptp(values) <= 1e-12 * np.abs(values[[0, -1]]).max():
         if limits is None:
-            return Bounds(math.nan, math.nan, "none")
+            return math.nan, math.nan, "none"
         # The share of users with another value may be as large as that of which none was seen, and
         # their values anywhere within the limits.
         _, share = wilson(0.0, len(values), confidence)
         rest = float(values[0]) * (1 - share)
-        return Bounds(rest + share * limits[0], rest + share * limits[1], "equal")
+        return rest + share * limits[0], rest + share * limits[1], "equal"
     if choice == "tango":
         low, high = _tango(values, confidence)
     elif choice == "bootstrap":
@@ -133,7 +126,7 @@ def mean_interval(
         low, high = _student(values, confidence, is_moved=choice == "skewed")
     if limits is not None:
         low, high = max(low, limits[0]), min(high, limits[1])
-    return Bounds(float(low), float(high), choice)
+    return float(low), float(high), choice
 
 
 def wilson(share: float, n: int, confidence: float) -> tuple[float, float]:

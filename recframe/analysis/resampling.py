@@ -89,7 +89,15 @@ def bootstrap_interval(values: Array, resampling: Resampling) -> tuple[float, fl
     elif len(distinct) <= MOST_GROUPS:
         means = _draw_counts(distinct, n_equal, np.zeros(len(distinct)), resampling)
     else:
-        means = _draw_counts(*_group(values), resampling)
+        # Groups of users whose values lie near each other. All deviate about as much from the mean
+        # in total, so that one far value is one group.
+        deviations = np.abs(values - values.mean()).cumsum()
+        group = (deviations * (MOST_GROUPS / deviations[-1])).astype(int)
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        sizes = np.diff(starts, append=len(values))
+        centres = np.add.reduceat(values, starts) / sizes
+        variances = np.add.reduceat((values - centres.repeat(sizes)) ** 2, starts) / sizes
+        means = _draw_counts(centres, sizes, variances, resampling)
     outside = (1 - resampling.confidence) / 2
     low, high = np.quantile(means, [outside, 1 - outside])
     return float(low), float(high)
@@ -119,19 +127,6 @@ def _draw_users(values: Array, resampling: Resampling) -> Array:
         return sums / n
 
     return draw_in_batches(draw, resampling, n)
-
-
-def _group(values: Array) -> tuple[Array, Array, Array]:
-    """Return means, sizes and variances of groups of sorted values that lie near each other.
-
-    All groups deviate about as much from the mean in total, so that one far value is one group.
-    """
-    deviations = np.abs(values - values.mean()).cumsum()
-    group = (deviations * (MOST_GROUPS / deviations[-1])).astype(int)
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    sizes = np.diff(starts, append=len(values))
-    means = np.add.reduceat(values, starts) / sizes
-    return means, sizes, np.add.reduceat((values - means.repeat(sizes)) ** 2, starts) / sizes
 
 
 def _draw_counts(means: Array, sizes: Array, variances: Array, resampling: Resampling) -> Array:

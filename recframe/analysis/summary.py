@@ -116,14 +116,15 @@ def summary_table(
         per_user.columns.get_level_values("metric"), per_user.to_numpy().T, strict=True
     ):
         spread, known = pd.Series(counted.spread(values)), values[~np.isnan(values)]
-        interval = mean_interval(spread.to_numpy(), find_range(metric, known), resampling)
+        limits = find_range(metric, known)
+        low, high, interval = mean_interval(spread.to_numpy(), limits, resampling)
         rows.append(
             {
                 "mean": spread.mean(),
-                "low": interval.low,
-                "high": interval.high,
+                "low": low,
+                "high": high,
                 "n_users": len(spread),
-                "interval": interval.name,
+                "interval": interval,
                 "standard_error": spread.sem(),
                 "n_undefined": len(values) - len(known),
             }
