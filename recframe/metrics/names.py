@@ -142,7 +142,7 @@ def find_name(label: object) -> str:
 def parse_name(label: object) -> str:
     """Return the name here of a label to which a cut-off is added, "" where it has one."""
     _, _, at, k = _parts(label)
-    return "" if at or k else find_name(f"{label}@")
+    return find_name(f"{label}@") if isinstance(label, str) and not (at or k) else ""
 
 
 def find_alike(labels: Iterable[Label]) -> dict[Label, Label]:
