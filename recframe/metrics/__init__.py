@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from recframe.metrics.arrays import FUNCTIONS, precision_at_k, recall, recall_at_k
+from recframe.metrics.arrays import FUNCTIONS, recall
 
 if TYPE_CHECKING:
     # The functions of metrics are made of their definitions; this is for editors.
@@ -49,12 +49,14 @@ if TYPE_CHECKING:
     judged: _At
     ndcg: _WithOffset
     precision: _At
+    precision_at_k: _At
     r_precision: _Whole
     rbp: _WithP
+    recall_at_k: _At
     reciprocal_rank: _Optionally
 
 globals().update(FUNCTIONS)
-__all__ = ["precision_at_k", "recall", "recall_at_k"]
+__all__ = ["recall"]
 __all__ += FUNCTIONS
 
 

@@ -14,147 +14,73 @@ from recframe.kernel.counting import count
 from recframe.kernel.grouping import Groups
 from recframe.kernel.ranking import TIE_RULES, Ranker, Rankings
 from recframe.kernel.threads import Array
-from recframe.metrics.definitions import DEFINITIONS, Definition, list_arguments
+from recframe.metrics.definitions import DEFINITIONS, list_arguments
 from recframe.metrics.measure import make_plan, measure_one
-from recframe.metrics.names import Metric, make_metric
+from recframe.metrics.names import OF_EACH, Metric, make_metric
 from recframe.metrics.statistics import Policy, RankStatistics
 
-DESCRIPTION = """
-{summary}
 
-hits@k is the number of relevant observations among the k with the highest scores, R that of all,
-and n that of observations. Tied scores count with their exact expectation.
-
-Parameters
-----------
-relevant, score : array_like of shape (n,)
-    Whether each observation is relevant, 0/1 or bool, and its score, higher first; no NaN.
-{parameters}
-Returns
--------
-float
-    The value, {values}; NaN where the metric is not defined.
-
-Raises
-------
-RecframeError
-    As in `recframe.metrics.precision_at_k`, or an argument is out of its range.
-
-See Also
---------
-recframe.RecAccessor.{name} : That of every user of a frame, with the convention and options.
-
-Examples
---------
->>> import recframe
->>> recframe.metrics.{example}
-"""
-
-
-def make_function(name: str, definition: Definition) -> Callable[..., float]:
+def make_function(name: str, called: str) -> Callable[..., float]:
     """Return the function of a metric, with the signature that its definition means."""
-    make = inspect.Parameter
+    make, definition = inspect.Parameter, DEFINITIONS[name]
     own, lines = list_arguments(definition, make.empty, "in [1, n]")
-    arrays = [
-        make(one, make.POSITIONAL_OR_KEYWORD, annotation=ArrayLike) for one in ("relevant", "score")
-    ]
+    pair = ("relevant", "score")
+    arrays = [make(one, make.POSITIONAL_OR_KEYWORD, annotation=ArrayLike) for one in pair]
     signature = inspect.Signature([*arrays, *own], return_annotation=float)
 
     def function(*args: Any, **kwargs: Any) -> float:
+        """
+        {summary} of one ranking.
+
+        hits@k is the number of relevant observations among the k with the highest scores, R that of
+        all, n that of observations. Tied scores count with their exact expectation.
+
+        Parameters
+        ----------
+        relevant, score : array_like of shape (n,)
+            Whether each observation is relevant, 0/1 or bool, and its score, highest first
+            and never NaN.{parameters}
+
+        Returns
+        -------
+        float
+            The value, {values}; NaN where the metric is not defined.
+
+        Raises
+        ------
+        RecframeError
+            A `ValueError`: the lengths differ, an argument is out of its range, `relevant` is not
+            0/1, a score is NaN or not a number, or a value is masked.
+
+        See Also
+        --------
+        recframe.RecAccessor.{name} : That of every user of a frame, with the convention.
+
+        Examples
+        --------
+        >>> import recframe
+        >>> recframe.metrics.{called}({example}
+        """
         given = signature.bind(*args, **kwargs).arguments  # raises what Python raises
         relevant, score = given.pop("relevant"), given.pop("score")
         return _measure_ranking(relevant, score, make_metric(name, **given))
 
-    function.__name__ = function.__qualname__ = name
+    function.__name__ = function.__qualname__ = called
     function.__module__ = "recframe.metrics"
     function.__signature__ = signature  # type: ignore[attr-defined]  # every function takes one
     annotations = {one.name: one.annotation for one in signature.parameters.values()}
     function.__annotations__ = {**annotations, "return": float}
     if formula := inspect.getdoc(definition.formula):  # there is none under python -OO
-        function.__doc__ = DESCRIPTION.format(
-            summary=formula.splitlines()[0].replace("of every user", "of one ranking"),
-            parameters="".join(f"{line}\n" for line in lines),
+        described = inspect.cleandoc(function.__doc__ or "").format(
+            summary=formula.splitlines()[0].removesuffix(OF_EACH),
+            parameters="".join(f"\n{line}" for line in lines),
             values="in [0, 1]" if definition.is_bounded else "0 or more",
             name=name,
-            example=formula.partition(">>> recframe.metrics.")[2],
+            called=called,
+            example=formula.partition(">>> recframe.metrics.")[2].partition("(")[2],
         )
+        function.__doc__ = f"\n{described}\n"
     return public(function)
-
-
-@public
-def precision_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
-    """
-    Return precision@k of one ranking.
-
-    precision@k = hits@k / k, where hits@k is the number of relevant observations among the k
-    with the highest scores. Tied scores count with their exact expectation.
-
-    Parameters
-    ----------
-    relevant, score : array_like of shape (n,)
-        Whether each observation is relevant, 0/1 or bool, and its score, higher first; no NaN.
-    k : int
-        The cut-off, in [1, n].
-
-    Returns
-    -------
-    float
-        The precision, in [0, 1].
-
-    Raises
-    ------
-    RecframeError
-        A `ValueError`: the lengths differ, k is not in [1, n], `relevant` is not 0/1, a score is
-        NaN or not a number, or a value is masked.
-
-    See Also
-    --------
-    recall_at_k : The same hits divided by the number of relevant observations.
-    recframe.RecAccessor : The metrics of every user of a frame, and their conventions.
-
-    Examples
-    --------
-    >>> from recframe.metrics import precision_at_k
-    >>> round(precision_at_k([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3], k=3), 4)
-    0.6667
-    """
-    return _measure_ranking(relevant, score, make_metric("precision", k))
-
-
-@public
-def recall_at_k(relevant: ArrayLike, score: ArrayLike, k: int) -> float:
-    """
-    Return recall@k of one ranking.
-
-    recall@k = hits@k / R, where hits@k is as in `precision_at_k` and R is the number of all
-    relevant observations.
-
-    Parameters
-    ----------
-    relevant, score, k : array_like of shape (n,), array_like of shape (n,), int
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    float
-        The recall, in [0, 1]; NaN where nothing is relevant.
-
-    Raises
-    ------
-    RecframeError
-        As in `precision_at_k`.
-
-    See Also
-    --------
-    precision_at_k : The same hits divided by k.
-
-    Examples
-    --------
-    >>> from recframe.metrics import recall_at_k
-    >>> round(recall_at_k([1, 1, 0, 0, 1], [0.4, 0.1, 0.2, 0.5, 0.3], k=3), 4)
-    0.6667
-    """
-    return _measure_ranking(relevant, score, make_metric("recall", k))
 
 
 @public
@@ -261,8 +187,7 @@ def _check_unmasked(name: str, values: ArrayLike) -> None:
         )
 
 
-FUNCTIONS = {
-    name: make_function(name, definition)
-    for name, definition in DEFINITIONS.items()
-    if not definition.of_column and name != "recall"  # which is that of sets
-}
+# By what they are called, the metrics; `recall` is that of sets.
+NAMES = {name: name for name, own in DEFINITIONS.items() if not own.of_column and name != "recall"}
+NAMES |= {"precision_at_k": "precision", "recall_at_k": "recall"}
+FUNCTIONS = {called: make_function(name, called) for called, name in NAMES.items()}

@@ -66,6 +66,8 @@ def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     user
     1           0.5
     2           1.0
+    >>> recframe.metrics.recall_at_k([1, 0, 1], [0.9, 0.8, 0.7], k=2)
+    0.5
     """
     numerator, denominator = statistics.hits(k)
     return ratio(numerator, denominator * statistics.counts.n_relevant, policy)

@@ -175,13 +175,11 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {list_names()}")
     first: dict[Hashable, str] = {}
-    for metric in metrics:
-        label = metric.label
-        if metric.meaning in first:
-            same = first[metric.meaning]
-            named = quote(label) if same == label else f"{quote(label)}, which is {quote(same)},"
-            raise RecframeError(f"metrics must differ, found {named} more than once")
-        first[metric.meaning] = label
+    for label, meaning in [(metric.label, metric.meaning) for metric in metrics]:
+        if meaning in first:
+            same = "" if first[meaning] == label else f", which is {quote(first[meaning])},"
+            raise RecframeError(f"metrics must differ, found {quote(label)}{same} more than once")
+        first[meaning] = label
     return metrics
 
 

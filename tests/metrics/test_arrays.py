@@ -129,7 +129,7 @@ def test_a_metric_that_is_added_appears():
         "from recframe.metrics import definitions as d\n"
         "d.DEFINITIONS['new'] = d.DEFINITIONS['rbp']\n"
         "from recframe.metrics.arrays import make_function\n"
-        "new = make_function('new', d.DEFINITIONS['new'])\n"
+        "new = make_function('new', 'new')\n"
         "print(new([1, 0, 1], [3, 2, 1], p=0.5))"
     )
     done = subprocess.run(
