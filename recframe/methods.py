@@ -66,7 +66,12 @@ from recframe.frames.interactions import Interactions
 from recframe.frames.models import find_models
 from recframe.frames.names import check_label, is_infer
 from recframe.frames.tables import mean_table, measure_table
-from recframe.metrics.definitions import DEFAULT_METRICS, DEFINITIONS, Definition
+from recframe.metrics.definitions import (
+    DEFAULT_METRICS,
+    DEFINITIONS,
+    Definition,
+    list_arguments,
+)
 from recframe.metrics.names import Metric, check_k, find_meant, make_metric, parse_metrics
 from recframe.notes import taking_notes, warning_of_notes
 from recframe.options import (
@@ -1028,21 +1033,9 @@ DEFAULT_K = {"needed": 10, "optional": None}  # by Definition.cut_off
 
 def make_method(name: str, definition: Definition) -> Callable[..., Any]:
     """Return the method of a metric, with the signature and docstring that its definition means."""
-    make = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    arguments, lines = [make("self")], []
     k = DEFAULT_K.get(definition.cut_off)
-    if definition.cut_off in DEFAULT_K:
-        arguments.append(make("k", default=k, annotation=int if k else int | None))
-        end = "" if k else "; None: the whole ranking"
-        lines.append(f"k : int, default {k}\n    The cut-off, 1 or more{end}.")
-    for own in definition.parameters:  # by name only, so that no cut-off is taken for one
-        default = inspect.Parameter.empty if own.default is None else own.default
-        kind = inspect.Parameter.KEYWORD_ONLY
-        arguments.append(make(own.name, kind=kind, default=default, annotation=float))
-        shown = "" if own.default is None else f", default {own.default:g}"
-        lines.append(
-            f"{own.name} : float{shown}\n    {own.meaning}, in [{own.low:g}, {own.high:g})."
-        )
+    own, lines = list_arguments(definition, k, "1 or more")
+    arguments = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *own]
     signature = inspect.Signature(arguments, return_annotation=Table)
 
     def method(*args: Any, **kwargs: Any) -> Any:

@@ -218,7 +218,9 @@ def list_doors(path):
     for name in recframe.metrics.__all__:
         function = getattr(recframe.metrics, name)
         base = {key: [1, 0] for key in inspect.signature(function).parameters if key != "k"}
-        base |= {"k": 1} if "k" in inspect.signature(function).parameters else {}
+        taken = inspect.signature(function).parameters
+        given = {"k": 1, "p": 0.5, "max": 4, "offset": 1}
+        base |= {key: value for key, value in given.items() if key in taken}
         doors[f"metrics.{name}"] = function, function, base
     return doors
 

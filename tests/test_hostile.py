@@ -80,11 +80,14 @@ TAKEN = {
     "from_topk.scores": NONE,
     "from_topk.users": NONE,
     "judge.truth": set(),
-    "metrics.precision_at_k.k": set(),
-    "metrics.recall_at_k.k": set(),
-    "metrics.precision_at_k.score": ARRAYS,
-    "metrics.recall_at_k.score": ARRAYS,
-    "metrics.r_precision.score": ARRAYS,
+    **{
+        f"metrics.{name}.{argument}": {"score": ARRAYS}.get(
+            argument, NONE if one.default is None else set()
+        )
+        for name in recframe.metrics.__all__
+        for argument, one in inspect.signature(getattr(recframe.metrics, name)).parameters.items()
+        if argument in ("k", "score")
+    },
     "metrics.recall.recommended": {"array of ints", "list"},
     "metrics.recall.target": {"array of ints", "list"},
     # Lazily: what the data is refused for is found when computed.

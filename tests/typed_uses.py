@@ -39,6 +39,12 @@ described: pd.DataFrame = PolarsRecAccessor(rows).describe(4)
 other: pd.DataFrame = recframe.rec(rows, exclude=rows).recall(k=4)
 evaluated_other: pd.DataFrame = recframe.evaluate(rows, "recall@4", truth=rows)
 
+found: float = recframe.metrics.ndcg([1, 0], [0.5, 0.25], k=1, offset=0)
+hit: float = recframe.metrics.hit_rate(frame["relevant"], frame["score"], 4)
+
+recframe.metrics.hit_rate([1], [0.5])  # type: ignore[call-arg]  # needs a cut-off
+recframe.metrics.auc([1], [0.5], k="4")  # type: ignore[call-arg]  # takes none
+recframe.metrics.mrr([1], [0.5])  # type: ignore[attr-defined]  # has another name
 rec.recal(k=4)  # type: ignore[attr-defined]  # a misspelt metric
 rec.recall(k="4")  # type: ignore[arg-type]  # not a number
 rec.auc(k=4)  # type: ignore[call-arg]  # takes no cut-off

@@ -11,8 +11,9 @@ for other rows. Every other metric asks how well relevant items were found, whic
 then: `zero_division`.
 """
 
+import inspect
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from recframe.kernel.threads import Array
 from recframe.metrics import hit_metrics, position_metrics
@@ -126,3 +127,27 @@ DEFINITIONS = {
 }
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "r_precision")
+
+
+def list_arguments(
+    definition: Definition, needed_k: Any, bounds: str
+) -> tuple[list[inspect.Parameter], list[str]]:
+    """Return what a function of a metric takes beside data, and the lines of its docstring.
+
+    `needed_k` is the default of a cut-off that is needed, `bounds` what cut-offs may be.
+    """
+    make, arguments, lines = inspect.Parameter, [], []
+    if definition.cut_off != "none":
+        k = needed_k if definition.cut_off == "needed" else None
+        kind, end = (int, "") if k else (int | None, "; None: the whole ranking")
+        arguments.append(make("k", make.POSITIONAL_OR_KEYWORD, default=k, annotation=kind))
+        shown = "" if k is make.empty else f", default {k}"
+        lines.append(f"k : int{shown}\n    The cut-off, {bounds}{end}.")
+    for own in definition.parameters:  # by name only, so that no cut-off is taken for one
+        default = make.empty if own.default is None else own.default
+        arguments.append(make(own.name, make.KEYWORD_ONLY, default=default, annotation=float))
+        shown = "" if own.default is None else f", default {own.default:g}"
+        lines.append(
+            f"{own.name} : float{shown}\n    {own.meaning}, in [{own.low:g}, {own.high:g})."
+        )
+    return arguments, lines

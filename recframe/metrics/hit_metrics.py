@@ -33,6 +33,8 @@ def precision(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     user
     1              0.0
     2              1.0
+    >>> recframe.metrics.precision([1, 0, 1], [0.9, 0.8, 0.7], k=2)
+    0.5
     """
     numerator, denominator = statistics.hits(k)
     return ratio(numerator, denominator * rows_at(statistics, k, policy), policy)
@@ -64,6 +66,8 @@ def recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     user
     1           0.5
     2           1.0
+    >>> recframe.metrics.recall_at_k([1, 0, 1], [0.9, 0.8, 0.7], k=2)
+    0.5
     """
     numerator, denominator = statistics.hits(k)
     return ratio(numerator, denominator * statistics.counts.n_relevant, policy)
@@ -94,6 +98,8 @@ def r_precision(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     user
     1              0.0
     2              1.0
+    >>> recframe.metrics.r_precision([1, 0, 1], [0.9, 0.8, 0.7])
+    0.5
     """
     counts = statistics.counts
     numerator, denominator = expected_hits(counts, counts.n_relevant[counts.user])
@@ -126,6 +132,8 @@ def f1(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     user
     1     0.666667
     2     1.000000
+    >>> recframe.metrics.f1([1, 0, 1], [0.9, 0.8, 0.7], k=2)
+    0.5
     """
     numerator, denominator = statistics.hits(k)
     n_relevant = statistics.counts.n_relevant
@@ -157,6 +165,8 @@ def capped_recall(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     user
     1                  1.0
     2                  1.0
+    >>> recframe.metrics.capped_recall([1, 0, 1], [0.9, 0.8, 0.7], k=2)
+    0.5
     """
     numerator, denominator = statistics.hits(k)
     return ratio(numerator, denominator * np.minimum(statistics.counts.n_relevant, k), policy)
@@ -189,6 +199,8 @@ def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     fall_out@1  score
     user
     1             0.5
+    >>> recframe.metrics.fall_out([1, 0, 0], [0.9, 0.8, 0.7], k=2)
+    0.5
     """
     hits, denominator = statistics.hits(k)
     n_ranked = statistics.counts.n_ranked
@@ -226,6 +238,8 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     bpref  score
     user
     1        0.5
+    >>> recframe.metrics.bpref([1, 0, 1], [0.9, 0.8, 0.7])
+    0.5
     """
     rows = statistics.judged
     counts = statistics.counts if rows is None else rows.count()
@@ -285,6 +299,8 @@ def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     judged@2  score
     user
     1           0.5
+    >>> recframe.metrics.judged([1, 0, 1], [0.9, 0.8, 0.7], k=2)
+    1.0
     """
     hits = np.minimum(statistics.counts.n_ranked, k)
     denominator = np.ones_like(hits)

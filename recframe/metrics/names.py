@@ -142,7 +142,7 @@ def find_name(label: object) -> str:
 def parse_name(label: object) -> str:
     """Return the name here of a label to which a cut-off is added, "" where it has one."""
     _, _, at, k = _parts(label)
-    return "" if at or k else find_name(f"{label}@")
+    return find_name(f"{label}@") if isinstance(label, str) and not (at or k) else ""
 
 
 def find_alike(labels: Iterable[Label]) -> dict[Label, Label]:
@@ -175,13 +175,11 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
     if not metrics:
         raise RecframeError(f"metrics must name at least one metric: {list_names()}")
     first: dict[Hashable, str] = {}
-    for metric in metrics:
-        label = metric.label
-        if metric.meaning in first:
-            same = first[metric.meaning]
-            named = quote(label) if same == label else f"{quote(label)}, which is {quote(same)},"
-            raise RecframeError(f"metrics must differ, found {named} more than once")
-        first[metric.meaning] = label
+    for label, meaning in [(metric.label, metric.meaning) for metric in metrics]:
+        if meaning in first:
+            same = "" if first[meaning] == label else f", which is {quote(first[meaning])},"
+            raise RecframeError(f"metrics must differ, found {quote(label)}{same} more than once")
+        first[meaning] = label
     return metrics
 
 

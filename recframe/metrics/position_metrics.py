@@ -42,6 +42,8 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
     user
     1       0.333333
     2       1.000000
+    >>> recframe.metrics.ndcg([0, 0, 1], [0.9, 0.8, 0.7])
+    0.5
     """
     discounts = _discounts(statistics, k, offset)
     gained = statistics.sum_positions(k, discounts, statistics.ties.gain)
@@ -78,6 +80,8 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
     dcg   score
     user
     1       2.0
+    >>> recframe.metrics.dcg([0, 0, 1], [0.9, 0.8, 0.7])
+    0.5
     """
     discounts = _discounts(statistics, k, offset)
     return statistics.sum_positions(k, discounts, statistics.ties.gain)
@@ -118,6 +122,8 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     rbp(p=0.5)  score
     user
     1           0.625
+    >>> recframe.metrics.rbp([1, 0, 1], [0.9, 0.8, 0.7], p=0.5)
+    0.625
     """
     powers = (1 - p) * p ** (statistics.positions(k) - 1.0)
     return statistics.sum_positions(k, powers, statistics.ties.chance)
@@ -152,6 +158,8 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     err(max=1)@2  score
     user
     1               0.5
+    >>> recframe.metrics.err([1, 0, 1], [0.9, 0.8, 0.7], k=2, max=1)
+    0.5
     """
     return statistics.expect_stop(k, max, is_exponential=policy.gain == "exponential")
 
@@ -181,6 +189,8 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     user
     1             0.0
     2             1.0
+    >>> recframe.metrics.hit_rate([1, 0, 1], [0.9, 0.8, 0.7], k=1)
+    1.0
     """
     # Probabilities that are added up may miss 1 by a bit.
     probability = np.minimum(statistics.expect_first(k, np.ones_like), 1.0)
@@ -216,6 +226,8 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     user
     1                 0.0
     2                 1.0
+    >>> recframe.metrics.all_relevant([1, 0, 1], [0.9, 0.8, 0.7], k=2)
+    0.0
     """
     chances = chances_of_all(statistics.ties, k, statistics.counts.n_relevant)
     return defined(chances, statistics, policy)
@@ -247,6 +259,8 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
     user
     1                  0.5
     2                  1.0
+    >>> recframe.metrics.reciprocal_rank([0, 1, 1], [0.9, 0.8, 0.7])
+    0.5
     """
     return defined(statistics.expect_first(k, lambda position: 1 / position), statistics, policy)
 
@@ -277,6 +291,8 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
     user
     1                    0.5
     2                    1.0
+    >>> recframe.metrics.average_precision([0, 1], [0.9, 0.8])
+    0.5
     """
     return ratio(statistics.sum_precisions(k), statistics.counts.n_relevant, policy)
 
@@ -307,6 +323,8 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     auc   score
     user
     1       0.5
+    >>> recframe.metrics.auc([1, 0, 1], [0.9, 0.8, 0.7])
+    0.5
     """
     n_ranked, _, user, above, tied, n_found, _ = statistics.counts
     # Twice the mean position of a tie is whole, and floats add up whole numbers exactly.
