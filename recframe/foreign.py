@@ -24,6 +24,7 @@ TABLE, TABLE_OR = f"a pandas DataFrame or {ARROW}", f"a pandas DataFrame, {ARROW
 READER = "pyarrow RecordBatchReader"
 # The methods by which tables of other libraries become DataFrames, and for kinds of which no method
 # does alone what does; {} is the argument.
+RELATION = "duckdb", "DuckDBPyRelation"  # a query, which runs whenever it is read
 TO_PANDAS = ("to_pandas", "toPandas", "to_pandas_df", "to_dataframe", "df")
 OF_KINDS = {
     "polars LazyFrame": "{}.collect().to_pandas(), or use its .rec after import recframe.polars",
@@ -33,6 +34,7 @@ OF_KINDS = {
     "pyarrow InMemoryDataset": "{}.to_table().to_pandas()",
     "pandas Series": "{}.reset_index(), in which the index is columns",
     "pyspark DataFrame": "{0}.toPandas(), or recframe.spark.rec({0}) after import recframe.spark",
+    "recframe ScannedRecAccessor": "options as {}(ties='worst'); it has the methods of df.rec",
     "dask DataFrame": "{}.compute(), or use its .rec after import recframe.dask",
 }
 READERS = {
@@ -64,7 +66,7 @@ class ArrowStream(Protocol):
 PathLike = str | os.PathLike[str]
 TableLike = pd.DataFrame | ArrowStream
 TruthLike = TableLike | PathLike
-# Or a pyarrow.dataset.Dataset, or a deltalake.DeltaTable, whose types nothing here imports.
+# Or a Dataset of pyarrow, a DeltaTable, a relation of DuckDB, whose types nothing here imports.
 Source = PathLike | Sequence[PathLike] | pa.RecordBatchReader
 Term: TypeAlias = tuple[str, str, Any]
 Filters: TypeAlias = Sequence[Term] | Sequence[Sequence[Term]] | pc.Expression
@@ -90,7 +92,7 @@ def is_source(value: object) -> bool:
     """Return whether an object stands for rows that are read block by block, as files are."""
     return isinstance(value, pa.RecordBatchReader) or any(
         is_of(value, *kind)
-        for kind in (("pyarrow.dataset", "Dataset"), ("deltalake", "DeltaTable"))
+        for kind in (("pyarrow.dataset", "Dataset"), ("deltalake", "DeltaTable"), RELATION)
     )
 
 

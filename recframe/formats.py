@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recframe.foreign import RELATION, is_of
+
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 JSON = ("jsonl", "ndjson")
 ARROW_ENDINGS = ("feather", "arrow", "ipc")
@@ -88,31 +90,44 @@ def read_until_known(read: Callable[[Known], Read], known: Known) -> Read:
 
 
 class GivenRows:
-    """Rows of a dataset whose files are not looked at, or of a reader, which gives them once."""
+    """Rows of a dataset whose files are not looked at, of a query, or, once, of a reader."""
 
     def __init__(self, given: Any) -> None:
         self._given, self._is_read = given, False
 
     def read_schema(self) -> pa.Schema:
         """Return the columns."""
-        schema: pa.Schema = self._given.schema
+        given = self._given
+        is_query = is_of(given, *RELATION)
+        schema: pa.Schema = (_run(given.limit(0)) if is_query else given).schema
         return schema
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise where a reader's were read before."""
-        if not isinstance(self._given, pa.RecordBatchReader):
+        batches = self._given
+        if is_of(batches, *RELATION):
+            batches = _run(batches)
+        elif not isinstance(batches, pa.RecordBatchReader):
             # Arrow reads many batches ahead unless it is told.
-            yield from self._given.scanner(
+            yield from batches.scanner(
                 columns=list(names), batch_readahead=1, fragment_readahead=1, use_threads=False
             ).to_batches()
             return
-        if self._is_read:
+        elif self._is_read:
             raise pa.ArrowInvalid(
                 "it gives its rows once, and they have been read; scan a new reader, or a file"
             )
         self._is_read = True
-        for batch in self._given:
+        for batch in batches:
             yield batch.select(names)
+
+
+def _run(query: Any) -> pa.RecordBatchReader:
+    """Return the rows of a relation of DuckDB as they come, or raise what it says."""
+    try:
+        return pa.RecordBatchReader.from_stream(query)
+    except Exception as error:  # of classes of DuckDB's own
+        raise pa.ArrowInvalid(str(error)) from error
 
 
 @dataclass(frozen=True)

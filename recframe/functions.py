@@ -22,12 +22,14 @@ from recframe.calls import public
 from recframe.errors import RecframeError, quote
 from recframe.files.budget import MEMORY, Report, check_limits
 from recframe.foreign import (
+    RELATION,
     TABLE_OR,
     Filters,
     PathLike,
     Source,
     TableLike,
     frame_error,
+    is_of,
     is_source,
     is_table,
 )
@@ -248,7 +250,8 @@ def evaluate(
     given = make_options(options)
     required = f"{TABLE_OR}the path of files"
     is_frame = isinstance(frame, pd.DataFrame)
-    if is_frame or (is_table("frame", frame) and not is_source(frame)):
+    is_read_whole = not is_source(frame) or is_of(frame, *RELATION)
+    if is_frame or (is_table("frame", frame) and is_read_whole):
         is_given = tmp is not None or progress is not False
         if is_given or not isinstance(memory, str) or memory != MEMORY:
             found = "a DataFrame" if is_frame else "a table"
@@ -324,6 +327,7 @@ def iter_evaluate(
     return scan_source("path", path, make_options(options), limits).iter_evaluate(metrics)
 
 
+@spell_options
 @public
 def scan(
     source: Source,
@@ -334,6 +338,7 @@ def scan(
     filesystem: Any = None,
     filters: Filters | None = None,
     union_by_name: bool = False,
+    **options: Unpack[OptionArguments],
 ) -> "recframe.scanned.ScannedRecAccessor":
     """
     Return the methods of ``df.rec`` over files of any size, but for `rank`, `top` and `judge`.
@@ -343,12 +348,13 @@ def scan(
 
     Parameters
     ----------
-    source : path, list of paths, Dataset, RecordBatchReader, or DeltaTable
+    source : path, list of paths, Dataset, RecordBatchReader, DeltaTable, or relation of DuckDB
         Files of one format that have one row for each user and item: a file, a folder, a glob
         pattern, or a list of them; or the folder of a Delta table. Names that begin with _ or . are
         left out. The format goes by the ending: .csv, .tsv, .jsonl and .ndjson (also .gz, .bz2,
         .zst), .feather, .arrow and .ipc, else parquet. Or a dataset or reader of pyarrow, or a
-        table of deltalake at its version; a reader gives its rows to one call. What there is is
+        table of deltalake at its version; a reader gives its rows to one call. Or a relation of
+        DuckDB, whose query runs at each call, and is not held whole. What there is is
         looked up once, here. A path may be a URI, as ``s3://bucket/runs``: s3, gs, abfs and hdfs
         are opened by pyarrow, with the credentials that the environment has, https and others by
         fsspec (``pip install 'recframe[cloud]'``).
@@ -369,17 +375,19 @@ def scan(
         Whether columns that only some of the files have are null in the others, as in DuckDB, which
         `missing` may let pass; all files are looked at here for that. Else a file that lacks a
         column that is used is refused.
+    **options
+        Those of `evaluate`.
 
     Returns
     -------
     ScannedRecAccessor
-        The accessor. Called with options it is bound to them; it displays what it understood of
-        the files, and how they will be read.
+        The accessor, bound to the options. Called with others it is bound to them; it displays
+        what it understood of the files, and how they will be read.
 
     Raises
     ------
     RecframeError
-        There is no such file, or an argument has a value it does not take.
+        There is no such file, or an argument or option has a value it does not take.
 
     See Also
     --------
@@ -397,8 +405,7 @@ def scan(
     Examples
     --------
     >>> import recframe
-    >>> runs = recframe.scan("examples/example.parquet")
-    >>> runs(score="KNN scores")
+    >>> recframe.scan("examples/example.parquet", score="KNN scores")
     recframe.scan(path): 300 rows in 1 file, 1 row group
       user      inferred   'object'
       item      inferred   'item'
@@ -406,6 +413,7 @@ def scan(
       relevant  inferred   'relevant'
       read      whole      in one piece
     Try .describe(k=10), .mean(['precision@10', 'recall@10']), .inspect(user)
+    >>> runs = recframe.scan("examples/example.parquet")
     >>> runs.mean(["recall@4", "r_precision"])
     metric         recall@4  r_precision
     score
@@ -428,7 +436,7 @@ def scan(
     return scan_source(
         "source",
         source,
-        Options(),
+        make_options(options),
         limits,
         access,
         filters,

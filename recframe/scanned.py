@@ -169,6 +169,11 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
                 f"long as the rows, which may not fit in memory; df = pd.read_parquet(path), then "
                 f"df.rec.{name}()"
             )
+        if name == "rec":
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute 'rec': it has the methods of "
+                "df.rec itself, such as mean('recall@10'); pass options as scan(ties='worst')"
+            )
         return super().__getattr__(name)  # type: ignore[misc]  # hidden from editors
 
     def _bind(self, options: Options) -> Self:

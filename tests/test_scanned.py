@@ -1,5 +1,7 @@
 """Files as a whole: their description is that of the frame they hold."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -7,6 +9,7 @@ import pytest
 
 import recframe
 from opened import open_files
+from recframe.cli import main
 from recframe.files.blocks import plan_blocks
 from recframe.options import Options
 
@@ -276,3 +279,47 @@ def test_messages_spell_the_call(frame, tmp_path):
         for read in (recframe.scan, recframe.iter_evaluate):
             with pytest.raises(recframe.RecframeError, match="table in memory; pass it to rec"):
                 read(table)
+
+
+def test_options(frame, tmp_path):
+    """Options are taken as `recframe.rec` takes them, and refused before files are read."""
+    frame.to_parquet(tmp_path / "run.parquet")
+    options = {"user": "user", "score": "other_score", "missing": "unranked", "short": "pad"}
+    scanned = recframe.scan(tmp_path, memory=SMALL, **options)
+
+    pd.testing.assert_frame_equal(recframe.rec(frame, **options).recall(4), scanned.recall(4))
+    bound = recframe.scan(tmp_path)(**options)
+    assert repr(bound) == repr(recframe.scan(tmp_path, **options))
+    with pytest.raises(recframe.RecframeError, match="unknown option 'usr', did you mean 'user'"):
+        recframe.scan(tmp_path / "none", usr="user")
+
+
+def test_a_scan_is_an_accessor(frame, tmp_path):
+    """Where a frame is asked for, or its accessor, a scan is told that it has the methods."""
+    frame.to_parquet(tmp_path / "run.parquet")
+    scanned = recframe.scan(tmp_path)
+    with pytest.raises(AttributeError, match=r"no attribute 'rec': it has the methods of df.rec"):
+        scanned.rec  # noqa: B018 - it is asked for
+    for call in (recframe.rec, recframe.evaluate, recframe.scan):
+        with pytest.raises(recframe.RecframeError, match=r"Accessor; pass options as \w+\(ties"):
+            call(scanned)
+
+
+@pytest.mark.parametrize("ending", ["trec", "txt", "gz", "run"])
+def test_a_run_of_trec(ending, tmp_path, capsys):
+    """A file whose lines are those of a run is told what reads it, in Python and in a shell."""
+    path = tmp_path / f"bm25.{ending}"
+    text = b"q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n"
+    path.write_bytes(gzip.compress(text) if ending == "gz" else text)
+    with pytest.raises(recframe.RecframeError) as refusal:
+        recframe.scan(path).recall(1)
+    assert str(refusal.value).endswith(
+        f"it is a run of TREC; pass recframe.read_run({str(path)!r}) to recframe.rec"
+    )
+    assert 2 == len(recframe.read_run(str(path)))
+    assert 1 == main(["evaluate", str(path)])
+    told = capsys.readouterr().err
+    assert told.endswith(f"pass it to recframe trec: recframe trec QRELS {path}\n")
+    path.write_bytes(b"q1 Q0 d1 1 x bm25\n")
+    with pytest.raises(recframe.RecframeError, match=r"bm25.*: (?!it is a run)"):
+        recframe.scan(path).recall(1)

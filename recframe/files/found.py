@@ -22,6 +22,7 @@ from recframe.errors import (
     show_path,
     spell,
 )
+from recframe.files.trec import find_trec
 from recframe.foreign import PathLike, find_reader
 from recframe.formats import PARQUET, Rows, find_format, open_rows
 from recframe.frames.judgments import naming
@@ -246,6 +247,8 @@ def naming_file(path: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         message = shorten(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
+        if isinstance(error, pa.ArrowInvalid) and (trec := find_trec(path)):
+            raise RecframeError(f"cannot read {show_path(path)}: {trec}") from error
         is_odd = isinstance(error, pa.ArrowInvalid) and find_format(path) == PARQUET
         call = find_reader(path, quote(path)) if is_odd else ""
         if call and not call.startswith("pd.read_parquet"):

@@ -30,7 +30,7 @@ from recframe.files.found import (
     naming_file,
     plain_type,
 )
-from recframe.foreign import is_of, is_source
+from recframe.foreign import RELATION, is_of, is_source
 from recframe.formats import GivenRows, Known, Rows, read_until_known
 from recframe.frames.columns import Columns
 from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
@@ -53,6 +53,8 @@ def find_source(source: Any, argument: str, access: Access) -> list[Found]:
         )
     if isinstance(source, pa.RecordBatchReader):
         return [Found("the RecordBatchReader", {}, given=GivenRows(source))]
+    if is_of(source, *RELATION):
+        return [Found("the DuckDB relation", {}, given=GivenRows(source))]
     if not is_of(source, "deltalake", "DeltaTable"):
         return _find_parquet(source) or [Found("the dataset", {}, given=GivenRows(source))]
     dataset, root = as_dataset(source.table_uri, lambda _: source), without_file(source.table_uri)

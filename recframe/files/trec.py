@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import re
+import shlex
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 
 from recframe.calls import public
 from recframe.disk import check_named, identify, reason
-from recframe.errors import RecframeError, quote, shorten, show_path
+from recframe.errors import RecframeError, quote, shorten, show_path, spell
 from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import encode, find_users
 from recframe.frames.judgments import naming
@@ -240,6 +241,22 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
         return None
     is_nan = layout.type == pa.float64() and pc.any(pc.is_nan(table[layout.number])).as_py()
     return None if is_nan else table
+
+
+def find_trec(path: str) -> str:
+    """Return what takes a file whose first line is one of a run of TREC, "" for any other."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(PARSED_BYTES)
+        head = zlib.decompressobj(31).decompress(head) if head.startswith(GZIP) else head
+    except (OSError, zlib.error):
+        return ""
+    line = _regular(head[: head.find(b"\n") + 1])
+    if not line.strip() or any(_find_faults(line, RUN_LINES)):
+        return ""
+    command = f"it to recframe trec: recframe trec QRELS {shlex.quote(path)}"
+    call = spell(f"recframe.read_run({quote(path)}) to recframe.rec", command)
+    return f"it is a run of TREC; pass {call}"
 
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:

@@ -170,6 +170,24 @@ def test_a_reader_is_read_once(rows, folder):
         runs.recall(2)
 
 
+def test_a_relation_of_duckdb(rows, folder):
+    """Its query runs at each call, and gives the tables of its rows."""
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        query = f"SELECT * EXCLUDE part FROM '{folder}/*/*.parquet'"
+        runs = recframe.scan(connection.sql(query), short="pad", memory="64KiB")
+        assert "without footers" in repr(runs)
+        for _ in range(2):
+            pd.testing.assert_frame_equal(rows.rec(short="pad").recall(2), runs.recall(2))
+        first = recframe.scan(
+            connection.sql(query), short="pad", filters=[("user", "<", "user 002")]
+        )
+        assert ["user 000", "user 001"] == first.recall(2).index.tolist()
+        wrong = connection.sql("SELECT 1 AS user, 0.5 AS score, CAST(user AS INT) AS relevant")
+        with pytest.raises(recframe.RecframeError, match="cannot read the DuckDB relation: Conv"):
+            recframe.scan(wrong).recall(1)
+
+
 def test_methods_that_read_a_reader(rows, folder):
     """Each method reads its rows once only."""
     calls = {
