@@ -38,7 +38,6 @@ from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.options import (
     INFER,
     OptionArguments,
-    Options,
     is_path,
     make_options,
     spell_options,

@@ -421,3 +421,11 @@ def test_what_is_taken_from_it_is_a_table():
     assert 5 == described.loc["rows", "score"]
     assert "- " not in repr(described.iloc[:3])
     assert repr(described) == repr(pickle.loads(pickle.dumps(described)))
+
+
+def test_users_without_rows_do_not_count_among_judged_rows():
+    """The share of first rows that truth holds is that of users who have some."""
+    frame = pd.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [2, 1]})
+    truth = pd.DataFrame({"user": [1, 2], "item": ["a", "c"], "relevant": [0, 1]})
+    described = frame.rec(truth=truth, population="all").describe(k=1)
+    assert 1.0 == described.loc["judged@1", "score"]
