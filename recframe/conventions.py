@@ -30,7 +30,7 @@ the library itself. Messages know all these names: `df.rec.mean("ndcg_cut_10")` 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -88,7 +88,13 @@ def read_table() -> dict[str, dict[str, list[Theirs]]]:
     return table
 
 
-def check_like(label: str, name: str, k: int | None, options: Mapping[str, Any]) -> None:
+def check_like(metrics: Iterable[Any], options: Mapping[str, Any]) -> None:
+    """Raise where the library that options are like defines one of the metrics otherwise."""
+    for metric in metrics:
+        _check_like(metric.label, metric.name, metric.k, options)
+
+
+def _check_like(label: str, name: str, k: int | None, options: Mapping[str, Any]) -> None:
     """Raise where the library that options are like defines a metric otherwise."""
     library = options["like"]
     theirs = read_table().get(name, {}).get(library, [])

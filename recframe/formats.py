@@ -3,15 +3,22 @@
 Text is read block by block, delimited (CSV, TSV) or lines of JSON, in types of all rows.
 """
 
-import re
-from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from recframe.cells import (
+    FIRST_BLOCK,
+    Known,
+    conform,
+    parse_lines,
+    read_cells,
+    read_until_known,
+    unnest,
+)
 from recframe.foreign import RELATION, is_of
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -21,72 +28,11 @@ CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # of text
 BUFFER = 1 << 20  # bytes of a compressed file that are read at once
 PARQUET = "parquet"  # as which files of other endings are read
 WHOLE_BLOCK = 1 << 24  # bytes of text, where all is read at once
-FIRST_BLOCK = 1 << 20  # bytes of text that tell of which types columns are, before all is read
 ARROW_FILE = b"ARROW1"  # how a file of Arrow begins, and a stream does not
 
-# A column of CSV has the first of these types that holds all its cells, else it is text.
-TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
-# What may follow each where cells of later blocks are not of it; text may follow all.
-WIDER_TYPES = {
-    pa.null(): TYPES,
-    pa.int64(): (pa.uint64(), pa.float64()),
-    pa.uint64(): (pa.float64(),),
-}
-WIDER_NUMBER = {pa.int64(): pa.float64()}  # of JSON, beside null, which all are
-TRUTHS = pa.array(["True", "TRUE", "true"])
-FALSEHOODS = pa.array(["False", "FALSE", "false"])
 NULLS = ("None", "<NA>")  # which pandas takes for null, beside those that Arrow does
-FIRST_CELLS = 64
-EXACT = 2.0**53  # up to which floats hold all integers
-FLOAT_ID = r"^-?[0-9]+(\.0|\.[0-9]*[1-9])?$"  # of ids, "1.10" is not 1.1, nor is "1e5" 100000
-PADDED = "^-?0[0-9xX]"  # "007" is not 7, nor is "0x7"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TOO_LONG = "straddles two block boundaries"
-IN_ROW = re.compile(r" in row (\d+)")
-
-Read = TypeVar("Read")
-
-
-class AgainError(Exception):
-    """Raised where rows show what has them read anew from the first, by what is known then."""
-
-
-class Known:
-    """What is known of columns before all rows are read: it grows as rows show more."""
-
-    path = ""  # the file that is read
-    flags: Container[str] = ()  # columns of which each file has a type of its own
-
-    def __init__(self, n_bytes: int = 0, most: int = 1 << 30, ids: Container[str] = ()) -> None:
-        self.types: dict[Any, pa.DataType] = {}
-        self.ids = ids  # columns of which 1.1 and 1.10 are two
-        self.n_bytes = n_bytes or FIRST_BLOCK  # of a block of text
-        self.most = most  # bytes that a block may be given for one long row
-
-    def key(self, name: str) -> Any:
-        """Return by what `types` has a column of the file that is read."""
-        return (self.path, name) if name in self.flags else name
-
-    def widen(self, name: str, wider: pa.DataType) -> AgainError:
-        """Return the error after which a column has a type that holds more."""
-        self.types[self.key(name)] = wider
-        return AgainError(name)
-
-    def lengthen(self) -> AgainError:
-        """Return the error after which blocks are longer, as one row is."""
-        if self.n_bytes >= self.most:
-            raise pa.ArrowInvalid(
-                f"a row has more than {self.n_bytes:,} bytes, or a quote is never closed"
-            )
-        self.n_bytes = min(4 * self.n_bytes, self.most)
-        return AgainError()
-
-
-def read_until_known(read: Callable[[Known], Read], known: Known) -> Read:
-    """Return what is read once all that it takes is known."""
-    while True:
-        with suppress(AgainError):
-            return read(known)
 
 
 class GivenRows:
@@ -186,7 +132,7 @@ class Delimited:
         with self._opened(known, names) as reader:
             cells = next((block for block in reader if block.num_rows), None)
         if cells is not None:
-            types = {name: _read_cells(name, cells[name], Known()).type for name in types}
+            types = {name: read_cells(name, cells[name], Known()).type for name in types}
         return pa.schema([(name, types[name]) for name in names])
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
@@ -194,7 +140,7 @@ class Delimited:
         with self._opened(known, names) as reader:
             for cells in reader:
                 if cells.num_rows:
-                    columns = {name: _read_cells(name, cells[name], known) for name in names}
+                    columns = {name: read_cells(name, cells[name], known) for name in names}
                     yield pa.record_batch(columns)
 
     @contextmanager
@@ -236,7 +182,7 @@ class JsonLines:
 
     def read_schema(self) -> pa.Schema:
         """Return the columns, with the types of the first block."""
-        return _unnest(self._read_first()).schema
+        return unnest(self._read_first()).schema
 
     def _read_first(self) -> pa.Table:
         """Return the first lines."""
@@ -244,7 +190,7 @@ class JsonLines:
         if first is None:
             raise pa.ArrowInvalid("it is empty")
         number, text = first
-        return _parse(text, number)
+        return parse_lines(text, number)
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise `AgainError` where they need other types."""
@@ -254,18 +200,20 @@ class JsonLines:
                 if wanted := known.types.get(known.key(name)):
                     schema = schema.set(schema.get_field_index(name), pa.field(name, wanted))
             try:
-                table = _parse(text, number, schema)
+                table = parse_lines(text, number, schema)
             except pa.ArrowInvalid:
-                table = _parse(text, number)  # which tells of what types it is, or what is wrong
+                table = parse_lines(
+                    text, number
+                )  # which tells of what types it is, or what is wrong
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
                         f"{late[0]!r} is in a line from {number} on, but in none of the first "
                         f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
                     ) from None
-            table, columns = _unnest(table), {}
+            table, columns = unnest(table), {}
             for name in names:
                 values = table[name] if name in table.schema.names else pa.nulls(table.num_rows)
-                columns[name] = _conform(name, values, number, known)
+                columns[name] = conform(name, values, number, known)
             yield from pa.table(columns).combine_chunks().to_batches()
 
     def _iter_lines(self, known: Known) -> Iterator[tuple[int, bytes]]:
@@ -283,25 +231,6 @@ class JsonLines:
                 if text.strip():
                     yield number, text
                 number += text.count(b"\n")
-
-
-def _unnest(table: pa.Table) -> pa.Table:
-    """Return a row for each member of the lists of objects, where one column holds such lists."""
-    nested = [
-        field.name
-        for field in table.schema
-        if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
-    ]
-    if len(nested) != 1:
-        return table
-    lists = table[nested[0]].combine_chunks()
-    members = pa.Table.from_struct_array(pc.list_flatten(lists))
-    others = table.drop_columns(nested)
-    if not set(members.column_names).isdisjoint(others.column_names):
-        return table
-    others = others.take(pc.list_parent_indices(lists))
-    names = [*others.column_names, *members.column_names]
-    return pa.table([*others.columns, *members.columns], names)
 
 
 Rows = Delimited | JsonLines | ArrowFile | GivenRows  # read as often as asked, or once
@@ -336,104 +265,3 @@ def read_whole(rows: Rows, is_id: Callable[[str], bool]) -> pa.Table:
     known = Known(WHOLE_BLOCK, ids=list(filter(is_id, schema.names)))
     batches = read_until_known(lambda known: list(rows.iter_batches(schema.names, known)), known)
     return pa.Table.from_batches(batches) if batches else schema.empty_table()
-
-
-def _read_cells(name: str, cells: pa.Array, known: Known) -> pa.Array:
-    """Return the cells of a column in the type known; raise where they show a wider one."""
-    wanted = known.types.get(known.key(name))
-    if wanted == pa.string():
-        return cells
-    is_id = name in known.ids
-    kind, found = _parse_cells(cells, TYPES if wanted is None else (wanted,), is_id)
-    if wanted is None:
-        known.types[known.key(name)] = kind
-    elif kind != wanted:
-        kind, _ = _parse_cells(cells, TYPES, is_id)
-        raise known.widen(name, kind if kind in WIDER_TYPES.get(wanted, ()) else pa.string())
-    return found
-
-
-def _parse_cells(
-    cells: pa.Array, kinds: tuple[pa.DataType, ...], is_id: bool = False
-) -> tuple[pa.DataType, pa.Array]:
-    """Return the first of these types that all cells are of, else text, and the cells so."""
-    for kind in kinds:
-        if (found := _cast(cells, kind, is_id)) is not None:
-            return kind, found
-    # Pandas reads numbers that have blanks around them, or a plus before them.
-    trimmed = pc.ascii_ltrim(pc.ascii_trim_whitespace(cells), "+")
-    for kind in () if trimmed.equals(cells) else kinds:
-        if kind != pa.bool_() and (found := _cast(trimmed, kind, is_id)) is not None:
-            return kind, found
-    return pa.string(), cells
-
-
-def _cast(cells: pa.Array, kind: pa.DataType, is_id: bool) -> pa.Array | None:
-    """Return cells as values of a type, or None where some are none."""
-    # Arrow parses all cells even where the first is none, and is slow to find so of each.
-    if len(cells) > FIRST_CELLS and _cast(cells[:FIRST_CELLS], kind, is_id) is None:
-        return None
-    if kind == pa.null():  # which pandas has as floats
-        return pa.nulls(len(cells), pa.float64()) if cells.null_count == len(cells) else None
-    if kind == pa.bool_():
-        is_true, is_false = pc.is_in(cells, TRUTHS), pc.is_in(cells, FALSEHOODS)
-        n_known = is_true.true_count + is_false.true_count + cells.null_count
-        return cells.cast(kind) if n_known == len(cells) else None
-    if pc.starts_with(cells, "+").true_count:
-        return None  # which Arrow takes in floats only
-    try:
-        found = cells.cast(kind)
-    except pa.ArrowInvalid:
-        return None
-    zeros = cells.filter(pc.or_(pc.starts_with(cells, "0"), pc.starts_with(cells, "-0")))
-    if pc.match_substring_regex(zeros, PADDED).true_count:
-        return None
-    if kind == pa.float64():  # an integer that a float rounds is none
-        large = cells.filter(pc.greater_equal(pc.abs(found), EXACT))
-        if pc.match_substring_regex(large, "^-?[0-9]+$").true_count:
-            return None
-        if is_id and pc.match_substring_regex(cells, FLOAT_ID).false_count:
-            return None
-    return found
-
-
-def _parse(
-    text: bytes, number: int, schema: pa.Schema | None = None, texts: Sequence[str] = ()
-) -> pa.Table:
-    """Return lines of JSON as a table of this schema, or of the types that they show."""
-    from pyarrow import json  # which `import recframe` need not load
-
-    wanted = schema or pa.schema([(name, pa.string()) for name in texts])
-    others = "infer" if schema is None else "error"
-    try:
-        table = json.read_json(
-            pa.BufferReader(text),
-            json.ReadOptions(use_threads=False, block_size=len(text) + 1),
-            json.ParseOptions(explicit_schema=wanted, unexpected_field_behavior=others),
-        )
-    except pa.ArrowInvalid as error:
-        found = IN_ROW.search(str(error))
-        where = f", in line {number + int(found[1])}" if found else ""
-        raise pa.ArrowInvalid(IN_ROW.sub("", str(error)) + where) from error
-    # What looks like a time is text, as it stands there.
-    if times := [field.name for field in table.schema if pa.types.is_timestamp(field.type)]:
-        return _parse(text, number, None, times)
-    try:
-        table.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise pa.ArrowInvalid(f"no UTF-8 text in a line from {number} on") from error
-    return table
-
-
-def _conform(name: str, values: pa.ChunkedArray, number: int, known: Known) -> pa.ChunkedArray:
-    """Return the values of a column of JSON in the type known; raise where they show another."""
-    wanted, found = known.types.setdefault(known.key(name), values.type), values.type
-    if found in (wanted, pa.null()) or WIDER_NUMBER.get(found) == wanted:
-        # What is null in all lines, pandas has as floats.
-        return values.cast(pa.float64() if wanted == pa.null() else wanted)
-    if wanted == pa.null() or WIDER_NUMBER.get(wanted) == found:
-        raise known.widen(name, found)
-    raise pa.ArrowInvalid(
-        f"{name!r} is {wanted} in lines before and {found} in some of those from line "
-        f"{number} on; write values of one type"
-    )

@@ -33,6 +33,7 @@ from recframe.foreign import (
     is_source,
     is_table,
 )
+from recframe.frames.questions import ask_all
 from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.options import (
@@ -42,7 +43,6 @@ from recframe.options import (
     make_options,
     spell_options,
 )
-from recframe.questions import ask_all
 
 if TYPE_CHECKING:
     import recframe.scanned

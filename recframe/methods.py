@@ -65,6 +65,7 @@ from recframe.frames.ids import ALL_USERS
 from recframe.frames.interactions import Interactions
 from recframe.frames.models import find_models
 from recframe.frames.names import check_label, is_infer
+from recframe.frames.questions import ask_all
 from recframe.frames.tables import mean_table, measure_table
 from recframe.metrics.definitions import (
     DEFAULT_METRICS,
@@ -83,7 +84,6 @@ from recframe.options import (
     make_options,
     spell_options,
 )
-from recframe.questions import ask_all
 
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
+from recframe.calls import CUT_OFFS
 from recframe.conventions import LIKE
 from recframe.errors import RecframeError, find_near, hide, option, quote, spell
 from recframe.foreign import TABLE_OR, TruthLike, load_table, read_frame
@@ -261,7 +262,9 @@ class OptionArguments(TypedDict, total=False):
 
 
 ELSEWHERE = {  # what is taken for an option
-    "k": ", which a metric takes: df.rec.recall(k=4), or 'recall@4' by its name",
+    **dict.fromkeys(
+        CUT_OFFS, ", which a metric takes: df.rec.recall(k=4), or 'recall@4' by its name"
+    ),
     "metrics": ", which a method takes: df.rec.evaluate(['recall@4', 'ndcg@4'])",
 }
 DEFAULTS = {option.name: option.default for option in fields(Options)}
@@ -283,7 +286,7 @@ def make_options(given: Mapping[str, Any]) -> Options:
             raise RecframeError(f"unknown option {quote(name)}{ELSEWHERE.get(name, hint)}")
     library = given.get("like")
     if library is not None:
-        if not isinstance(library, str) or library not in LIKE:
+        if not is_key(library) or library not in LIKE:
             near = find_near(library, LIKE)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise RecframeError(

@@ -16,8 +16,8 @@ import recframe
 # A room imports only what stands above it. A module at the top is a room of its own.
 ROOMS = (
     *("errors", "console", "disk", "calls", "notes", "conventions"),
-    *("foreign", "formats", "stores"),
-    *("kernel", "metrics", "options", "questions", "frames", "analysis", "files", "methods"),
+    *("foreign", "cells", "formats", "stores"),
+    *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
     *("accessor", "scanned", "functions", "polars", "partitions", "dask", "spark"),
     *("recipes", "uncertainty", "cli", "__init__", "__main__"),
 )

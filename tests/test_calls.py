@@ -28,9 +28,9 @@ REC = ROWS.rec
             "summary(['recall@5', 'recall@10'])",
         ),
         (
-            lambda: recframe.evaluate(ROWS, top_k=4),
+            lambda: REC.evaluate(top_k=4),
             "evaluate() got an unexpected keyword argument 'top_k'; name the cut-off in the metric:"
-            " evaluate(frame, ['recall@4'])",
+            " evaluate(['recall@4'])",
         ),
         (
             lambda: REC.recall(4, ties="worst", short="pad"),
@@ -71,8 +71,8 @@ REC = ROWS.rec
         ),
         (
             lambda: recframe.evaluate(),
-            "evaluate() missing a required argument: 'frame'; it takes frame, metrics, user, item, "
-            "score, ascending, relevant, model, ties, short, missing, duplicates and 13 more",
+            "evaluate() missing a required argument: 'frame'; "
+            "it takes frame, metrics, memory, tmp, progress",
         ),
         (
             lambda: recframe.iter_evaluate(),

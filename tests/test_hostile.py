@@ -27,6 +27,7 @@ ARRAYS = {"array of ints", "Series"}
 TAKEN = {
     "population": set(),
     "model": {"None"},
+    "like": {"None"},
     "ascending": {"None", "True"},
     "alpha": {"Fraction", "float"},
     "baseline": NONE,

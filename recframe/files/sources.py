@@ -15,6 +15,7 @@ from weakref import finalize
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recframe.cells import Known, read_until_known
 from recframe.disk import as_dataset
 from recframe.errors import RecframeError
 from recframe.files.batches import gather
@@ -31,7 +32,7 @@ from recframe.files.found import (
     plain_type,
 )
 from recframe.foreign import RELATION, is_of, is_source
-from recframe.formats import GivenRows, Known, Rows, read_until_known
+from recframe.formats import GivenRows, Rows
 from recframe.frames.columns import Columns
 from recframe.stores import ENVIRONMENT, Access, is_uri, without_file
 from recframe.stores.remote import Remote

@@ -18,6 +18,7 @@ from recframe.errors import (
     quote,
     spell,
 )
+from recframe.frames.kinds import list_lists
 from recframe.frames.names import (
     LOOKED_FOR,
     NAMES,
@@ -27,7 +28,6 @@ from recframe.frames.names import (
     check_label,
     check_roles,
     find_role,
-    holds_lists,
     is_infer,
     is_likelier,
     is_no_model,
@@ -111,8 +111,7 @@ def find_columns(
     Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
     """
     if options.like is not None:
-        for metric in metrics:
-            check_like(metric.label, metric.name, metric.k, vars(options))
+        check_like(metrics, vars(options))
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if metrics and not options.tie_rule.reads_relevance:
         with_relevant = with_relevant and len(of_column) < len(metrics)
@@ -134,7 +133,7 @@ def find_columns(
 
 
 def _of_models(columns: Columns, models: Models) -> Columns:
-    """Return the labels where each model in a column becomes a score column."""
+    """Return the labels where each model becomes a score column."""
     if len(columns.scores) > 1 or models.label in columns.labels:
         raise RecframeError(
             f"model={quote(models.label)} needs a column without another role, and one score "
@@ -306,11 +305,9 @@ def _list_named(
     named: dict[str, list[Hashable]] = {role: [] for role in (*NAMES, "model")}
     fields = list_fields(frame)
     others = {label for label, kind in fields if is_bool_dtype(kind) or not is_numeric_dtype(kind)}
-    columns = {label: column for label, column in frame.items() if find_role(label) == "score"}
-    for label, _ in fields:
+    for label in list_labels(frame, list_lists(frame)):
         is_score = label not in others and may_be_score(label)
-        role = find_role(label) or ("score" if is_score else None)
-        if role and not (label in columns and holds_lists(columns[label])):
+        if role := find_role(label) or ("score" if is_score else None):
             named[role].append(label)
     for role, labels in named.items():
         free = leave_out(labels, taken)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.api.types import infer_dtype, is_object_dtype
+from pandas.api.types import infer_dtype, is_list_like, is_object_dtype
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.values import check_digits
@@ -209,3 +209,14 @@ def _write_one(id_: Any) -> str:
     if isinstance(id_, float) and math.isfinite(id_) and id_ == int(id_):
         return str(int(id_))
     return str(id_)
+
+
+def list_lists(frame: pd.DataFrame) -> list[Hashable]:
+    """Return the labels of columns of lists, as far as their first cells show."""
+    labels: list[Hashable] = []
+    for at, (label, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
+        if dtype.kind == "O":  # of Python's and of Arrow's
+            cells = frame.iloc[:1_000, at].dropna()
+            if is_list_like(next(iter(cells), None)):
+                labels.append(label)
+    return labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Set, Sized
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ from recframe.frames.names import (
     check_label,
     find_role,
     is_infer,
+    is_same,
     leave_out,
     less_is_better,
     list_labels,
@@ -39,10 +40,10 @@ from recframe.frames.names import (
     plain_name,
     shown,
 )
+from recframe.frames.questions import ask_all
 from recframe.frames.runs import join_runs, read_scored
 from recframe.kernel.threads import Array
 from recframe.options import INFER
-from recframe.questions import ask_all
 
 STRUCTS = (Mapping, list, tuple, np.ndarray)
 SCORE_FIELDS = ("rating", "similarity", "distance")  # as ALS of Spark and vector stores name them
@@ -57,7 +58,7 @@ def from_lists(
     items: Hashable = INFER,
     item: Hashable = INFER,
     model: Hashable | None = None,
-    duplicates: Literal["raise", "max"] = "raise",
+    duplicates: str = "raise",
 ) -> pd.DataFrame:
     """
     Return the frame of lists of recommended items.
@@ -117,7 +118,7 @@ def from_lists(
     0  ann     7    4.5
     1  ann     3    4.5
     """
-    if duplicates not in ("raise", "max"):
+    if type(duplicates) is not str or duplicates not in ("raise", "max"):
         raise RecframeError(f"duplicates must be 'raise' or 'max', found {quote(duplicates)}")
     if isinstance(lists, pd.DataFrame | pd.Series):
         frame = pd.DataFrame(lists)
@@ -282,7 +283,7 @@ def _read_frame(
     others = [field for field in names if field not in scored]
     # The only other beside a score is the item, whatever its name.
     named = [f for f in others if len(others) == len(scored) == 1 or find_role(f) == "item"]
-    named = named if is_infer(item) else [field for field in names if field == item]
+    named = named if is_infer(item) else [field for field in names if is_same(field, item)]
     if len(named) > 1 and len(scored) < 2:
         likely = min(named, key=lambda field: NAMES["item"].index(plain_name(field)))
         raise RecframeError(

@@ -7,8 +7,6 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-import pyarrow as pa
-from pandas.api.types import is_list_like
 
 from recframe.errors import (
     MissingColumnError,
@@ -21,6 +19,7 @@ from recframe.errors import (
     spell,
     spell_flags,
 )
+from recframe.frames.kinds import list_lists
 from recframe.options import (
     DEFAULTS,
     FILL_IN,
@@ -259,14 +258,6 @@ def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
     return [*zip(frame.columns, frame.dtypes, strict=True), *named]
 
 
-def holds_lists(column: pd.Series) -> bool:
-    """Return whether a column holds lists, as far as its first cell that is not null shows."""
-    kind = getattr(column.dtype, "pyarrow_dtype", None)
-    if kind is not None or column.dtype != object:
-        return kind is not None and pa.types.is_nested(kind)
-    return is_list_like(next(iter(column.iloc[:1_000].dropna()), None))
-
-
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
     """Return the labels of all columns and of the named index levels that are not taken."""
     return leave_out([label for label, _ in list_fields(frame)], taken)
@@ -324,8 +315,7 @@ def check_roles(
             passed = spell(f"{call}({python})" if call else python, spell_flags(ordered))
             remedy, answers = f"pass {passed}{others}", arguments
         said.append(remedy)
-        places = [at for at, label in enumerate(frame.columns) if holds_lists(frame.iloc[:, at])]
-        lists = [quote(frame.columns[at]) for at in places]
+        lists = list(map(quote, list_lists(frame)))
         lists = lists or [quote(label) for label in labels if plain_name(label) in LISTS]
         if lists and "score" in wrong and wrong["score"].how == "none":
             said.append(f"where {lists[0]} holds lists, recframe.from_lists makes rows of them")

@@ -172,7 +172,7 @@ def test_nothing_is_left(frame, tmp_path, monkeypatch, is_damaged):
     monkeypatch.setattr(sources, "TemporaryRows", make)
     path = save(frame, tmp_path, "csv")
     if is_damaged:
-        monkeypatch.setattr("recframe.formats.FIRST_BLOCK", 100)
+        monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 100)
         path.write_text(path.read_text() + "a,b\n")
         with pytest.raises(recframe.RecframeError, match="Row #10"):
             recframe.evaluate(path, ["recall@1"], tmp=tmp_path)

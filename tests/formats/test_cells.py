@@ -6,7 +6,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe.formats import AgainError, Known, open_rows
+from recframe.cells import AgainError, Known
+from recframe.formats import open_rows
 
 NONE = pa.null()
 COLUMNS = {

@@ -7,7 +7,8 @@ import io
 import pyarrow as pa
 import pytest
 
-from recframe.formats import Known, find_format, open_rows, read_until_known, read_whole
+from recframe.cells import Known, read_until_known
+from recframe.formats import find_format, open_rows, read_whole
 
 
 def read(name, data, known=None):
@@ -110,14 +111,14 @@ def test_all_rows_decide_the_type(name, data):
 
 def test_mixed_values_of_json_in_two_blocks(monkeypatch):
     """Numbers and texts in one column are refused in whatever lines they are."""
-    monkeypatch.setattr("recframe.formats.FIRST_BLOCK", 60)
+    monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 60)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' is int64 .*and string .*from line 97 on"):
         read("x.jsonl", b'{"id": 1}\n' * 96 + b'{"id": "a"}\n', Known(n_bytes=60))
 
 
 def test_members_that_come_late(monkeypatch):
     """A column that the first block does not have is refused, not passed over."""
-    monkeypatch.setattr("recframe.formats.FIRST_BLOCK", 64)
+    monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 64)
     with pytest.raises(pa.ArrowInvalid, match=r"'id' is in a line from [0-9]+ on, but in none of"):
         read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Known(n_bytes=64))
 
