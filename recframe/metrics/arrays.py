@@ -188,6 +188,6 @@ def _check_unmasked(name: str, values: ArrayLike) -> None:
 
 
 # By what they are called, the metrics; `recall` is that of sets.
-NAMES = {name: name for name, own in DEFINITIONS.items() if not own.of_column and name != "recall"}
-NAMES |= {"precision_at_k": "precision", "recall_at_k": "recall"}
-FUNCTIONS = {called: make_function(name, called) for called, name in NAMES.items()}
+CALLED = {name: name for name, own in DEFINITIONS.items() if not own.of_column and name != "recall"}
+CALLED |= {"precision_at_k": "precision", "recall_at_k": "recall"}
+FUNCTIONS = {called: make_function(name, called) for called, name in CALLED.items()}
