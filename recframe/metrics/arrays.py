@@ -188,8 +188,6 @@ def _check_unmasked(name: str, values: ArrayLike) -> None:
 
 
 # By what they are called, the metrics; `recall` is that of sets.
-ARRAY_NAMES = {
-    name: name for name, own in DEFINITIONS.items() if not own.of_column and name != "recall"
-}
-ARRAY_NAMES |= {"precision_at_k": "precision", "recall_at_k": "recall"}
-FUNCTIONS = {called: make_function(name, called) for called, name in ARRAY_NAMES.items()}
+CALLED = {name: name for name, own in DEFINITIONS.items() if not own.of_column and name != "recall"}
+CALLED |= {"precision_at_k": "precision", "recall_at_k": "recall"}
+FUNCTIONS = {called: make_function(name, called) for called, name in CALLED.items()}
