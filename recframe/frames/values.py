@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Hashable
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from recframe.errors import RecframeError, option, option_with, quote, spell
@@ -19,7 +21,7 @@ from recframe.options import Options
 
 MAX_GAIN = 2.0**900  # what a user's gains or values add up to is far from overflow
 OF_MEAN = "mean column"
-NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "empty")  # as pandas infers
+NUMBER_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "empty")  # of pandas
 REMOVE_ROWS = f"remove those rows or pass {option('missing', 'drop')}"
 
 # Of each score column its values, the highest the best, and which rows are ranked; None: all.
@@ -169,10 +171,13 @@ def _as_bool(column: pd.Series) -> pd.Series:
 
 def _numbers(column: pd.Series, role: str) -> Array:
     """Return the values of a column without nulls in their own dtype, or raise."""
-    dtype = column.dtype
-    if is_object_dtype(dtype) and infer_dtype(column) in NUMBER_OBJECTS:
+    if _is_numbered(column.dtype):
+        column = column.astype(column.cat.categories.dtype)
+    if pa.types.is_decimal(getattr(column.dtype, "pyarrow_dtype", pa.null())):
+        column = column.astype(object)
+    if is_object_dtype(column.dtype) and infer_dtype(column) in NUMBER_OBJECTS:
         column = read_objects(column, role)
-        dtype = column.dtype
+    dtype = column.dtype
     is_relevance = role == "relevant"
     is_bool, may_be_bool = is_bool_dtype(dtype), is_relevance or role == OF_MEAN
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
@@ -194,6 +199,14 @@ def _numbers(column: pd.Series, role: str) -> Array:
     if isinstance(dtype, np.dtype):
         return column.to_numpy(dtype.newbyteorder("="))
     return column.to_numpy(getattr(dtype, "numpy_dtype", None))
+
+
+def _is_numbered(dtype: Any) -> bool:
+    """Return whether a dtype is of categories that are numbers."""
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return False
+    values = dtype.categories
+    return is_numeric_dtype(values.dtype) or infer_dtype(values) in NUMBER_OBJECTS
 
 
 def _is_number(value: Any) -> bool:
@@ -240,7 +253,8 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
     missing = find_nulls(score)
     if options.min_score is not None:
         return missing
-    if dtype.kind == "f" or (is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS):
+    are_objects = is_object_dtype(dtype) and infer_dtype(score) in NUMBER_OBJECTS
+    if dtype.kind == "f" or are_objects or _is_numbered(dtype):
         present = score if not missing.any() else score[~missing]
         masks = (present == (math.inf if is_low_best else -math.inf)).to_numpy(bool)
         if masks.any():
@@ -267,8 +281,10 @@ def null_error(
 def read_objects(column: pd.Series, role: str) -> pd.Series:
     """Return numbers held as objects in a dtype, or raise where floats would round whole ones."""
     types = set(map(type, column))
-    if len(types) == 1 and issubclass(dtype := types.pop(), np.floating):
+    if len(types) == 1 and issubclass(dtype := next(iter(types)), np.floating):
         return column.astype(dtype)
+    if types <= {Decimal}:
+        return _read_decimals(column, role)
     try:
         numbers = pd.to_numeric(column)
     except OverflowError:  # some are beyond all floats
@@ -283,6 +299,23 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
                 "whole with astype('int64'), round them with astype('float64'), or divide them"
             )
     return numbers
+
+
+def _read_decimals(column: pd.Series, role: str) -> pd.Series:
+    """Return decimals as integers where all are, else as floats, or raise where these round."""
+    with suppress(ArithmeticError, ValueError):  # of what integers of 64 bits do not hold
+        whole = pd.Series(list(map(int, column)), column.index, np.int64, column.name)
+        if (whole == column).all():
+            return whole
+    floats = column.astype(np.float64)
+    pairs = zip(column, floats.tolist(), strict=True)
+    if rounded := [value for value, number in pairs if value != Decimal(f"{number:.15g}")]:
+        raise RecframeError(
+            f"{role}={quote(column.name)}: decimals must have at most 15 digits, or be whole and "
+            f"of 64 bits, found {len(rounded)} beyond (such as {quote(rounded[0])}); round them, "
+            f"for example with df[{quote(column.name)}].astype('float64')"
+        )
+    return floats
 
 
 def check_digits(floats: Array, what: str) -> None:
@@ -314,8 +347,5 @@ def at_least(values: Array, threshold: Any) -> Array:
         # What is finite is above minus infinity, which marks items that must not be recommended.
         most = min(float(np.finfo(values.dtype).max), sys.float_info.max)
         return np.asarray(values >= values.dtype.type(min(max(threshold, -most), most)))
-    if kind == "O":  # Arrow's decimals
-        is_whole = isinstance(threshold, Integral)
-        return values >= Decimal(int(threshold) if is_whole else repr(float(threshold)))
     whole = int(threshold // 1) + bool(threshold % 1)  # rounded up, without a float between
     return np.asarray((values.view(np.uint8) if kind == "b" else values) >= whole)

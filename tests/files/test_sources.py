@@ -183,7 +183,9 @@ def test_a_relation_of_duckdb(rows, folder):
             connection.sql(query), short="pad", filters=[("user", "<", "user 002")]
         )
         assert ["user 000", "user 001"] == first.recall(2).index.tolist()
-        wrong = connection.sql("SELECT 1 AS user, 0.5 AS score, CAST(user AS INT) AS relevant")
+        wrong = connection.sql(
+            "SELECT range AS user, 0.5 AS score, ('x' || range)::INT AS relevant FROM range(3)"
+        )
         with pytest.raises(recframe.RecframeError, match="cannot read the DuckDB relation: Conv"):
             recframe.scan(wrong).recall(1)
 

@@ -294,14 +294,14 @@ REFUSED = {
         {},
         r"must be numbers, found dtype object \(such as 'a'\)",
     ),
-    "decimal objects": (
-        {"score": pd.Series([Decimal(1)] * 3, dtype=object)},
+    "decimals beside floats": (
+        {"score": pd.Series([Decimal(1), 0.5, 0.5], dtype=object)},
         {},
         "must be numbers, found dtype object",
     ),
     "boolean scores": ({"score": [True, False, True]}, {}, "must be numbers, found dtype bool"),
     "complex scores": ({"score": [1j, 2j, 3j]}, {}, "must be numbers, found dtype complex128"),
-    "category scores": ({"score": pd.Categorical([1, 2, 3])}, {}, "found dtype category"),
+    "category scores": ({"score": pd.Categorical(["1", "2", "3"])}, {}, "found dtype category"),
     "datetime scores": ({"score": pd.to_datetime(["2026"] * 3)}, {}, "found dtype datetime64"),
     "graded relevance": (
         {"relevant": [0.0, 2.5, 4.0]},
