@@ -107,7 +107,7 @@ def evaluate(
         (not score_rank, n_scores and others that say something of a score). Where several are
         found and one of them, as credit_score or z_scores, may be no model, they must be named; a
         prediction beside a probability too. Scores, relevance and columns of means are numbers of
-        any dtype, decimals (of at most 15 digits, or whole and of 64 bits) or categories of numbers.
+        any dtype, decimals (of at most 15 digits, or whole and of 64 bits) or categories of them.
     ascending : bool, list of bool, or None, default None
         True ranks the lowest score first, as for distances and ranks; a list has an entry for
         each score column. None is False, but refuses a score column whose last word says that
