@@ -39,7 +39,7 @@ class GivenRows:
     """Rows of a dataset whose files are not looked at, of a query, or, once, of a reader."""
 
     def __init__(self, given: Any) -> None:
-        self._given, self._is_read = given, False
+        self._given, self.is_read = given, False  # which a reader can be once
 
     def read_schema(self) -> pa.Schema:
         """Return the columns."""
@@ -59,11 +59,11 @@ class GivenRows:
                 columns=list(names), batch_readahead=1, fragment_readahead=1, use_threads=False
             ).to_batches()
             return
-        elif self._is_read:
+        elif self.is_read:
             raise pa.ArrowInvalid(
                 "it gives its rows once, and they have been read; scan a new reader, or a file"
             )
-        self._is_read = True
+        self.is_read = batches is self._given
         for batch in batches:
             yield batch.select(names)
 

@@ -190,7 +190,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     @property
     def _asks_all(self) -> bool:  # type: ignore[override]  # as it depends on the files
-        return self._frame.has_no_footers or self._open(NO_COLUMNS).n_rows <= MOST_ROWS_ASKED
+        if self._frame.has_no_footers:
+            return not any(getattr(file.rows, "is_read", False) for file in self._frame.found)
+        return self._open(NO_COLUMNS).n_rows <= MOST_ROWS_ASKED
 
     @property
     def _size(self) -> str:

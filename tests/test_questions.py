@@ -164,6 +164,18 @@ def test_large_files_are_asked_once(monkeypatch, tmp_path):
     assert "\n" not in str(refused.value)
 
 
+def test_what_is_used_up_is_asked_once():
+    """Metrics from an iterator, and a reader that gives its rows once."""
+    for call in (
+        lambda: OPEN.rec.mean(name for name in ["recall@5"]),
+        lambda: recframe.evaluate(pa.table(OPEN).to_reader(), ["recall@5"]),
+        lambda: recframe.scan(pa.table(OPEN).to_reader()).mean("recall@5"),
+    ):
+        with pytest.raises(RecframeError, match=r"values from 1 to 5") as refused:
+            call()
+        assert "\n" not in str(refused.value)
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_the_command_line_asks_all(ending, tmp_path):
     """The command that it shows is the one that was given, with flags that answer all."""

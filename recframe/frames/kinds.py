@@ -216,7 +216,9 @@ def list_lists(frame: pd.DataFrame) -> list[Hashable]:
     labels: list[Hashable] = []
     for at, (label, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         if dtype.kind == "O":  # of Python's and of Arrow's
-            cells = frame.iloc[:1_000, at].dropna()
-            if is_list_like(next(iter(cells), None)):
+            cell = next(iter(frame.iloc[:1_000, at].dropna()), None)
+            if is_list_like(cell) and not isinstance(
+                cell, Hashable
+            ):  # as tuples are, which are ids
                 labels.append(label)
     return labels

@@ -3,15 +3,18 @@
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import pyarrow as pa
 
 from recframe.errors import COMMAND, RecframeError, as_flag, quote, spell, spell_flags
 from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
 
 MOST_ASKED = 10
 WRITTEN = (str, int, float, list, tuple, range, type(None))  # others by their names
+ONCE = (Iterator, pa.RecordBatchReader)  # arguments that are used up
 GRADE = "another grade from which on a row is relevant"
 
 
@@ -29,6 +32,8 @@ def ask_all(
     accessor = args[0] if args and hasattr(args[0], "_bind") else None
     if accessor is not None and not (accessor._call and accessor._asks_all):
         return  # it is that of a function, which asks
+    if any(isinstance(one, ONCE) for one in (*args, *kwargs.values())):
+        return  # which the call has used up
     said, answers, is_done = [error._message], dict(error.answers), False
     while not is_done and len(said) < MOST_ASKED:
         try:
@@ -48,29 +53,39 @@ def ask_all(
             break
     error.answers = answers
     if len(said) > 1:
-        options = list_changed(accessor._options) if accessor is not None else {}
-        options |= {name: value for name, value in kwargs.items() if name in DEFAULTS} | answers
-        own = inspect.signature(function).parameters  # whose choices may be others
-        behind = {name: _find_others(name, answers[name]) for name in answers if name not in own}
-        lines = [
-            f"    {spelled},{f'  # or {behind[name]}' if behind.get(name) else ''}"
-            for name, spelled in zip(_in_order(options), spell_arguments(options), strict=True)
-        ]
-        given = [_write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
-        given += [f"{name}={_write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
-        name, written = function.__name__, ", ".join(given)
-        if accessor is None:
-            lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
-        else:
-            tail = "" if name == "__call__" else f".{name}({written})"
-            lines = [f"{accessor._call}(", *lines, f"){tail}"]
-        flags = f"{COMMAND} {spell_flags(answers)}"
-        others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]
-        flags += f"  # or {'; '.join(others)}".replace("'", "") if others else ""
-        asked = [f"{number}. {one}" for number, one in enumerate(said, 1)]
-        asked.insert(0, f"{len(said)} questions are open:")
-        asked.append(f"This answers all{' but the last' * is_done}:")
-        error._say("\n".join([*asked, spell("\n".join(lines), flags)]))
+        lines = [f"{len(said)} questions are open:"]
+        lines += [f"{number}. {one}" for number, one in enumerate(said, 1)]
+        lines.append(f"This answers all{' but the last' * is_done}:")
+        lines.append(_spell_call(accessor, function, args, kwargs, answers))
+        error._say("\n".join(lines))
+
+
+def _spell_call(
+    accessor: Any,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    answers: Mapping[str, Any],
+) -> str:
+    """Return a call with answers, and the command, with the other choices as comments."""
+    options = list_changed(accessor._options) if accessor is not None else {}
+    options |= {name: value for name, value in kwargs.items() if name in DEFAULTS} | dict(answers)
+    own = inspect.signature(function).parameters  # whose choices may be others
+    behind = {name: "" if name in own else _find_others(name, answers[name]) for name in answers}
+    lines = []
+    for name, spelled in zip(_in_order(options), spell_arguments(options), strict=True):
+        lines.append(f"    {spelled},{f'  # or {behind[name]}' if behind.get(name) else ''}")
+    given = [_write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
+    given += [f"{name}={_write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
+    name, written = function.__name__, ", ".join(given)
+    if accessor is None:
+        lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
+    else:
+        tail = "" if name == "__call__" else f".{name}({written})"
+        lines = [f"{accessor._call}(", *lines, f"){tail}"]
+    others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]
+    comment = f"  # or {'; '.join(others)}".replace("'", "") if others else ""
+    return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")
 
 
 def _in_order(options: Mapping[str, Any]) -> list[str]:

@@ -99,6 +99,12 @@ def test_repeats_of_a_dict():
     assert [("a", -1), ("b", -2)] == list(zip(frame["item"], frame["score"], strict=True))
 
 
+def test_tuples_are_ids():
+    """They are no lists, though they are like them."""
+    frame = pd.DataFrame({"user": [(1, "a"), (2, "b")], "score": [0.5, 0.4], "relevant": [1, 0]})
+    assert [(1, "a"), (2, "b")] == frame.rec.precision(k=1).index.tolist()
+
+
 @pytest.mark.parametrize("name", ["scores", "predictions"])
 def test_a_column_of_lists_is_no_score(name):
     """Whatever its name."""
