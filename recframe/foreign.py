@@ -22,9 +22,9 @@ from recframe.errors import RecframeError, quote, shorten
 ARROW = "an Arrow table (as of Polars or DuckDB)"
 TABLE, TABLE_OR = f"a pandas DataFrame or {ARROW}", f"a pandas DataFrame, {ARROW} or "
 READER = "pyarrow RecordBatchReader"
+RELATION = "duckdb", "DuckDBPyRelation"  # a query, which runs whenever it is read
 # The methods by which tables of other libraries become DataFrames, and for kinds of which no method
 # does alone what does; {} is the argument.
-RELATION = "duckdb", "DuckDBPyRelation"  # a query, which runs whenever it is read
 TO_PANDAS = ("to_pandas", "toPandas", "to_pandas_df", "to_dataframe", "df")
 OF_KINDS = {
     "polars LazyFrame": "{}.collect().to_pandas(), or use its .rec after import recframe.polars",
