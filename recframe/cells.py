@@ -5,9 +5,12 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+MOST_NESTED = 1_000  # objects or lists in one another; Arrow's parser crashes at some 10,000
+STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 FIRST_BLOCK = 1 << 20  # bytes of text that tell of which types columns are, before all is read
 # A column of CSV has the first of these types that holds all its cells, else it is text.
 TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
@@ -155,6 +158,7 @@ def parse_lines(
     """Return lines of JSON as a table of this schema, or of the types that they show."""
     from pyarrow import json  # which `import recframe` need not load
 
+    _check_depth(text, number)
     wanted = schema or pa.schema([(name, pa.string()) for name in texts])
     others = "infer" if schema is None else "error"
     try:
@@ -175,6 +179,23 @@ def parse_lines(
     except pa.ArrowInvalid as error:
         raise pa.ArrowInvalid(f"no UTF-8 text in a line from {number} on") from error
     return table
+
+
+def _check_depth(text: bytes, number: int) -> None:
+    """Raise where a line is nested so deep that Arrow's parser, which recurs, may crash."""
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    cuts = np.concatenate([[0], ends + 1, [len(text)]])
+    for line in np.flatnonzero(np.diff(cuts) > 2 * MOST_NESTED).tolist():
+        own = text[cuts[line] : cuts[line + 1]]
+        if own.count(b"[") + own.count(b"{") <= MOST_NESTED:
+            continue
+        signs = np.frombuffer(STRING.sub(b"", own), np.uint8)
+        steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
+        if steps.cumsum().max(initial=0) > MOST_NESTED:
+            raise pa.ArrowInvalid(
+                f"line {number + line} is nested more than {MOST_NESTED:,} deep; write values of "
+                "one type in each member"
+            )
 
 
 def conform(name: str, values: pa.ChunkedArray, number: int, known: Known) -> pa.ChunkedArray:

@@ -93,6 +93,7 @@ class ArrowFile:
         with self._opened(names) as reader:
             n_batches = getattr(reader, "num_record_batches", None)  # None of a stream
             for batch in reader if n_batches is None else map(reader.get_batch, range(n_batches)):
+                batch.validate(full=True)  # what a damaged file holds may end the process
                 yield batch.select(names)
 
     @contextmanager

@@ -17,6 +17,8 @@ from recframe.cli.trec import add_trec
 from recframe.console import INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
 from recframe.errors import RecframeError, in_flags, quote, show_path
 
+# Requests to end: of others, and of a terminal that is closed, which Windows has not.
+ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 COMMANDS = {
     "evaluate": (add_evaluate, "mean metrics over users"),
     "describe": (add_describe, "what the files hold, before a number is trusted"),
@@ -45,10 +47,10 @@ written ./@path.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     is_main = threading.current_thread() is threading.main_thread()  # no other may handle signals
-    previous = signal.getsignal(signal.SIGTERM)
+    previous = {number: signal.getsignal(number) for number in ENDING}
     try:
-        if is_main:  # a request to end leaves as few files behind as an error does
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+        for number in ENDING if is_main else ():  # which leave as few files behind as an error does
+            signal.signal(number, lambda number, _: sys.exit(TERMINATED + number - signal.SIGTERM))
         return run(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt:
         tell("interrupted")
@@ -68,8 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             tell(f"unexpected {found}; python -X dev -m recframe shows where")
     finally:
-        if is_main:
-            signal.signal(signal.SIGTERM, previous)
+        for number in ENDING if is_main else ():
+            signal.signal(number, previous[number])
     return REFUSED
 
 

@@ -31,7 +31,7 @@ STATUSES = f"""exit status:
   {USAGE}    wrong usage, or nothing asked
   {FAILED}    recframe compare: its gate fails
   {INTERRUPTED}  interrupted, as by Ctrl-C
-  {TERMINATED}  ended by SIGTERM"""
+  {TERMINATED}  ended by SIGTERM (129 by SIGHUP)"""
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant", "model"),
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),

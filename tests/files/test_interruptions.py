@@ -97,6 +97,7 @@ def start(folders, ending, *more, **options):
 
 INTERRUPTED = (signal.SIGINT, 130, "recframe: interrupted\n")
 TERMINATED = (signal.SIGTERM, 143, "")
+HUNG_UP = (signal.SIGHUP, 129, "")
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,7 @@ TERMINATED = (signal.SIGTERM, 143, "")
     [
         ("spill", "csv", *INTERRUPTED),
         ("spill", "parquet", *TERMINATED),
+        ("spill", "csv", *HUNG_UP),
         ("sweep", "parquet", *INTERRUPTED),
     ],
 )

@@ -7,6 +7,7 @@ import io
 import pyarrow as pa
 import pytest
 
+import recframe
 from recframe.cells import Known, read_until_known
 from recframe.formats import find_format, open_rows, read_whole
 
@@ -152,3 +153,17 @@ def test_a_line_of_json_that_is_longer_than_memory():
 def test_formats_by_ending(path, found):
     """What has no known ending is read as parquet."""
     assert found == find_format(path)
+
+
+@pytest.mark.parametrize("inside", ["[", '{"a":'])
+def test_lines_nested_too_deep_are_refused_before_they_are_parsed(inside, tmp_path):
+    """The parser of Arrow, which recurs, would end the process; brackets in texts do not count."""
+    closing = {"[": "]", '{"a":': "1}"}[inside]
+    row = '{"user": 1, "score": 0.5, "relevant": 1, "x": %s}\n'
+    path = tmp_path / "rows.jsonl"
+    deep = inside * 20_000 + closing[:-1] + closing[-1] * 20_000
+    path.write_text(row % "0" + row % deep)
+    with pytest.raises(recframe.RecframeError, match="line 2 is nested more than 1,000 deep"):
+        recframe.evaluate(path, "recall@1")
+    path.write_text(row % ('"' + "[{" * 5_000 + '"'))
+    assert 1 == len(recframe.evaluate(path, "recall@1"))
