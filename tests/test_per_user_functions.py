@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import recframe
+from recframe.cli import main
 from recframe.frames.tables import tidy_table
 
 METRICS = ["precision@2", "recall@1"]
@@ -243,3 +244,33 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
     }.items():
         with pytest.raises(recframe.RecframeError, match=message):
             recframe.read_per_user(list(given))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_flipped_bit_is_seen(seed, tmp_path, capsys):
+    """Of the file that --per-user writes; whatever bit it is, no other value is read."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"user": np.repeat(range(60), 3), "score": rng.random(180)})
+    frame.assign(relevant=rng.integers(0, 2, 180)).to_parquet(tmp_path / "rows.parquet")
+    path = tmp_path / "users.parquet"
+    words = ["--metric", "precision@2", "ndcg", "-q", "--per-user", str(path)]
+    assert 0 == main(["evaluate", str(tmp_path / "rows.parquet"), *words])
+    expected, content = recframe.read_per_user(path), path.read_bytes()
+    for at in rng.choice(len(content), 60, replace=False).tolist():
+        damaged = bytearray(content)
+        damaged[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            found = recframe.read_per_user(path)
+        except recframe.RecframeError:
+            continue
+        assert np.array_equal(expected.to_numpy(), found.to_numpy(), equal_nan=True), at
+
+
+@pytest.mark.parametrize("n_cut", [1, 2, 5])
+def test_a_csv_that_is_cut_off_is_refused(n_cut, bound, save):
+    """Its last number would be another."""
+    path = save(bound.evaluate(METRICS), "users.csv")
+    path.write_bytes(path.read_bytes()[:-n_cut])
+    with pytest.raises(recframe.RecframeError, match=r"users\.csv: .*its last line has no end"):
+        recframe.read_per_user(path)

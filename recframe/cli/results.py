@@ -192,7 +192,7 @@ def give(
             # What parts users keeps its type; labels may be of any.
             level = "score" if "score" in table.index.names else None
             plain = table.infer_objects().rename(index=str, level=level).rename(columns=str)
-            plain.reset_index().to_parquet(output, index=False)
+            plain.reset_index().to_parquet(output, index=False, write_page_checksum=True)
         output.flush()  # what has no room is known before anything is shown
     if lines is None:
         show(as_text(result, arguments.format))

@@ -40,7 +40,9 @@ def write_each(
             else:
                 schema = None if writer is None else writer.schema
                 encoded = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
-                writer = writer or stack.enter_context(pq.ParquetWriter(file, encoded.schema))
+                if writer is None:  # pages have checksums, which are verified when they are read
+                    new = pq.ParquetWriter(file, encoded.schema, write_page_checksum=True)
+                    writer = stack.enter_context(new)
                 writer.write_table(encoded)
             yield part
     file.flush()  # what has no room is known before the means are shown

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -100,10 +101,14 @@ def _read_table(path: str) -> pd.DataFrame:
     if ending not in FILE_ENDINGS:
         raise RecframeError(f"{show_path(path)} must end in {' or '.join(FILE_ENDINGS)}")
     try:
-        rows = pd.read_parquet(source) if ending == ".parquet" else _read_csv(source)
+        if ending == ".parquet":
+            rows = pd.read_parquet(source, page_checksum_verification=True)
+        else:
+            rows = _read_csv(source)
     except OSError as error:
         raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
-    except (pa.ArrowException, ValueError) as error:
+    except (pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:
+        # The last are what pandas raises for damage to what it has noted in a file.
         raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
     columns = rows.columns.tolist()
     users = _find_users(columns)
@@ -135,9 +140,14 @@ def _read_csv(source: Any) -> pd.DataFrame:
     """Return the rows of a csv file, users that are all whole numbers as such."""
     from pyarrow import csv  # which `import recframe` need not load
 
-    users = _find_users(pd.read_csv(source, nrows=0).columns.tolist())
-    if isinstance(source, BytesIO):
-        source.seek(0)
+    is_here = not isinstance(source, BytesIO)
+    with Path(source).open("rb") if is_here else nullcontext(source) as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+        if file.read() not in (b"\n", b"\r"):
+            raise ValueError("its last line has no end, as where a file is cut off; write it anew")
+        file.seek(0)
+        users = _find_users(pd.read_csv(file, nrows=0).columns.tolist())
+        file.seek(0)
     ids = dict.fromkeys((*users, "score"), pa.string())
     table = csv.read_csv(
         source, convert_options=csv.ConvertOptions(column_types=ids, null_values=[""])
