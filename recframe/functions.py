@@ -33,7 +33,7 @@ from recframe.foreign import (
     is_source,
     is_table,
 )
-from recframe.frames.questions import ask_all
+from recframe.frames.questions import ask_all, write
 from recframe.frames.user_values import read_given
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.options import (
@@ -148,6 +148,9 @@ def evaluate(
         Rows at or above it are relevant. Here and below a column of floats is compared with the
         nearest float of its own precision, so that 0.7 means float32's 0.7 to a float32 column,
         and whole numbers are compared exactly.
+    null_relevance : {"raise", "nonrelevant"}, default "raise"
+        A null in the column of relevance, also that of `truth`: refused, or not relevant, as what
+        was not rated.
     gain : {"linear", "exponential", "binary"}, default "linear"
         What a row adds to nDCG, DCG and ERR where `min_relevance` is given: its relevance, or
         2^relevance - 1, whatever the threshold is; or 1 from the threshold on.
@@ -433,7 +436,10 @@ def scan(
     from recframe.stores import check_access
 
     limits, access = check_limits(memory, tmp, progress), check_access(storage_options, filesystem)
-    return scan_source(
+    given = {"tmp": tmp, "storage_options": storage_options, "filesystem": filesystem}
+    given |= {"filters": filters, "union_by_name": union_by_name or None}
+    given |= {"memory": None if memory == MEMORY else memory}
+    accessor = scan_source(
         "source",
         source,
         make_options(options),
@@ -443,6 +449,9 @@ def scan(
         "recframe.scan(path)",
         union_by_name=union_by_name,
     )
+    others = [f", {name}={write(name, one)}" for name, one in given.items() if one is not None]
+    accessor._written = f"recframe.scan({write('source', source)}{''.join(others)})"
+    return accessor
 
 
 def _check_paths(name: str, required: str, given: Any) -> None:

@@ -135,6 +135,7 @@ class RankingMethods(ABC, Generic[Table]):
 
     _call = "df.rec"  # as messages spell it
     _options = Options()  # until it is called with others
+    _written = ""  # the call as it was written, where that is not `_call`
     _asks_all = True  # of a refused call, which is repeated to find what else is open
 
     def __init_subclass__(cls) -> None:

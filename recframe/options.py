@@ -28,6 +28,7 @@ Duplicates = Literal["raise", "max", "first", "keep"]
 Population = Literal["raise", "both", "truth", "rows", "all"]
 Unjudged = Literal["nonrelevant", "drop"]
 Gain = Literal["linear", "exponential", "binary"]
+NullRelevance = Literal["raise", "nonrelevant"]
 
 INFER = "infer"
 FILL_IN = ...  # stands in a call for what only the user knows
@@ -105,6 +106,9 @@ class Options:
         math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, as without relevant items"
     )
     min_relevance: float | None = _option(None, "float", "rows at or above it are relevant")
+    null_relevance: NullRelevance = _option(
+        "raise", NullRelevance, "a null relevance: refuse, not relevant, as what was not rated"
+    )
     gain: Gain = _option(
         "linear",
         Gain,
@@ -250,6 +254,7 @@ class OptionArguments(TypedDict, total=False):
     duplicates: Duplicates
     zero_division: float
     min_relevance: float | None
+    null_relevance: NullRelevance
     gain: Gain
     min_score: float | None
     truth: TruthLike | None

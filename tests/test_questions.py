@@ -74,7 +74,7 @@ def test_one_refusal_asks_all(table, call, tmp_path):
         assert said in question
     assert code.endswith(f").{call}")
 
-    code = re.sub(r"^(df\.rec|recframe\.scan\(path\))", "rec", code)
+    code = re.sub(r"^(df\.rec|recframe\.scan\(.*?\))\(", "rec(", code)
     found = eval(code, {"rec": rec})
     answers = {"missing": "unranked", "min_relevance": 4, "duplicates": "max", "short": "pad"}
     expected = eval(f"df.rec(**answers).{call}", {"df": OPEN, "answers": answers})
@@ -187,12 +187,31 @@ def test_the_command_line_asks_all(ending, tmp_path):
     assert lines[0] == "recframe: 4 questions are open:"
     grade = "another grade from which on a row is relevant"
     behind = f"--min-relevance {grade}; --missing drop; --duplicates first, keep; --short shrink"
-    assert lines[-1].endswith(f"  # or {behind}, nan")
-    command = shlex.split(lines[-1], comments=True)
+    assert lines[-1] == f"# or {behind}, nan"
+    command = shlex.split(lines[-2])
     assert ["recframe", *words] == command[: len(words) + 1]
     with silent() as shown:
         assert 0 == main([*command[1:], "--quiet"])
     assert "recall@5" in shown.getvalue()
+
+
+def test_what_was_given_stays_in_what_is_shown(tmp_path):
+    """How files are scanned, and what is described: the call and the command run as they stand."""
+    folder = tmp_path / "days"
+    folder.mkdir()
+    OPEN.to_parquet(folder / "1.parquet")
+    OPEN.assign(user=OPEN["user"] + 50, late_score=1.0).to_parquet(folder / "2.parquet")
+    rec = recframe.scan(folder, union_by_name=True, filters=[("item", "<", 4)], memory="1GB")
+    _, code = ask(lambda: rec(score="late_score").mean("recall@2"))
+    assert 1 == len(eval(code, {"recframe": recframe}))
+
+    words = ["describe", str(folder), "--union-by-name", "--filter", "item < 4", "--k", "2"]
+    with contextlib.redirect_stderr(io.StringIO()) as said, silent():
+        assert 0 == main([*words, "--score", "late_score", "--score", "score"])
+    command = shlex.split(said.getvalue().splitlines()[-2])
+    with silent() as shown:
+        assert 0 == main([*command[1:], "--metric", "recall@2", "--quiet"])
+    assert "late_score" in shown.getvalue()
 
 
 def test_describe_shows_the_same(tmp_path):
@@ -207,6 +226,6 @@ def test_describe_shows_the_same(tmp_path):
     with contextlib.redirect_stderr(io.StringIO()) as said, silent():
         assert 0 == main(["describe", str(save(tmp_path, "parquet")), "--k", "5"])
     assert "recframe: note: recframe evaluate asks: 4 questions are open:" in said.getvalue()
-    command = shlex.split(said.getvalue().splitlines()[-1], comments=True)
+    command = shlex.split(said.getvalue().splitlines()[-2])
     with silent():
         assert 0 == main([*command[1:], "--metric", "recall@5", "--quiet"])

@@ -46,7 +46,7 @@ UNKNOWN_RELEVANCE = (
 # What is said of a figure that is not 0, and of how many it is.
 WORRIES = {
     NULL_USERS: ("rows", "refused unless option missing says otherwise"),
-    NULL_RELEVANCE: ("rows", "refused unless option missing says otherwise"),
+    NULL_RELEVANCE: ("rows", "refused unless option null_relevance or missing says otherwise"),
     NULL_SCORES: ("rows", "refused unless option missing says otherwise"),
     DUPLICATES: ("rows", "refused unless option duplicates says otherwise"),
     SHORT_USERS: ("users", "k={k} is refused unless option short says otherwise"),

@@ -10,7 +10,7 @@ import pandas as pd
 from recframe.analysis.display import CurveTable, without_zeros
 from recframe.analysis.intervals import count_users, find_range, mean_interval
 from recframe.analysis.resampling import Resampling
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
 from recframe.metrics.definitions import DEFINITIONS
@@ -23,7 +23,7 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.notes import LONGER, NO_VALUE, RANKINGS, is_noting, note
+from recframe.notes import LONGER, NO_ROWS, NO_VALUE, RANKINGS, is_noting, note
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
@@ -56,10 +56,15 @@ def measure_noted(
 ) -> pd.DataFrame:
     """Return the metrics of every user; note what makes their means other than they look."""
     table, (_, groups, _) = measure_table(interactions, options, metrics), interactions.users
-    ranked = [is_ranked for _, is_ranked in interactions.scores.values()]
-    if not is_noting() or any(some is not None and not some.all() for some in ranked):
+    n_rows, are_all_ranked = np.diff(groups.offsets), True
+    for score, (_, is_ranked) in interactions.scores.items() if is_noting() else ():
+        if is_ranked is not None and not is_ranked.all():
+            are_all_ranked = False
+            n_empty = np.count_nonzero((groups.count(is_ranked) == 0) & (n_rows > 0))
+            if n_empty and len(interactions.scores) > 1 and options.short != "nan":
+                note(**{f"{NO_ROWS}{as_text(score)}": int(n_empty)})
+    if not is_noting() or not are_all_ranked:
         return table
-    n_rows = np.diff(groups.offsets)
     deepest = max((metric.k or 0 for metric in metrics if metric.name == "recall"), default=0)
     if deepest and not options.has_truth:
         note(**{RANKINGS: groups.n_groups, LONGER: int(np.count_nonzero(n_rows > deepest))})

@@ -32,7 +32,7 @@ from recframe.cli.parser import read_whole
 from recframe.cli.results import Means, find_baseline, give, result_of_figures, view, view_segments
 from recframe.console import DONE, tell
 from recframe.conventions import LEFT
-from recframe.errors import RecframeError, count_of, in_flags, shorten, show_path
+from recframe.errors import RecframeError, count_of, in_flags, shorten, show_path, spell_flags
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
@@ -42,7 +42,7 @@ from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, describe_metrics, parse_metrics
 from recframe.notes import say_notes, taking_notes
-from recframe.options import DEFAULTS, MEANINGS, Options, make_options
+from recframe.options import DEFAULTS, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
 
@@ -194,8 +194,15 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
         give(result_of_figures(table, {**about, "k": arguments.k}), arguments, output)
     refusal = table.refusal if isinstance(table, Description) else None
     if refusal is not None and not arguments.quiet and arguments.format != "json":
-        evaluate = shlex.join(["recframe", "evaluate", *arguments.paths])
-        tell(f"note: recframe evaluate asks: {in_flags(refusal, evaluate)}")
+        command = shlex.join(["recframe", "evaluate", *arguments.paths])
+        given = spell_flags(
+            {
+                "filter": [text for text, _ in arguments.filter],
+                **({"union_by_name": True} if arguments.union_by_name else {}),
+                **list_changed(options),
+            }
+        )
+        tell(f"note: recframe evaluate asks: {in_flags(refusal, f'{command} {given}'.rstrip())}")
     return DONE, f"{opened[0].rows_said} rows"
 
 
@@ -305,11 +312,11 @@ def outputs(
 
 def _tell_undefined(means: Means) -> None:
     """Say of how many users a metric has no value, where there are such."""
-    n_undefined = means.n_all - means.n_users.max()
-    labels = list(n_undefined.index[n_undefined > 0])
+    n_undefined = means.n_all - means.n_users
+    labels = list(n_undefined.columns[n_undefined.max() > 0])
     if labels:
-        most = int(n_undefined.max())
-        same = "" if n_undefined[labels].min() == most else "up to "
+        most = int(n_undefined.to_numpy().max())
+        same = "" if n_undefined[labels].to_numpy().min() == most else "up to "
         tell(
             f"note: {shorten(', '.join(labels))} undefined for {same}{most:,} of "
             f"{count_of(means.n_all, 'user')}, left out of the mean; --zero-division 0 counts "

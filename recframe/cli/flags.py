@@ -35,7 +35,7 @@ STATUSES = f"""exit status:
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant", "model"),
     "edge cases": ("ties", "short", "missing", "duplicates", "zero_division"),
-    "relevance": ("min_relevance", "gain", "min_score"),
+    "relevance": ("min_relevance", "null_relevance", "gain", "min_score"),
     "truth": ("truth", "truth_user", "truth_item", "population"),
     "candidates": ("exclude", "unjudged"),
     "conventions": ("like",),

@@ -110,8 +110,7 @@ def find_columns(
     "df.rec".
     Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
     """
-    if options.like is not None:
-        check_like(metrics, vars(options))
+    check_like(metrics, vars(options))
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
     if metrics and not options.tie_rule.reads_relevance:
         with_relevant = with_relevant and len(of_column) < len(metrics)
@@ -137,8 +136,8 @@ def _of_models(columns: Columns, models: Models) -> Columns:
     if len(columns.scores) > 1 or models.label in columns.labels:
         raise RecframeError(
             f"model={quote(models.label)} needs a column without another role, and one score "
-            f"column, found score {shown(columns.scores)}; pass "
-            f"{option_with('score', 'the column that models are ranked by')}"
+            f"column, found score {shown(columns.scores)}; pass {option_with('score', 'it')}, or, "
+            f"where each has its own, {option('model', None, duplicates='max', missing='unranked')}"
         )
     return columns._replace(
         scores=models.names,
@@ -305,10 +304,11 @@ def _list_named(
     named: dict[str, list[Hashable]] = {role: [] for role in (*NAMES, "model")}
     fields = list_fields(frame)
     others = {label for label, kind in fields if is_bool_dtype(kind) or not is_numeric_dtype(kind)}
-    for label in list_labels(frame, list_lists(frame)):
+    for label, _ in fields:
         is_score = label not in others and may_be_score(label)
         if role := find_role(label) or ("score" if is_score else None):
             named[role].append(label)
+    named["score"] = leave_out(named["score"], list_lists(frame) if named["score"] else [])
     for role, labels in named.items():
         free = leave_out(labels, taken)
         if free and all(map(is_weak, free)):

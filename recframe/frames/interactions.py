@@ -197,7 +197,8 @@ def read_interactions(
     """
     drops, averages = options.missing == "drop", [label for _, label in columns.averaged]
     reads_items = options.has_truth or options.duplicates != "keep"
-    complete = [*columns.users, columns.relevant] if drops or lenient else []
+    relevance = columns.relevant if options.null_relevance == "raise" else None
+    complete = [*columns.users, relevance] if drops or lenient else []
     directions = list(zip(columns.score_columns, columns.ascending, strict=False))
     missing: list[Array] = []
     if drops:
@@ -289,7 +290,9 @@ def _settle_repeats(
     if len(of_pairs.rows) == 0:
         return interactions
     if models is not None and is_checked and columns.relevant is not None:
-        check_same_relevance(interactions.get_column(columns.relevant), of_pairs)
+        relevance = interactions.get_column(columns.relevant)
+        nulls = find_nulls(relevance)  # which count as 0, where there are any
+        check_same_relevance(relevance.mask(nulls, 0) if nulls.any() else relevance, of_pairs)
     if models is None and options.duplicates in ("raise", "keep"):
         return interactions
     return _fold(interactions, of_pairs, is_best=options.duplicates != "first")

@@ -79,7 +79,7 @@ class UserCounts(NamedTuple):
                 "(with an empty list where they have no row), "
                 f"{option('population', 'rows')} for those of the frame (with nothing relevant "
                 f"where truth has none), or {option('population', 'all')} for either",
-                {"population": "both"},
+                {"population": "truth"},
             )
 
 

@@ -75,16 +75,16 @@ def _spell_call(
     lines = []
     for name, spelled in zip(_in_order(options), spell_arguments(options), strict=True):
         lines.append(f"    {spelled},{f'  # or {behind[name]}' if behind.get(name) else ''}")
-    given = [_write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
-    given += [f"{name}={_write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
+    given = [write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
+    given += [f"{name}={write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
     name, written = function.__name__, ", ".join(given)
     if accessor is None:
         lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
     else:
         tail = "" if name == "__call__" else f".{name}({written})"
-        lines = [f"{accessor._call}(", *lines, f"){tail}"]
+        lines = [f"{accessor._written or accessor._call}(", *lines, f"){tail}"]
     others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]
-    comment = f"  # or {'; '.join(others)}".replace("'", "") if others else ""
+    comment = f"\n# or {'; '.join(others)}".replace("'", "") if others else ""
     return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")
 
 
@@ -100,7 +100,7 @@ def _find_others(name: str, answer: Any) -> str:
     return ", ".join(repr(one) for one in CHOICES.get(name, ()) if one not in ("raise", answer))
 
 
-def _write(name: str, value: Any) -> str:
-    """Return an argument as it is written in a call; what is not written there by its name."""
+def write(name: str, value: Any) -> str:
+    """Return an argument as a call has it written; others than values by their names."""
     value = os.fspath(value) if isinstance(value, os.PathLike) else value
     return quote(value) if isinstance(value, WRITTEN) else name

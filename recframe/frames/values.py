@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -43,13 +44,22 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
     """Return which rows are relevant, and their grades; None where they have none."""
     label = relevance.name
     if has_nulls(relevance):
-        remedy = (
-            f"pass the judgments as {spell('truth=', '--truth FILE')}, which counts the relevant "
-            "items that are in no list too (a merge that leaves nulls has lost them); if nulls "
-            "mean not relevant and none is lost, fill them in with fillna(0); "
-            f"{option('missing', 'drop')} takes those rows out of the rankings"
-        )
-        raise null_error(f"relevant={quote(label)}:", find_nulls(relevance), remedy)
+        nulls, answer = find_nulls(relevance), {"null_relevance": "nonrelevant"}
+        if options.null_relevance == "raise":
+            remedy = (
+                f"pass the judgments as {spell('truth=', '--truth FILE')}, which counts relevant "
+                "items that are in no list too (a merge with the lists has lost them); where null "
+                f"means not relevant, as not rated, {option('null_relevance', 'nonrelevant')}; "
+                f"{option('missing', 'drop')} takes those rows out of the rankings"
+            )
+            raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
+        flags, grades = read_relevance(relevance[~nulls], options)
+        relevant = np.zeros(len(relevance), bool)
+        relevant[~nulls] = flags
+        if grades is not None:
+            found, grades = grades, np.zeros(len(relevance), grades.dtype)
+            grades[~nulls] = found
+        return relevant, grades
     values = _numbers(_as_bool(relevance), "relevant")
     if options.min_relevance is not None:
         return at_least(values, options.min_relevance), values
@@ -68,8 +78,13 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
 
 
 def _find_threshold(grades: Array) -> Any:
-    """Return a grade to propose: the first one above 0, or the middle where all are."""
+    """Return a grade to propose: the first above 0, of a scale from 1 the first above its middle.
+
+    Where all are higher they are what is left of such a scale, and all are relevant.
+    """
     low, high = grades.min().item(), grades.max().item()
+    if low > 1:
+        return low
     above = grades > (0 if low <= 0 else (low + high) / 2)
     return grades[above].min().item() if above.any() else high
 
@@ -115,7 +130,9 @@ def read_scores(
             )
             if what == "-inf":
                 remedy += f"; {option('min_score', -math.inf)} ranks them last"
-            raise null_error(f"score={quote(score.name)}:", nulls, remedy, what, "unranked")
+            raise null_error(
+                f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"}
+            )
         is_ranked = ~missing
         present = _numbers(score[is_ranked], "score")
         values = np.zeros(len(score), present.dtype)
@@ -268,13 +285,13 @@ def null_error(
     nulls: Array,
     remedy: str = REMOVE_ROWS,
     found: str = "null",
-    missing: str = "drop",
+    answers: Mapping[str, Any] = MappingProxyType({"missing": "drop"}),
 ) -> RecframeError:
     """Return the refusal of nulls in a column, or of what is taken for one."""
     return RecframeError(
         f"{what} must not be {found}, found {int(nulls.sum())} {found} of {len(nulls)} rows "
         f"(the first in row {int(nulls.argmax())}); {remedy}",
-        {"missing": missing},
+        answers,
     )
 
 

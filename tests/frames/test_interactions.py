@@ -421,7 +421,7 @@ def test_either_byte_order(kind):
         (
             "relevant",
             [1.0, None],
-            r"if nulls mean not relevant and none is lost, fill them in with fillna",
+            r"where null means not relevant, as not rated, null_relevance='nonrelevant'",
         ),
         ("score", [1.0, None], r"missing='unranked' to leave them out of this ranking only"),
     ],

@@ -120,7 +120,7 @@ def test_a_file_of_json_lines(tmp_path, capsys):
     TRUTH.to_csv(truth, index=False)
     words = ["evaluate", str(path), "--truth", str(truth), "--metric", "recall@3"]
     assert 1 == main(words)
-    said = capsys.readouterr().err.splitlines()[-1]
+    said = capsys.readouterr().err.splitlines()[-2]
     for flags in ("--item doc_id", "--model retriever", "--duplicates max"):
         assert flags in said
     words += ["--item", "doc_id", "--model", "retriever", "--duplicates", "max", "--short", "pad"]

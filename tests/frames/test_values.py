@@ -197,7 +197,8 @@ def test_both_zeros_are_one_item():
 def test_null_relevance_names_truth_first():
     """A merge that leaves nulls has lost the relevant items that are in no list."""
     frame = pd.DataFrame({"user": [1, 1], "score": [2, 1], "relevant": [1, None]})
-    message = r"pass the judgments as truth=, which .* lost them\); if nulls mean not relevant"
-    with pytest.raises(RecframeError, match=message + r" and none is lost, .* with fillna\(0\)"):
+    message = r"pass the judgments as truth=, which .* lost them\); where null means not relevant"
+    with pytest.raises(RecframeError, match=message + ", .* null_relevance='nonrelevant'"):
         frame.rec.recall(k=1)
-    assert 1.0 == frame.fillna(0).rec.recall(k=1).loc[1, "score"]
+    expected = frame.fillna(0).rec.recall(k=1)
+    pd.testing.assert_frame_equal(expected, frame.rec(null_relevance="nonrelevant").recall(k=1))
