@@ -8,6 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 
 import recframe
 import recframe.spark
+from engines_page import check_column
 from sparkly import IDS, OF_TRUTH, ROLES, make, on_spark, refusal
 
 pytestmark = [
@@ -197,3 +198,11 @@ def test_what_is_refused(spark):
     said = refusal(lambda: rec.mean(by="doc"))
     assert "in a partition of " in said
     assert "by='doc' must hold one value for each user, found several for " in said
+
+
+def test_engines_page(spark):
+    """Spark's column of the table says yes where the call gives a table, else no."""
+    check_column(
+        "Spark",
+        lambda frame, **options: recframe.spark.rec(on_spark(spark, frame), **options),
+    )
