@@ -88,7 +88,7 @@ def _find_own(frame: pd.DataFrame, argument: str, given: Any, users: Sequence[Ha
     """Return what is given for an argument: values by row or user, or the label of a column."""
     if not isinstance(given, pd.Series):
         is_other = hasattr(type(given), "__arrow_c_stream__")  # as Polars' Series
-        if is_other or isinstance(given, dict | set | np.ndarray):
+        if is_other or not isinstance(given, Hashable):  # as NumPy's arrays and Spark's columns
             raise RecframeError(
                 f"{argument} must be a column of the frame or a Series indexed by user (of "
                 f"pandas), found {quote(given)}"
@@ -104,11 +104,16 @@ def _find_own(frame: pd.DataFrame, argument: str, given: Any, users: Sequence[Ha
         call = f"rename_axis({quote(own[0] if len(own) == 1 else own)})"
         if None in own:  # of a table of users whose index has no name
             call = "reindex(per_user.index)"
+        choices, none = "a Series with the frame's own index, or one", "is neither"
+        if len(frame) == 0:  # as of engines whose rows have no index
+            choices, none = "or a Series", "is not"
+        is_column = given.name is not None and given.name in frame.columns
+        column = f"; if it is a column, pass {argument}={quote(label)}" if is_column else ""
         raise RecframeError(
-            f"{argument} must be a column's label, a Series with the frame's own index, or one "
-            f"whose index is named as the user column; found one whose index, {len(given)} labels "
-            f"such as {quote(given.index[:1].tolist()[0])} named {quote(list(names))}, is neither; "
-            f"if it holds users, pass {argument}={argument}.{call}"
+            f"{argument} must be a column's label, {choices} whose index is named as the user "
+            f"column; found one whose index, {len(given)} labels such as "
+            f"{quote(given.index[:1].tolist()[0])} named {quote(list(names))}, {none}; if it holds "
+            f"users, pass {argument}={argument}.{call}{column}"
         )
     if not given.index.is_unique:
         user = given.index[given.index.duplicated()][0]

@@ -1,6 +1,7 @@
 """``recframe.spark.rec(sdf)``: the methods of ``df.rec`` on Spark DataFrames, lazily."""
 
 from collections.abc import Hashable
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, Unpack
@@ -9,14 +10,13 @@ import pandas as pd
 from pyspark.sql import DataFrame
 
 from recframe import partitions
-from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.ranks import list_ranks, rank_options, top_columns
-from recframe.analysis.segments import Grouping
+from recframe.analysis.segments import Grouping, Own
 from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.tables import mean_table, plain_table
+from recframe.frames.tables import mean_table
 from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
@@ -56,9 +56,11 @@ class SparkRecAccessor(RankingMethods[Any]):
     ====================== ======================================================= ==============
 
     `rank` and `top` of several score columns have a column ``ranked_by`` before the rank. What is
-    undefined is null. Values per user are those of pandas bit for bit; of `mean` and `curve` the
-    last digit may differ, as sums of partitions are summed. `describe` and `inspect` are computed
-    at once, to what pandas has. Arguments and columns are checked at once, values when computed.
+    undefined is null. Columns of `by` come first; a Series for `by` or `weights` is of pandas, and
+    its index holds users. Values per user are those of pandas bit for bit; of `mean` and `curve`
+    without segments the last digit may differ, as sums of partitions are summed. `describe` and
+    `inspect` are computed at once, to what pandas has. Arguments and columns are checked at once,
+    values when computed.
 
     Rows are shuffled so that those of a user meet, in one Python process with all others of their
     partition; with ``user=["date", "user"]`` each combination is a user. Their order is lost: ties
@@ -107,6 +109,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         check_whole("frame", frame)
         super().__init__(frame)
         self._given: dict[str, Any] = {}  # truth and exclude, where they are Spark's
+        self._by: tuple[Own, ...] = ()  # what parts users, in the call that asks for it
 
     @spell_options
     @public
@@ -217,31 +220,29 @@ class SparkRecAccessor(RankingMethods[Any]):
         task = tasks.Task(source.layout, make, columns, options, source.ids, [], is_checked=True)
         read = partial(tasks.read_part, task=task, lists_users=keeps)
         of_all = partial(tasks.make_of_parts, task=task, make_table=make_table, empty=empty)
-        labels = list(plain_table(make_table(empty)).columns)
-        return lazy.make_of_partitions(source.rows, read, of_all, labels)
+        labels, own = (
+            lazy.list_labels(make_table(empty)),
+            lazy.find_kinds(self._by, source, columns),
+        )
+        return lazy.make_of_partitions(source.rows, read, of_all, labels, own)
+
+    def _by_segment(self, grouping: Grouping, *asked: Any) -> Any:
+        bound = copy(self)
+        bound._by = grouping.by
+        return super(SparkRecAccessor, bound)._by_segment(grouping, *asked)
 
     def _read_values(self, label: Hashable) -> pd.Series:
         rows = lazy.select(self._frame, [label]).distinct().toArrow()
         return as_frame(rows, [label])[label]
 
-    def _by_segment(self, grouping: Grouping, *_: Any) -> Any:
-        asked = " and ".join(dict.fromkeys(one.argument for one in grouping.all))
-        raise RecframeError(
-            f"{asked}: Spark takes none yet; join users' segments to .evaluate(...) and group "
-            "by them there, or pass its pandas table to recframe.summary"
-        )
-
     def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
         empty = lazy.make_empty(per_user, self._sample, self._options)
-        table = make_table(empty)  # which checks what is left to check
-        # Columns are there whatever the data are.
-        undefined = ["n_undefined"] if "mean" in table else UNDEFINED
-        labels = [*plain_table(table).columns, *undefined]
+        labels = lazy.list_labels(make_table(empty))  # which checks what is left to check
         return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=False)
 
     def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
         empty = lazy.make_empty(per_user, self._sample, self._options)
-        labels = list(plain_table(make_table(mean_table(empty))).columns)
+        labels = lazy.list_labels(make_table(mean_table(empty)))
         return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=True)
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:

@@ -95,6 +95,13 @@ def as_series(column: pa.ChunkedArray) -> pd.Series:
     return pd.Series(column.to_pandas(types_mapper=mapper))
 
 
+def arrow_type(kind: Any) -> pa.DataType:
+    """Return what Arrow has for a type of one value."""
+    if isinstance(kind, kinds.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    return SIMPLE[type(kind)]
+
+
 def as_arrays(columns: Sequence[Any], types: Sequence[pa.DataType]) -> list[pa.Array]:
     """Return columns as Arrow has them: what is NaN is null, which Spark's own means leave out."""
     pairs = zip(columns, types, strict=True)
@@ -182,17 +189,19 @@ def _hand_over(other: str, frame: Any, columns: Columns, options: Options) -> tu
         (item, found.item),
         ("relevant", found.relevant),
     ]
+    given = {str(name): get_column(table, label) for name, label in labels if label is not None}
+    return hand_over(other, given, frame, "a Spark DataFrame"), options
+
+
+def hand_over(name: str, given: Mapping[str, pd.Series], frame: Any, instead: str) -> Any:
+    """Return columns of pandas on Spark, or say what else to pass for what they are given as."""
     try:
-        arrays = {
-            str(name): _as_array(get_column(table, label))
-            for name, label in labels
-            if label is not None
-        }
-        return frame.sparkSession.createDataFrame(pa.table(arrays)), options
+        arrays = {label: _as_array(column) for label, column in given.items()}
+        return frame.sparkSession.createDataFrame(pa.table(arrays))
     except (TypeError, ValueError, pa.ArrowException) as error:  # and those of Spark
         raise RecframeError(
-            f"{other}: Spark cannot hold its columns ({shorten(str(error))}); convert them, or "
-            "pass a Spark DataFrame"
+            f"{name}: Spark cannot hold its columns ({shorten(str(error))}); convert them, or "
+            f"pass {instead}"
         ) from error
 
 

@@ -1,6 +1,6 @@
 """Spark DataFrames: rows of a frame and of those beside it brought together, and results."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,28 +9,30 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - the name that all give it
 from pyspark.sql import types as kinds
 
+from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.ranks import N_IDS_NAMED
+from recframe.analysis.segments import Own
 from recframe.errors import RecframeError, quote
 from recframe.frames.columns import Columns, find_columns, other_labels
 from recframe.frames.ids import as_users
-from recframe.frames.tables import make_columns
+from recframe.frames.tables import make_columns, plain_table
 from recframe.methods import MakeTable
 from recframe.options import Options
 from recframe.spark import tasks
-from recframe.spark.columns import as_frame, find_roles, make_sample
+from recframe.spark.columns import (
+    arrow_type,
+    as_frame,
+    check_kinds,
+    find_roles,
+    hand_over,
+    make_sample,
+)
 
 INTEGERS = (kinds.ByteType, kinds.ShortType, kinds.IntegerType, kinds.LongType)
 CELL_FIELDS = [
     kinds.StructField(tasks.PARTITION, kinds.IntegerType()),
     kinds.StructField(tasks.CELL, kinds.BinaryType()),
 ]
-OF_RESULTS = {
-    pa.string(): kinds.StringType(),
-    pa.int64(): kinds.LongType(),
-    pa.float64(): kinds.DoubleType(),
-}
-
-
 TEXT_LABELS = ("score", "metric", "baseline", "interval", "test")
 
 
@@ -177,16 +179,47 @@ def make_of_partitions(
     read: Callable[[pa.Table], pa.Table],
     make: Callable[[list[Any]], pd.DataFrame],
     labels: list[str],
+    own: Mapping[str, Any],
 ) -> Any:
-    """Return what is made, in one place, of what is read of every partition."""
+    """Return what is made, in one place, of what is read of every partition.
+
+    Labels have the types that are their `own`, else those of their kind.
+    """
     always = [F.lit(None).cast(field.dataType).alias(field.name) for field in CELL_FIELDS]
     made = make_cells(rows, read).union(rows.sparkSession.range(1).select(*always))
-    types = dict.fromkeys(labels, pa.float64())
-    types |= {label: pa.string() for label in labels if label in TEXT_LABELS}
-    types |= {label: pa.int64() for label in labels if label == "k" or label.startswith("n_")}
-    fields = [kinds.StructField(label, OF_RESULTS[types[label]]) for label in labels]
-    make_one = partial(tasks.make_of_cells, make=make, types=types)
+    types: dict[str, Any] = dict.fromkeys(labels, kinds.DoubleType())
+    types |= {label: kinds.StringType() for label in labels if label in TEXT_LABELS}
+    types |= {label: kinds.LongType() for label in labels if label == "k" or label.startswith("n_")}
+    types |= own
+    fields = [kinds.StructField(label, kind) for label, kind in types.items()]
+    arrow_types = {label: arrow_type(kind) for label, kind in types.items()}
+    make_one = partial(tasks.make_of_cells, make=make, types=arrow_types)
     return _map(made.repartition(1), make_one, kinds.StructType(fields))
+
+
+def list_labels(table: pd.DataFrame) -> list[str]:
+    """Return the columns of a result in tidy form, which are there whatever the data are."""
+    labels = list(map(str, plain_table(table)))
+    if "metric" in table.index.names:  # of intervals
+        labels += ["n_undefined"] if "mean" in table else UNDEFINED
+    names = [label.casefold() for label in labels]  # as Spark compares them
+    for label in map(str, table.index.names):
+        if names.count(label.casefold()) > 1:
+            raise RecframeError(f"by={quote(label)} has the name of a result; rename it")
+    return labels
+
+
+def find_kinds(by: Sequence[Own], source: UserRows, columns: Columns) -> dict[str, Any]:
+    """Return the types of what parts users: those of columns, and of values given by user."""
+    names, found = {label: name for name, label in source.layout.frame.items()}, {}
+    names |= dict(zip(columns.users, source.ids, strict=True))
+    for one in by:
+        label, rows = str(one.label), source.rows
+        if one.given is not None:
+            rows = hand_over("by", {label: one.given}, rows, "the label of a column")
+            check_kinds(rows, Columns(None, [], None, of_users=(label,)))
+        found[label] = rows.schema[names.get(one.column, label)].dataType
+    return found
 
 
 def make_of_users(
@@ -195,7 +228,7 @@ def make_of_users(
     """Return what is made, in one place, of a per-user table, or of means by sums of its parts."""
     read = partial(tasks.read_users, empty=empty, as_sums=as_sums)
     make = partial(tasks.make_of_users, empty=empty, make_table=make_table, as_sums=as_sums)
-    return make_of_partitions(_by_place(per_user, "r"), read, make, labels)
+    return make_of_partitions(_by_place(per_user, "r"), read, make, labels, {})
 
 
 def make_empty(per_user: Any, sample: pd.DataFrame, options: Options) -> pd.DataFrame:

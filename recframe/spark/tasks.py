@@ -176,7 +176,7 @@ def make_of_cells(
     table: pa.Table, make: Callable[[list[Any]], pd.DataFrame], types: dict[str, pa.DataType]
 ) -> pa.Table:
     """Return what is made of the cells of all partitions, in tidy form."""
-    made, labels = plain_table(make(read_cells(table))), list(types)
+    made, labels = plain_table(make(read_cells(table))).rename(columns=str), list(types)
     columns = [made[label] if label in made else np.zeros(len(made)) for label in labels]
     return pa.table(as_arrays(columns, list(types.values())), labels)
 

@@ -13,7 +13,7 @@ try:
 except ImportError:
     SparkSession = None
 if SparkSession is None or shutil.which("java") is None:
-    collect_ignore = ["test_spark.py", "test_spark_truth.py"]
+    collect_ignore = ["test_spark.py", "test_spark_segments.py", "test_spark_truth.py"]
 
 
 @pytest.fixture(scope="session")

@@ -294,6 +294,7 @@ def test_nothing_runs_before_it_is_computed(spark):
         rec = recframe.spark.rec(sdf, **asked)
         tables = [rec.evaluate(), rec.recall(), rec.mean(), rec.summary(), rec.compare()]
         tables += [rec.curve(), rec.rank(), rec.top(), rec.catalogue()]
+        tables += [rec.mean(by="User.Id"), rec.compare(by="doc", weights="knn_score")]
         assert "knn_score" in repr(rec)
     assert all(isinstance(table, type(sdf)) for table in tables)
 
@@ -366,9 +367,6 @@ def test_what_is_refused_at_once(spark):
         "mean column='n': .* found Spark's decimal": lambda: rec(
             sdf.withColumn("n", F.lit(Decimal(1))), **ROLES
         ).evaluate("mean(n)@2"),
-        "by and weights: Spark takes none yet; join": lambda: rec(sdf, **ROLES).mean(
-            by="User.Id", weights="knn_score"
-        ),
         "there is one ranking": lambda: rec(sdf, **{**ROLES, "user": None}).inspect(1),
     }
     for message, ask in refusals.items():
