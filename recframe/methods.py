@@ -4,7 +4,7 @@ import inspect
 import textwrap
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial, update_wrapper
@@ -225,6 +225,10 @@ class RankingMethods(ABC, Generic[Table]):
         """Return the names to complete: the methods, and what every object has."""
         names = super().__dir__()
         return sorted(name for name in names if name[:1] != "_" or name[:2] == "__")
+
+    def _answer(self, answers: Mapping[str, Any]) -> Self:
+        """Return an accessor with the options that answer a refusal, beside those it has."""
+        return self._bind(replace(self._options, **answers))
 
     @property
     def _size(self) -> str:

@@ -17,7 +17,7 @@ LOST, RELEVANT = "relevant_pairs_excluded", "relevant_pairs"
 NEAR = "ids_written_differently"
 RANKINGS, LONGER = "rankings", "rankings_longer_than_recall"
 NO_VALUE = "undefined_"  # and then the metric
-NO_ROWS = "users_without_ranked_rows_"  # and then the score
+NONE_RANKED = "users_without_ranked_rows_"  # and then the score
 _notes: ContextVar["Counter[str] | None"] = ContextVar("_notes", default=None)
 
 
@@ -70,10 +70,10 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
             "with a relevant row; if rankings were cut off there, pass all relevant items as truth"
         )
     for name, n_users in notes.items():
-        if name.startswith(NO_ROWS):
+        if name.startswith(NONE_RANKED):
             sentences.append(
-                f"{name.removeprefix(NO_ROWS)} ranks no row of {count_of(n_users, 'user')} whom "
-                "others rank: an empty list, which counts in its means"
+                f"{name.removeprefix(NONE_RANKED)} ranks no row of {count_of(n_users, 'user')}, "
+                "whom others rank: an empty list, which counts in its means"
             )
         if name.startswith(NO_VALUE):
             sentences.append(

@@ -1,6 +1,7 @@
 """ScannedRecAccessor: the engine over files, which it reads block by block."""
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -187,6 +188,14 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _sample(self) -> pd.DataFrame:
         first = self._frame.found[0]
         return make_sample(read_schema(first, self._frame.limits.memory), first.path)
+
+    def _answer(self, answers: Mapping[str, Any]) -> Self:
+        bound, others = copy(self), dict(answers)
+        if others.pop("union_by_name", False):  # which is said where files are named
+            found = unite(self._frame.found, self._frame.limits.memory)
+            bound._frame = self._frame._replace(found=found)
+            bound._written = f"{self._written[:-1]}, union_by_name=True)"
+        return super(ScannedRecAccessor, bound)._answer(others)
 
     @property
     def _asks_all(self) -> bool:  # type: ignore[override]  # as it depends on the files

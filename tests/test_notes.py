@@ -172,7 +172,7 @@ def test_a_model_that_does_not_rank_a_user():
     """Its empty list counts, where others rank the user; not said where it has no value."""
     rows = {"user": [1, 2], "relevant": [1, 1], "a": [1.0, 1.0], "b": [1.0, None]}
     rec = pd.DataFrame(rows).rec(score=["a", "b"], missing="unranked", short="pad")
-    with pytest.warns(recframe.RecframeWarning, match="b ranks no row of 1 user whom others rank"):
+    with pytest.warns(recframe.RecframeWarning, match="b ranks no row of 1 user, whom others rank"):
         rec.mean("precision@1")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

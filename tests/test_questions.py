@@ -195,6 +195,7 @@ def test_the_command_line_asks_all(ending, tmp_path):
     assert "recall@5" in shown.getvalue()
 
 
+@pytest.mark.filterwarnings("ignore:score ranks no row")
 def test_what_was_given_stays_in_what_is_shown(tmp_path):
     """How files are scanned, and what is described: the call and the command run as they stand."""
     folder = tmp_path / "days"
@@ -204,6 +205,20 @@ def test_what_was_given_stays_in_what_is_shown(tmp_path):
     rec = recframe.scan(folder, union_by_name=True, filters=[("item", "<", 4)], memory="1GB")
     _, code = ask(lambda: rec(score="late_score").mean("recall@2"))
     assert 1 == len(eval(code, {"recframe": recframe}))
+
+    # A column that some files lack is asked for among others.
+    questions, code = ask(lambda: recframe.scan(folder).mean("recall@2"))
+    assert "union_by_name=True" in questions[0]
+    assert 2 == len(eval(code, {"recframe": recframe}))
+    with pytest.raises(RecframeError, match="union_by_name") as refused:
+        recframe.evaluate(folder, ["recall@2"])
+    assert "\n" not in str(refused.value)
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        assert 1 == main(["evaluate", str(folder), "--metric", "recall@2"])
+    command = next(line for line in said.getvalue().splitlines() if line.startswith("recframe ev"))
+    assert "--union-by-name" in command
+    with silent():
+        assert 0 == main([*shlex.split(command)[1:], "--quiet"])
 
     words = ["describe", str(folder), "--union-by-name", "--filter", "item < 4", "--k", "2"]
     with contextlib.redirect_stderr(io.StringIO()) as said, silent():

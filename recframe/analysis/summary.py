@@ -23,7 +23,7 @@ from recframe.metrics.names import (
     parse_name,
     required_parameters,
 )
-from recframe.notes import LONGER, NO_ROWS, NO_VALUE, RANKINGS, is_noting, note
+from recframe.notes import LONGER, NO_VALUE, NONE_RANKED, RANKINGS, is_noting, note
 from recframe.options import Options
 
 LAST_K = 50  # of a curve, where no cut-off is given
@@ -62,7 +62,7 @@ def measure_noted(
             are_all_ranked = False
             n_empty = np.count_nonzero((groups.count(is_ranked) == 0) & (n_rows > 0))
             if n_empty and len(interactions.scores) > 1 and options.short != "nan":
-                note(**{f"{NO_ROWS}{as_text(score)}": int(n_empty)})
+                note(**{f"{NONE_RANKED}{as_text(score)}": int(n_empty)})
     if not is_noting() or not are_all_ranked:
         return table
     deepest = max((metric.k or 0 for metric in metrics if metric.name == "recall"), default=0)

@@ -262,7 +262,8 @@ def check_names(names: Iterable[str], schema: pa.Schema, path: str) -> None:
         if name not in schema.names:
             raise MissingColumnError(
                 f"{quote(name)}: no such column in {show_path(path)}; "
-                f"it has {shown(schema.names)}; {UNION}"
+                f"it has {shown(schema.names)}; {UNION}",
+                {"union_by_name": True},
             )
 
 

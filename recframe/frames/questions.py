@@ -4,7 +4,6 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -34,7 +33,10 @@ def ask_all(
         return  # it is that of a function, which asks
     if any(isinstance(one, ONCE) for one in (*args, *kwargs.values())):
         return  # which the call has used up
+    if accessor is None and not error.answers.keys() <= DEFAULTS.keys():
+        return  # which a scan takes
     said, answers, is_done = [error._message], dict(error.answers), False
+    bound = accessor
     while not is_done and len(said) < MOST_ASKED:
         try:
             with warnings.catch_warnings():
@@ -42,7 +44,7 @@ def ask_all(
                 if accessor is None:
                     function(*args, **{**kwargs, **answers})
                 else:
-                    bound = accessor._bind(replace(accessor._options, **answers))
+                    bound = accessor._answer(answers)
                     function(bound, *args[1:], **kwargs)
             break
         except RecframeError as other:
@@ -56,7 +58,7 @@ def ask_all(
         lines = [f"{len(said)} questions are open:"]
         lines += [f"{number}. {one}" for number, one in enumerate(said, 1)]
         lines.append(f"This answers all{' but the last' * is_done}:")
-        lines.append(_spell_call(accessor, function, args, kwargs, answers))
+        lines.append(_spell_call(bound, function, args, kwargs, answers))
         error._say("\n".join(lines))
 
 
@@ -69,15 +71,17 @@ def _spell_call(
 ) -> str:
     """Return a call with answers, and the command, with the other choices as comments."""
     options = list_changed(accessor._options) if accessor is not None else {}
-    options |= {name: value for name, value in kwargs.items() if name in DEFAULTS} | dict(answers)
+    given = {**kwargs, **answers}
+    options |= {name: given[name] for name in given if name in DEFAULTS}
     own = inspect.signature(function).parameters  # whose choices may be others
-    behind = {name: "" if name in own else _find_others(name, answers[name]) for name in answers}
+    named = {name: answers[name] for name in answers if name in DEFAULTS and name not in own}
+    behind = {name: _find_others(name, answer) for name, answer in named.items()}
     lines = []
     for name, spelled in zip(_in_order(options), spell_arguments(options), strict=True):
         lines.append(f"    {spelled},{f'  # or {behind[name]}' if behind.get(name) else ''}")
-    given = [write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
-    given += [f"{name}={write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
-    name, written = function.__name__, ", ".join(given)
+    texts = [write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
+    texts += [f"{name}={write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
+    name, written = function.__name__, ", ".join(texts)
     if accessor is None:
         lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
     else:
