@@ -102,9 +102,10 @@ def evaluate(
         sku, asin, isbn, newsid, recipeid, gameid, listingid, businessid, contentid or postid.
     score : label or list of labels, default "infer"
         The score columns, each ranked by itself. "infer" takes all that are named score, scores,
-        prediction, predictions, pred, similarity, sim, est, similarities or predictedrating, and
-        all numeric ones whose last word is score, scores or similarity, or whose first is score
-        (not score_rank, n_scores and others that say something of a score). Where several are
+        prediction, predictions, pred, ypred, yscore, similarity, sim, est, similarities or
+        predictedrating, and all numeric ones whose last word is score, scores or similarity, or
+        whose first is score (not score_rank, n_scores and others that say something of a score);
+        none that holds lists. Where several are
         found and one of them, as credit_score or z_scores, may be no model, they must be named; a
         prediction beside a probability too. Scores, relevance and columns of means are numbers of
         any dtype, decimals (of at most 15 digits, or whole and of 64 bits) or categories of them.

@@ -169,12 +169,13 @@ def test_the_command_line(tmp_path, capsys):
 
 
 def test_a_model_that_does_not_rank_a_user():
-    """Its empty list counts, where others rank the user; not said where it has no value."""
+    """Its empty list counts, where others rank the user; not where `short` says how."""
     rows = {"user": [1, 2], "relevant": [1, 1], "a": [1.0, 1.0], "b": [1.0, None]}
-    rec = pd.DataFrame(rows).rec(score=["a", "b"], missing="unranked", short="pad")
+    rec = pd.DataFrame(rows).rec(score=["a", "b"], missing="unranked", short="shrink")
     with pytest.warns(recframe.RecframeWarning, match="b ranks no row of 1 user, whom others rank"):
         rec.mean("precision@1")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pd.DataFrame(rows).rec(score="b", missing="unranked", short="pad").mean("precision@1")
-        rec(score=["a", "b"], missing="unranked", short="nan").mean("precision@1")
+        pd.DataFrame(rows).rec(score="b", missing="unranked", short="shrink").mean("precision@1")
+        for short in ("nan", "pad"):
+            rec(score=["a", "b"], missing="unranked", short=short).mean("precision@1")

@@ -195,7 +195,6 @@ def test_the_command_line_asks_all(ending, tmp_path):
     assert "recall@5" in shown.getvalue()
 
 
-@pytest.mark.filterwarnings("ignore:.*ranks no row")
 def test_what_was_given_stays_in_what_is_shown(tmp_path):
     """How files are scanned, and what is described: the call and the command run as they stand."""
     folder = tmp_path / "days"

@@ -61,7 +61,8 @@ def measure_noted(
         if is_ranked is not None and not is_ranked.all():
             are_all_ranked = False
             n_empty = np.count_nonzero((groups.count(is_ranked) == 0) & (n_rows > 0))
-            if n_empty and len(interactions.scores) > 1 and options.short != "nan":
+            is_said = options.short in ("pad", "nan")  # what short lists count
+            if n_empty and len(interactions.scores) > 1 and not is_said:
                 note(**{f"{NONE_RANKED}{as_text(score)}": int(n_empty)})
     if not is_noting() or not are_all_ranked:
         return table

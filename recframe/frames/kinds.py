@@ -215,10 +215,8 @@ def list_lists(frame: pd.DataFrame) -> list[Hashable]:
     """Return the labels of columns of lists, as far as their first cells show."""
     labels: list[Hashable] = []
     for at, (label, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
-        if dtype.kind == "O":  # of Python's and of Arrow's
-            cell = next(iter(frame.iloc[:1_000, at].dropna()), None)
-            if is_list_like(cell) and not isinstance(
-                cell, Hashable
-            ):  # as tuples are, which are ids
-                labels.append(label)
+        cells = frame.iloc[:100, at] if dtype.kind == "O" else ()  # of Python's and of Arrow's
+        # Tuples can be ids.
+        if any(is_list_like(cell) and not isinstance(cell, Hashable) for cell in cells):
+            labels.append(label)
     return labels

@@ -289,7 +289,7 @@ def test_nothing_worries():
         ),
         (
             WELL.assign(relevant=[1, 1, 1, 1, None]),
-            ["null relevance: 1 of 5 rows; refused unless option missing says otherwise"],
+            ["null relevance: 1 of 5 rows; refused unless option null_relevance or missing sa"],
         ),
         (
             WELL.assign(score=[5, 4, None, 2, 1]),

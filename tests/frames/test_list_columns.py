@@ -206,7 +206,10 @@ def test_as_lists_in_a_dict():
         (make([[{"doc": 7, "s": 0.9, "price": 1}]]), "say which is which, found .*'price'"),
         (make([[{"doc": 7, "s": 0.9}]]), "say which is which, found fields 'doc', 's'; make"),
         (make([[{"doc": 7, "score": "x"}]]), r"score must be numbers, found .* \(such as 'x'\)"),
-        (make([[{"doc": 7, "document": 7, "score": 1}]]), "found fields 'doc', 'document', 'sco"),
+        (
+            make([[{"doc": 7, "document": 7, "score": 1}]]),
+            "2 fields could be the item, 'doc', 'doc",
+        ),
         (
             make([[{"doc": 7}, {"item": 7}]]),
             "of the same fields.*'doc': 7} and {'item': 7}",
@@ -249,5 +252,5 @@ def test_labels_are_of_frames():
     """A label that is not there, or that a dict does not have, is refused."""
     with pytest.raises(recframe.MissingColumnError, match="lists: items='recs': no such column"):
         recframe.from_lists(make([[7]]), items="recs")
-    with pytest.raises(RecframeError, match="user and items are columns of a frame, found <class"):
+    with pytest.raises(RecframeError, match="user, items, item and model are of a frame, found"):
         recframe.from_lists({"ann": [7]}, items="recs")
