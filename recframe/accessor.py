@@ -1,8 +1,8 @@
 """RecAccessor: ``df.rec`` of pandas DataFrames, the engine that has all rows in memory."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Self, Unpack
 
 import pandas as pd
 import pyarrow as pa
@@ -21,6 +21,7 @@ from recframe.foreign import (
 )
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
+from recframe.frames.lists import from_lists
 from recframe.frames.tables import make_of_table
 from recframe.frames.truth import judge_frame, open_candidates, open_judge, read_judged
 from recframe.methods import Make, RankingMethods
@@ -103,6 +104,17 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         """
         options = self._options if truth is None else replace(self._options, truth=truth)
         return judge_frame(self._read(), options)[0]
+
+    def _answer(self, answers: Mapping[str, Any]) -> Self:
+        if "from_lists" not in answers:
+            return super()._answer(answers)
+        lists = {name: answers[name] for name in ("item", "model", "duplicates") if name in answers}
+        made: Any = from_lists.__wrapped__  # type: ignore[attr-defined]  # which asks nothing itself
+        bound = RecAccessor(made(self._frame, **lists))
+        spelled = "".join(f", {name}={value!r}" for name, value in lists.items())
+        bound._written = f"recframe.from_lists(df{spelled}).rec"
+        others = {name: answers[name] for name in answers if name not in {"from_lists", *lists}}
+        return bound._bind(replace(self._options, **others))  # type: ignore[return-value]
 
     def _read(self, columns: Columns | None = None) -> pd.DataFrame:
         """Return the rows; of a table of another library the columns in a role, or all."""

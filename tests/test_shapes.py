@@ -101,7 +101,8 @@ def test_lists_in_cells(make):
     message = refuse(frame)
 
     name = frame.columns[1]
-    assert message.endswith(f"where {name!r} holds lists, recframe.from_lists makes rows of them")
+    assert f"where {name!r} holds lists, recframe.from_lists makes rows of them\n" in message
+    assert "\nrecframe.from_lists(df).rec.mean(" in message
 
 
 def test_a_pivot_of_models():

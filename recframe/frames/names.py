@@ -315,10 +315,12 @@ def check_roles(
             passed = spell(f"{call}({python})" if call else python, spell_flags(ordered))
             remedy, answers = f"pass {passed}{others}", arguments
         said.append(remedy)
-        lists = list(map(quote, list_lists(frame)))
+        held = list_lists(frame)
+        lists = list(map(quote, held))
         lists = lists or [quote(label) for label in labels if plain_name(label) in LISTS]
         if lists and "score" in wrong and wrong["score"].how == "none":
             said.append(f"where {lists[0]} holds lists, recframe.from_lists makes rows of them")
+            answers = {"from_lists": True} if held else answers
         is_missing = any(role.how == "none" for role in wrong.values())
         is_open = any(value is FILL_IN or value is TRUTH for value in answers.values())
         kind = MissingColumnError if is_missing else RecframeError

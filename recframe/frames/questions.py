@@ -70,9 +70,8 @@ def _spell_call(
     answers: Mapping[str, Any],
 ) -> str:
     """Return a call with answers, and the command, with the other choices as comments."""
-    options = list_changed(accessor._options) if accessor is not None else {}
-    given = {**kwargs, **answers}
-    options |= {name: given[name] for name in given if name in DEFAULTS}
+    given = {**kwargs, **answers} if accessor is None else list_changed(accessor._options)
+    options = {name: given[name] for name in given if name in DEFAULTS}
     own = inspect.signature(function).parameters  # whose choices may be others
     named = {name: answers[name] for name in answers if name in DEFAULTS and name not in own}
     behind = {name: _find_others(name, answer) for name, answer in named.items()}
@@ -86,7 +85,8 @@ def _spell_call(
         lines = [f"recframe.{name}(", *([f"    {written},"] if written else []), *lines, ")"]
     else:
         tail = "" if name == "__call__" else f".{name}({written})"
-        lines = [f"{accessor._written or accessor._call}(", *lines, f"){tail}"]
+        head = accessor._written or accessor._call
+        lines = [f"{head}(", *lines, f"){tail}"] if lines else [f"{head}{tail}"]
     others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]
     comment = f"\n# or {'; '.join(others)}".replace("'", "") if others else ""
     return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")

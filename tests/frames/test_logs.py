@@ -76,6 +76,18 @@ def test_what_it_asks():
         LOG.rec(truth=TRUTH).recall(k=3)
 
 
+def test_a_frame_of_lists_is_asked_all_at_once():
+    """What makes rows of it, and all that these leave open, in one call to paste."""
+    with pytest.raises(RecframeError, match=r"5 questions are open") as refused:
+        LOG.rec(truth=TRUTH).evaluate(["recall@3"])
+    code = str(refused.value).split("This answers all:\n")[1]
+    found = eval(code, {"recframe": recframe, "df": LOG, "truth": TRUTH})
+    how = {"check_names": False, "check_column_type": False}
+    pd.testing.assert_frame_equal(expected(), found, **how)
+    with pytest.raises(RecframeError, match="holds lists"):  # in which there are no scores
+        pd.DataFrame({"user": [1], "scores": [[1.0]]}).rec.recall(k=1)
+
+
 @pytest.mark.parametrize(
     ("log", "options", "message"),
     [
