@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from inspect import unwrap
 from typing import Any, Self, Unpack
 
 import pandas as pd
@@ -109,12 +110,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         if "from_lists" not in answers:
             return super()._answer(answers)
         lists = {name: answers[name] for name in ("item", "model", "duplicates") if name in answers}
-        made: Any = from_lists.__wrapped__  # type: ignore[attr-defined]  # which asks nothing itself
-        bound = RecAccessor(made(self._frame, **lists))
+        made = unwrap(from_lists)  # which asks nothing itself
+        bound = type(self)(made(self._frame, **lists))
         spelled = "".join(f", {name}={value!r}" for name, value in lists.items())
         bound._written = f"recframe.from_lists(df{spelled}).rec"
         others = {name: answers[name] for name in answers if name not in {"from_lists", *lists}}
-        return bound._bind(replace(self._options, **others))  # type: ignore[return-value]
+        return bound._bind(replace(self._options, **others))
 
     def _read(self, columns: Columns | None = None) -> pd.DataFrame:
         """Return the rows; of a table of another library the columns in a role, or all."""

@@ -56,14 +56,14 @@ LIKE: dict[str, dict[str, Any]] = {
 # What no option does.
 LEFT: dict[str, str] = {
     "trec_eval": "trec_eval cuts scores to float32 first, which can make ties",
-    "ir_measures": "RR@k and ERR of ir_measures do not cut scores, and rank ties first name first",
+    "ir_measures": "RR@k of ir_measures does not cut scores, and ranks ties first name first",
     "ranx": "ranx keeps the order of ties in lists of up to 15 items (ties='first')",
     "RecTools": "RecTools has ranks, and no ties",
     "RePlay": "RePlay ranks ties by item, the last first (ties='item' by text)",
     "Recommenders": "Recommenders goes by row order, and its nDCG counts users without a row as 0",
     "LensKit": "LensKit keeps the order of ties",
     "torchmetrics": "torchmetrics finds no hit at a score of 0 or less, and sees listed items only",
-    "scikit-learn": "scikit-learn sees listed items only, all of them",
+    "scikit-learn": "scikit-learn sees listed items only",
     "evidently": "evidently sees listed items only, ties at the whole number of their mean position",
 }
 

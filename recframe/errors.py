@@ -158,7 +158,7 @@ class RecframeError(ValueError):
     def __init__(self, message: str = "", answers: Mapping[str, Any] | None = None) -> None:
         super().__init__(plain(message))
         self._message = message  # with both spellings
-        self.answers = answers or {}
+        self.answers = dict(answers or {})
 
     def _say(self, message: str) -> None:
         """Set the message, with both spellings."""

@@ -154,6 +154,7 @@ FRAME = pd.DataFrame(
         (FRAME.assign(b_score=1.0), {}, "one score column, found score 'score', 'b_score'"),
         (FRAME, {"duplicates": "keep"}, "of the rows of a user, item and model one counts"),
         (FRAME.drop(columns="item"), {}, "which model='retriever' needs"),
+        (FRAME.assign(retriever=None), {"missing": "unranked"}, "must hold one model or more, fou"),
         (FRAME, {"ties": "first"}, "ties='first' reads the order of rows"),
         (FRAME, {"model": "x"}, "model='x': no such column"),
         (FRAME, {"model": "score"}, "model='score' needs a column without another role"),
@@ -177,6 +178,12 @@ def test_what_missing_and_duplicates_say():
     with pytest.warns(RecframeWarning, match="removed 1 of 4 rows"):
         means = lost.rec(missing="drop", short="pad", **LONG).mean("recall@2")
     assert ["a", "b"] == means.index.tolist()
+
+
+def test_no_row_has_no_model():
+    """A frame without rows is refused in the same words."""
+    with pytest.raises(RecframeError, match="model='retriever': must hold one model or more"):
+        FRAME[:0].rec(**LONG).recall(k=1)
 
 
 def test_too_many_models():

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import pickle
 import re
 import shlex
 
@@ -16,6 +17,7 @@ import recframe.polars
 import recframe.scanned
 from recframe import RecframeError
 from recframe.cli import main
+from recframe.frames.values import null_error
 
 ROWS = pd.DataFrame(
     {
@@ -154,6 +156,16 @@ def test_a_single_question_is_one_line():
         ROWS.rec(min_relevance=4, duplicates="max").recall(k=5)
     assert "\n" not in str(refused.value)
     assert {"short": "pad"} == refused.value.answers
+
+
+def test_a_refusal_travels_with_its_answers():
+    """As from a worker of Dask or Spark."""
+    for error in (
+        null_error("user:", np.array([True])),
+        RecframeError("k", {"short": "pad"}),
+    ):
+        found = pickle.loads(pickle.dumps(error))
+        assert (str(error), error.answers) == (str(found), found.answers)
 
 
 def test_large_files_are_asked_once(monkeypatch, tmp_path):

@@ -26,8 +26,6 @@ from recframe.metrics.names import FIGURES, MAX_K
 from recframe.options import INFER, Options
 
 KEYS = ["item", "chosen", "among", "length"]  # of rows that are counted together
-
-
 ITEMS_ALONE = "pass the column of its items alone, or name it 'item'"
 
 

@@ -199,7 +199,8 @@ def read_interactions(
     reads_items = options.has_truth or options.duplicates != "keep"
     relevance = columns.relevant if options.null_relevance == "raise" else None
     complete = [*columns.users, relevance] if drops or lenient else []
-    directions = list(zip(columns.score_columns, columns.ascending, strict=False))
+    own = columns.score_columns  # of several models one, which have its direction
+    directions = list(zip(own, columns.ascending[: len(own)], strict=True))
     missing: list[Array] = []
     if drops:
         complete += [columns.item if reads_items else None, columns.model, *averages]

@@ -36,6 +36,11 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
             f"or {option('missing', 'drop')} to remove them",
             {"missing": "unranked"},
         )
+    if len(present) == 0:
+        raise RecframeError(
+            f"model={quote(label)}: must hold one model or more, found none: there is no row that "
+            "has one"
+        )
     if len(present) > MAX_MODELS:
         raise RecframeError(
             f"model={quote(label)}: must hold at most {MAX_MODELS:,} models, found "

@@ -30,7 +30,7 @@ def ask_all(
     """
     accessor = args[0] if args and hasattr(args[0], "_bind") else None
     if accessor is not None and not (accessor._call and accessor._asks_all):
-        return  # it is that of a function, which asks
+        return  # of a function, which asks itself, or of rows that are not to be read again
     if any(isinstance(one, ONCE) for one in (*args, *kwargs.values())):
         return  # which the call has used up
     if accessor is None and not error.answers.keys() <= DEFAULTS.keys():
