@@ -7,6 +7,7 @@ from typing import Any, Self, Unpack
 
 import pandas as pd
 import pyarrow as pa
+from pandas.api.types import is_integer_dtype
 
 from recframe.analysis.describe import count_figures, describe_figures
 from recframe.analysis.overview import say_size
@@ -23,10 +24,11 @@ from recframe.foreign import (
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import read_interactions
 from recframe.frames.lists import from_lists
+from recframe.frames.names import as_labels
 from recframe.frames.tables import make_of_table
 from recframe.frames.truth import judge_frame, open_candidates, open_judge, read_judged
 from recframe.methods import Make, RankingMethods
-from recframe.options import OptionArguments, Options, spell_options
+from recframe.options import DEFAULTS, LOADED, OptionArguments, Options, spell_options
 
 
 class RecAccessor(RankingMethods[pd.DataFrame]):
@@ -55,6 +57,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     1           0.0
     2           1.0
     """
+
+    _takes = DEFAULTS.keys() | {"from_lists", "as_text"}
 
     def __init__(self, frame: TableLike) -> None:
         if not (isinstance(frame, pd.DataFrame) or is_table("frame", frame)):
@@ -107,6 +111,8 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         return judge_frame(self._read(), options)[0]
 
     def _answer(self, answers: Mapping[str, Any]) -> Self:
+        if "as_text" in answers:
+            return self._answer_as_text({**answers})
         if "from_lists" not in answers:
             return super()._answer(answers)
         lists = {name: answers[name] for name in ("item", "model", "duplicates") if name in answers}
@@ -116,6 +122,23 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         bound._written = f"recframe.from_lists(df{spelled}).rec"
         others = {name: answers[name] for name in answers if name not in {"from_lists", *lists}}
         return bound._bind(replace(self._options, **others))
+
+    def _answer_as_text(self, answers: Mapping[str, Any]) -> Self:
+        """Return an accessor of frames whose whole-numbered ids are text, with other answers."""
+        bound = self._answer({name: answers[name] for name in answers if name != "as_text"})
+        options, columns = bound._options, bound._find_columns(with_item=True)
+        of_truth = *as_labels(options.truth_user), options.truth_item
+        ids, made = {*columns.users, columns.item, *of_truth}, {}
+        df = (bound._written or "df.rec").removesuffix(".rec")
+        frames = {df: bound._frame, "truth": options.truth, "exclude": options.exclude}
+        for name, frame in frames.items():
+            if isinstance(frame, pd.DataFrame) and LOADED not in frame.attrs:
+                whole = frame.columns[frame.dtypes.map(is_integer_dtype).astype(bool)]
+                if texts := {label: "string" for label in whole if label in ids}:
+                    frames[name], made[name] = frame.astype(texts), f"{name}.astype({texts})"
+        bound = type(self)(frames.pop(df))._bind(replace(options, **frames))
+        bound._written, bound._made = f"{made.pop(df, df)}.rec", made
+        return bound
 
     def _read(self, columns: Columns | None = None) -> pd.DataFrame:
         """Return the rows; of a table of another library the columns in a role, or all."""

@@ -4,11 +4,11 @@ import inspect
 import textwrap
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import replace
 from functools import partial, update_wrapper
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -136,6 +136,8 @@ class RankingMethods(ABC, Generic[Table]):
     _call = "df.rec"  # as messages spell it
     _options = Options()  # until it is called with others
     _written = ""  # the call as it was written, where that is not `_call`
+    _made: Mapping[str, str] = MappingProxyType({})  # how options that are tables were made
+    _takes: Set[str] = DEFAULTS.keys()  # the answers to a refusal that a call can be repeated with
     _asks_all = True  # of a refused call, which is repeated to find what else is open
 
     def __init_subclass__(cls) -> None:

@@ -32,6 +32,7 @@ NullRelevance = Literal["raise", "nonrelevant"]
 
 INFER = "infer"
 FILL_IN = ...  # stands in a call for what only the user knows
+LOADED = "recframe_loaded"  # of frames that were tables of another library
 SEVERAL = ("user", "score", "truth_user")  # which a list of labels may be given for
 
 
@@ -196,7 +197,9 @@ class Options:
                 continue
             required = f"{TABLE_OR}the path of a file"
             # Read once: what runs a query, or has its rows once, is a frame from here on.
-            object.__setattr__(self, name, read_frame(load_table(name, required, given)))
+            frame = read_frame(load_table(name, required, given))
+            frame.attrs[LOADED] = True
+            object.__setattr__(self, name, frame)
         if self.unjudged == "drop" and self.truth is None:
             raise RecframeError(
                 "unjudged='drop' leaves out the rows that truth does not hold, found no truth; "

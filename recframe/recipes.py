@@ -226,7 +226,8 @@ Decided: as above, and a document that one run lists is not ranked by the others
     score
     score   0.844306
 
-Decided: the gain of LightGBM and XGBoost is 2^label - 1, and a label of 1 or more is relevant.
+Decided: the gain of LightGBM and XGBoost is 2^label - 1, and a label of 1 or more is relevant. A
+query without one is left out of the mean; LightGBM counts it as 1, which is ``zero_division=1.0``.
 Where each row has its query, as in ``qid`` or ``group_id``, it is ``ids=``; several models are a
 dict of predictions.
 

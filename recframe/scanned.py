@@ -35,7 +35,7 @@ from recframe.frames.truth import open_candidates, open_judge
 from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
-from recframe.options import Options
+from recframe.options import DEFAULTS, Options
 from recframe.stores import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
@@ -91,6 +91,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     rank: Any = property()  # which has no value, so that `__getattr__` says why
     top, judge = rank, rank
+
+    _takes = DEFAULTS.keys() | {"union_by_name"}
 
     def iter_evaluate(
         self, metrics: str | Iterable[str] = DEFAULT_METRICS

@@ -133,6 +133,35 @@ def test_truth_is_asked_too():
     assert (1, 1) == table.shape
 
 
+@pytest.mark.parametrize("side", ["df", "truth"])
+def test_ids_become_text(side):
+    """Ids are numbers on one side: the call makes them text, and asks what lies behind it."""
+    tables = {
+        "df": ROWS.drop(columns="rating").drop_duplicates(["user", "item"]),
+        "truth": pd.DataFrame({"user": [0, 1, 99], "item": [1, 2, 3], "grade": [3, 1, 2]}),
+    }
+    rows, truth = tables.values()
+    tables[side] = tables[side].astype({"user": str, "item": str})
+    rows, other = tables.values()
+    questions, code = ask(lambda: rows.rec(truth=other).recall(k=2))
+    assert 3 == len(questions)
+    assert "different kinds" in questions[1]
+    assert "population: users differ" in questions[2]
+    table = eval(code, {**tables, "recframe": recframe})
+    rows = ROWS.drop(columns="rating").drop_duplicates(["user", "item"])
+    options = eval(f"dict({code[code.index('rec(') + 4 : code.index(').recall')]})", tables)
+    expected = rows.rec(**{**options, "truth": truth}).recall(k=2)
+    np.testing.assert_array_equal(table.to_numpy(), expected.to_numpy())
+
+
+def test_only_frames_become_text():
+    """Truth of another library is left as it is: what no option answers comes last."""
+    truth = pa.table({"user": [0], "item": [1], "grade": [3]})
+    rows = ROWS.drop(columns="rating").drop_duplicates(["user", "item"]).astype({"user": str})
+    with pytest.raises(RecframeError, match=r"2 questions(?s:.*)all but the last:\n"):
+        rows.rec(truth=truth).recall(k=2)
+
+
 def test_models_are_asked_too():
     """A column of models is one of the answers."""
     long = pd.concat([ROWS.assign(run="a"), ROWS.assign(run="b")]).drop_duplicates(

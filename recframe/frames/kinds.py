@@ -35,6 +35,7 @@ CONVERSIONS = [
     ({TEXT, DATES, TIMES}, "pd.to_datetime({})"),
     ({TEXT, DATES, TIMES, ZONED_TIMES}, "pd.to_datetime({}, utc=True)"),
 ]
+AS_TEXT = "ids.astype(str)"
 # What Python raises for ids that cannot be keys, or not be compared.
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
 
@@ -99,9 +100,11 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
     """Raise where ids of the other side never equal those of the frame, being of another kind."""
     of_frame, of_other = find_kinds(among), find_kinds(ids)
     if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
+        how = _unify(of_frame | of_other, "ids")
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}; "
-            f"convert both with {_unify(of_frame | of_other, 'ids')}"
+            f"convert both with {how}",
+            {"as_text": True} if how == AS_TEXT else None,
         )
     sides = _floats(among), _floats(ids)
     if len({side.dtype for side in sides if (side != np.floor(side)).any()}) > 1:

@@ -29,12 +29,13 @@ def ask_all(
     been tried. What no option answers comes last.
     """
     accessor = args[0] if args and hasattr(args[0], "_bind") else None
+    takes = DEFAULTS.keys() if accessor is None else accessor._takes
     if accessor is not None and not (accessor._call and accessor._asks_all):
         return  # of a function, which asks itself, or of rows that are not to be read again
     if any(isinstance(one, ONCE) for one in (*args, *kwargs.values())):
         return  # which the call has used up
-    if accessor is None and not error.answers.keys() <= DEFAULTS.keys():
-        return  # which a scan takes
+    if not error.answers.keys() <= takes:
+        return  # which another call takes
     said, answers, is_done = [error._message], dict(error.answers), False
     bound = accessor
     while not is_done and len(said) < MOST_ASKED:
@@ -48,9 +49,9 @@ def ask_all(
                     function(bound, *args[1:], **kwargs)
             break
         except RecframeError as other:
-            is_done = other.answers.items() <= answers.items()
-            answers |= other.answers
-            said.append(other._message)
+            is_done = other.answers.items() <= answers.items() or not other.answers.keys() <= takes
+            answers |= {} if is_done else other.answers
+            said = [*(one for one in said if one != other._message), other._message]
         except Exception:  # what else there is to say, a call with the answers says
             break
     error.answers = answers
@@ -76,8 +77,10 @@ def _spell_call(
     named = {name: answers[name] for name in answers if name in DEFAULTS and name not in own}
     behind = {name: _find_others(name, answer) for name, answer in named.items()}
     lines = []
+    made = {} if accessor is None else accessor._made
     for name, spelled in zip(_in_order(options), spell_arguments(options), strict=True):
-        lines.append(f"    {spelled},{f'  # or {behind[name]}' if behind.get(name) else ''}")
+        text = f"{name}={made[name]}" if name in made else spelled
+        lines.append(f"    {text},{f'  # or {behind[name]}' if behind.get(name) else ''}")
     texts = [write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
     texts += [f"{name}={write(name, kwargs[name])}" for name in kwargs if name not in DEFAULTS]
     name, written = function.__name__, ", ".join(texts)
