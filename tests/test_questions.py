@@ -179,6 +179,16 @@ def test_what_no_option_answers_comes_last():
         frame.rec.mean("recall@5")
 
 
+def test_no_call_is_shown_of_rows_that_cannot_be_made():
+    """Lists whose scores rise are no answer: what is asked is shown, without a call."""
+    hits = [[{"item": "a", "score": 0.1}, {"item": "b", "score": 0.2}]]
+    frame = pd.DataFrame({"user": [1], "hits": hits})
+    truth = pd.DataFrame({"user": [1], "item": ["a"]})
+    with pytest.raises(RecframeError, match="2 questions(?s:.*)must not rise") as refused:
+        frame.rec(truth=truth).recall(k=1)
+    assert "This answers" not in str(refused.value)
+
+
 def test_a_single_question_is_one_line():
     """Which says the option to pass."""
     with pytest.raises(RecframeError) as refused:

@@ -45,6 +45,7 @@ def ask_all(
                 if accessor is None:
                     function(*args, **{**kwargs, **answers})
                 else:
+                    bound = None  # where lists cannot be made rows, there is no call to show
                     bound = accessor._answer(answers)
                     function(bound, *args[1:], **kwargs)
             break
@@ -58,8 +59,9 @@ def ask_all(
     if len(said) > 1:
         lines = [f"{len(said)} questions are open:"]
         lines += [f"{number}. {one}" for number, one in enumerate(said, 1)]
-        lines.append(f"This answers all{' but the last' * is_done}:")
-        lines.append(_spell_call(bound, function, args, kwargs, answers))
+        if accessor is None or bound is not None:
+            lines.append(f"This answers all{' but the last' * is_done}:")
+            lines.append(_spell_call(bound, function, args, kwargs, answers))
         error._say("\n".join(lines))
 
 
