@@ -184,7 +184,7 @@ def test_no_call_is_shown_of_rows_that_cannot_be_made():
     hits = [[{"item": "a", "score": 0.1}, {"item": "b", "score": 0.2}]]
     frame = pd.DataFrame({"user": [1], "hits": hits})
     truth = pd.DataFrame({"user": [1], "item": ["a"]})
-    with pytest.raises(RecframeError, match="2 questions(?s:.*)must not rise") as refused:
+    with pytest.raises(RecframeError, match=r"2 questions(?s:.*)must not rise") as refused:
         frame.rec(truth=truth).recall(k=1)
     assert "This answers" not in str(refused.value)
 
