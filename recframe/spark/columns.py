@@ -15,7 +15,6 @@ from recframe.frames.columns import Columns, find_pair_columns, find_truth_colum
 from recframe.frames.ids import as_users
 from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
 from recframe.frames.names import find_role, is_infer, is_time
-from recframe.frames.values import OF_MEAN
 from recframe.options import Options
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
@@ -59,16 +58,9 @@ def check_whole(name: str, frame: Any) -> None:
 
 
 def check_kinds(frame: Any, columns: Columns) -> None:
-    """Raise where a column in a role does not have one value in a cell, or decimals for floats."""
-    roles = {columns.relevant: "relevant"} | dict.fromkeys(columns.score_columns, "score")
-    roles |= {label: OF_MEAN for _, label in columns.averaged if label not in roles}
+    """Raise where a column in a role does not have one value in a cell."""
     for label in columns.labels:
         kind = frame.schema[label].dataType
-        if label in roles and isinstance(kind, kinds.DecimalType):
-            raise RecframeError(
-                f"{roles[label]}={quote(label)}: must be integers or floats, found Spark's "
-                f"{kind.simpleString()}; convert it with F.col({quote(label)}).cast('double')"
-            )
         if type(kind) in SIMPLE:
             continue
         remedy = "take one field of it"
