@@ -62,6 +62,14 @@ WORRIES = {
     NEAR_IDS: ("", "none in the frame, but for case, blanks at the ends or zeros at the front"),
     EXCLUDED: ("", "they count in R, and no row can find them"),
 }
+# The options that decide what is done where such a figure is not 0.
+DECIDES = {
+    **dict.fromkeys((NULL_USERS, NULL_SCORES), ("missing",)),
+    NULL_RELEVANCE: ("null_relevance", "missing"),
+    DUPLICATES: ("duplicates",),
+    SHORT_USERS: ("short",),
+    **dict.fromkeys((ONLY_ROWS, ONLY_TRUTH), ("population",)),
+}
 
 Histogram = tuple[Array, Array]  # values, and how many users have each
 
@@ -89,8 +97,9 @@ class Description(WideTable):
     anything: `refusal` has that too.
     """
 
-    _metadata = ["refusal"]  # noqa: RUF012 - as pandas asks for it
+    _metadata = ["refusal", "decided"]  # noqa: RUF012 - as pandas asks for it
     refusal: RecframeError | None = None
+    decided: Options = Options()
 
     @property
     def is_refused(self) -> bool:
@@ -104,7 +113,8 @@ class Description(WideTable):
         Each begins with the name of its figure.
         """
         scores = list(map(as_text, self.columns))
-        of_scores = [_find_worries(self.iloc[:, place]) for place in range(len(scores))]
+        places = range(len(scores))
+        of_scores = [_find_worries(self.iloc[:, place], self.decided) for place in places]
         warnings = []
         for name in of_scores[0]:
             saying: dict[str, list[str]] = {}
@@ -250,7 +260,7 @@ def describe_figures(
     return Description(pd.DataFrame(described, labels, names, dtype=object).T)
 
 
-def _find_worries(figures: pd.Series) -> dict[str, str]:
+def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:
     """Return what is to be said of each figure of one score, nothing of those that are well."""
     k = next(name for name in figures.index if name.startswith(CUT_USERS)).removeprefix(CUT_USERS)
     worst, best = figures[f"precision@{k}, worst"], figures[f"precision@{k}, best"]
@@ -278,7 +288,10 @@ def _find_worries(figures: pd.Series) -> dict[str, str]:
             )
         elif number > 0 and not (name == CUT_USERS and worst == best):
             of = f" of {figures[of_all]:,} {of_all}" if of_all else ""
-            found[label] = f"{number:,}{of}; {words.format(**given)}"
+            options = {one: getattr(decided, one) for one in DECIDES.get(name, ())}
+            by = [f"{one}={value!r}" for one, value in options.items() if value != "raise"]
+            said = f"decided by {' and '.join(by)}" if by else words.format(**given)
+            found[label] = f"{number:,}{of}; {said}"
     return found
 
 

@@ -353,8 +353,8 @@ def test_truth_found_nowhere_is_said(listed):
     assert 5 == len(warnings)
     assert warnings[0].startswith("users with fewer than 3: 1 of 3 users; ")
     assert warnings[1].startswith("users without relevant rows: 1 of 3 users; ")
-    assert warnings[2].startswith("users only in the frame: 1; refused unless option population")
-    assert warnings[3].startswith("users only in truth: 1; refused unless option population")
+    assert warnings[2].startswith("users only in the frame: 1; decided by population='all'")
+    assert warnings[3].startswith("users only in truth: 1; decided by population='all'")
     assert warnings[4].startswith("truth items not in the frame: 2; no ranking finds them")
 
 
