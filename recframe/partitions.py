@@ -17,7 +17,6 @@ from recframe.frames.judgments import (
     NO_ROWS,
     Candidates,
     Judgments,
-    Pairs,
     read_excluded,
     read_judgments,
 )
@@ -29,6 +28,7 @@ from recframe.frames.overlap import (
     add_counts,
     match,
 )
+from recframe.frames.pairs import Pairs
 from recframe.frames.truth import Judge
 from recframe.methods import Make
 from recframe.notes import taking_notes

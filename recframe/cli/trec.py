@@ -23,11 +23,11 @@ from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import (
     Candidates,
     Judgments,
-    Pairs,
     naming,
     read_excluded,
     read_judgments,
 )
+from recframe.frames.pairs import Pairs
 from recframe.frames.tables import mean_table, measure_table, tidy_table
 from recframe.frames.truth import Judge
 from recframe.metrics.names import Metric, parse_metrics

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import RecframeError, RepeatedPairError, say_where
-from recframe.files.blocks import iter_blocks
+from recframe.files.blocks import iter_blocks, plan_blocks
 from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import FILTERS, matching
 from recframe.files.footers import Files
@@ -42,6 +42,7 @@ def iter_parts(
     empty = read_interactions(files.sample, columns, options)
     judge = open_judge(columns, options)
     candidates = open_candidates(columns, options, judge)
+    is_part = files.n_rows > 0 and plan_blocks(files).route != "whole"
 
     def parts() -> Generator[Made]:
         user_dtypes = [_read_dtype(files, label) for label in columns.users]
@@ -53,10 +54,11 @@ def iter_parts(
         }
 
         def make_part(block: pd.DataFrame) -> Made:
-            block = candidates.among(block.astype(dtypes) if dtypes else block)
+            block = block.astype(dtypes) if dtypes else block
+            block = candidates.among(block, is_part=is_part)
             interactions = read_interactions(block, columns, options)
             if judge is not None:
-                interactions = judge.judge(interactions)
+                interactions = judge.judge(interactions, is_part=is_part)
             return make(_restore_users(interactions, user_dtypes), options)
 
         with showing(limits.progress, files.n_rows) as progress:

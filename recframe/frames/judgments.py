@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,14 +26,14 @@ from recframe.errors import (
 )
 from recframe.foreign import find_reader
 from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
-from recframe.frames.ids import Ids, Users, encode, find_users
+from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
-from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, match
+from recframe.frames.overlap import Items, Overlap
+from recframe.frames.pairs import Pairs, PartedPairs, Share, note_matches
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
-from recframe.notes import is_noting
 from recframe.options import Duplicates, Options
 
 NO_ROWS = "there are no rows, so no item is relevant to anyone"
@@ -49,59 +49,6 @@ VERDICTS = (
 SPLITS = ("train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout")
 
 
-class Matches(NamedTuple):
-    """Where pairs are in a frame: for each match a pair, and a row of the frame that has it.
-
-    `user` is the user of each pair among those of the frame, -1 for none, and `item` each item.
-    """
-
-    user: Array
-    item: Array
-    pair: Array
-    row: Array
-
-    def are_known(self, n_users: int) -> Array:
-        """Return which users of the frame have a pair."""
-        is_known = np.zeros(n_users, bool)
-        is_known[self.user[self.user >= 0]] = True
-        return is_known
-
-    def are_listed(self) -> Array:
-        """Return which pairs some row has."""
-        is_listed = np.zeros(len(self.user), bool)
-        is_listed[self.pair] = True
-        return is_listed
-
-
-class Pairs(NamedTuple):
-    """Pairs of a user and an item, which may repeat; each of the item's ids is in some."""
-
-    users: Users
-    item: Ids
-
-    def match(self, users: Users, item: Ids, rows: SortedPairs, other: str) -> Matches:
-        """Return where the pairs are in rows of these users and items; `other` names them."""
-        user = match(self.users.ids, users.ids, "user", other)[self.users.groups.codes]
-        place = match(self.item.ids, item.ids, "item", other)
-        return Matches(user, place, *rows.match(user, place[self.item.codes]))
-
-
-def note_matches(
-    overlap: Overlap, pairs: Pairs, matches: Matches, users: pd.Index[Any], item: Ids
-) -> None:
-    """Take note of what pairs and a part of a frame, of these users and items, have in common."""
-    position = np.full(len(pairs.users.ids), -1)
-    position[pairs.users.groups.codes] = matches.user
-    common, unknown = matches.item[matches.item >= 0], pd.Index([])
-    # As a rule some pair is found. Ids may be in no row.
-    are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
-    if not are_common or (is_noting() and not isinstance(item.ids, pd.RangeIndex)):
-        is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
-        is_unknown[common] = False
-        unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
-    overlap.note(users, [Items(are_common, unknown, matches.item >= 0)], position)
-
-
 class Judgments(NamedTuple):
     """Truth: distinct pairs of a user and an item, and whether each is relevant.
 
@@ -113,6 +60,11 @@ class Judgments(NamedTuple):
     relevant: Array
     find_gains: Callable[[], Gains] | None = None
     find_grades: Callable[[], pd.Series] | None = None
+
+    def of(self, share: Share) -> Judgments:
+        """Return what truth says of the pairs of a share, but grades."""
+        find = self.find_gains and partial(_take_gains, self.find_gains, share.rows)
+        return Judgments(share.pairs, self.relevant[share.rows], find)
 
 
 def load_frame(name: str, given: Any) -> pd.DataFrame:
@@ -215,7 +167,12 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
     find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
-    return Judgments(pairs, relevant, rows.find_gains, find_grades)
+    return Judgments(pairs, relevant, rows.find_gains and cache(rows.find_gains), find_grades)
+
+
+def _take_gains(find: Callable[[], Gains], rows: Array) -> Gains:
+    """Return what these pairs add to nDCG."""
+    return find()._replace(gain=find().gain[rows])
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:
@@ -245,15 +202,18 @@ class Candidates:
     def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
         self._columns, self.excluded = columns, excluded
         self._sides = [
-            (pairs, Overlap(pairs.users.ids, pairs.item.ids, name))
+            (PartedPairs(pairs), Overlap(pairs.users.ids, pairs.item.ids, name))
             for name, pairs in (("exclude", excluded), ("truth", judged))
             if pairs is not None
         ]
 
-    def among(self, frame: pd.DataFrame, *, is_all: bool = False) -> pd.DataFrame:
+    def among(
+        self, frame: pd.DataFrame, *, is_all: bool = False, is_part: bool = False
+    ) -> pd.DataFrame:
         """Return the rows of a frame that are candidates; those with a null id are left to others.
 
         Raise, where the frame `is_all` there is, if it has no user or no item of one of the sides.
+        Where it `is_part` of several, only pairs of its users are looked up.
         """
         if not self._sides:
             return frame
@@ -262,12 +222,14 @@ class Candidates:
         users, ids = find_users(frame, labels, rows), get_column(frame, item, rows)
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)
-        for pairs, overlap in self._sides:
+        for parted, overlap in self._sides:
+            share = parted.of(users.ids) if is_part else None
+            pairs = parted.pairs if share is None else share.pairs
             matches = pairs.match(users, items, sorted_pairs, overlap.other)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            note_matches(overlap, pairs, matches, users.ids, items)
+            note_matches(overlap, pairs, matches, users.ids, items, share)
         if is_all:
             self.check()
         if not is_out.any():

@@ -16,15 +16,13 @@ from recframe.frames.interactions import Interactions, Judged, read_interactions
 from recframe.frames.judgments import (
     Candidates,
     Judgments,
-    Matches,
-    Pairs,
     naming,
-    note_matches,
     read_excluded,
     read_judgments,
 )
 from recframe.frames.names import is_same
 from recframe.frames.overlap import Items, Overlap, append, match
+from recframe.frames.pairs import Matches, Pairs, PartedPairs, Share, note_matches
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -42,33 +40,42 @@ class Judge:
     def __post_init__(self) -> None:
         """Begin with nothing of truth listed."""
         pairs = self.judgments.pairs
-        self.overlap = Overlap(pairs.users.ids, pairs.item.ids)
+        self.overlap, self.parted = Overlap(pairs.users.ids, pairs.item.ids), PartedPairs(pairs)
         self.n_found = 0  # pairs of truth that were in a frame
 
     def judge(
-        self, interactions: Interactions, *, is_all: bool = False, adds_absent: bool = False
+        self,
+        interactions: Interactions,
+        *,
+        is_all: bool = False,
+        is_part: bool = False,
+        adds_absent: bool = False,
     ) -> Interactions:
         """Return the arrays of a frame with the relevance that truth gives its rows.
 
         Where the frame `is_all` there is, or all of what truth there is for its users is here,
-        `adds_absent`, users of truth who have no row in it are added.
+        `adds_absent`, users of truth who have no row in it are added. Where it `is_part` of
+        several, only truth of its users is looked up.
         """
-        matches = self.find(interactions)
+        share = self.parted.of(interactions.users.ids) if is_part else None
+        judgments = self.judgments if share is None else self.judgments.of(share)
+        matches = self.find(interactions, share)
         if is_all:
             self.check()
         if self.options.population in ("truth", "both"):
             interactions, matches = _keep_known(interactions, matches)
         if is_all or adds_absent:
             return self._add_absent(interactions, matches)
-        return judge_rows(interactions, self.judgments, matches)
+        return judge_rows(interactions, judgments, matches)
 
-    def find(self, interactions: Interactions) -> Matches:
-        """Return where the pairs of truth are in a frame."""
-        pairs, users, items = self.judgments.pairs, interactions.users, interactions.read_items()
+    def find(self, interactions: Interactions, share: Share | None = None) -> Matches:
+        """Return where the pairs of truth, or of a share of it, are in a frame."""
+        pairs = self.judgments.pairs if share is None else share.pairs
+        users, items = interactions.users, interactions.read_items()
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         matches = pairs.match(users, items, rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
-        note_matches(self.overlap, pairs, matches, users.ids, items)
+        note_matches(self.overlap, pairs, matches, users.ids, items, share)
         return matches
 
     def check(self) -> None:

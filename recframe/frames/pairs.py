@@ -1,0 +1,145 @@
+"""Pairs of a user and an item, as truth and exclude have them, and where a frame has these."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recframe.frames.ids import Ids, Users
+from recframe.frames.kinds import NUMBERS, TEXT, find_kinds
+from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, match, plain
+from recframe.kernel.grouping import Groups, SortedPairs, number_members
+from recframe.kernel.threads import Array
+from recframe.notes import is_noting
+
+
+class Matches(NamedTuple):
+    """Where pairs are in a frame: for each match a pair, and a row of the frame that has it.
+
+    `user` is the user of each pair among those of the frame, -1 for none, and `item` each item.
+    """
+
+    user: Array
+    item: Array
+    pair: Array
+    row: Array
+
+    def are_known(self, n_users: int) -> Array:
+        """Return which users of the frame have a pair."""
+        is_known = np.zeros(n_users, bool)
+        is_known[self.user[self.user >= 0]] = True
+        return is_known
+
+    def are_listed(self) -> Array:
+        """Return which pairs some row has."""
+        is_listed = np.zeros(len(self.user), bool)
+        is_listed[self.pair] = True
+        return is_listed
+
+
+class Pairs(NamedTuple):
+    """Pairs of a user and an item, which may repeat; each of the item's ids is in some."""
+
+    users: Users
+    item: Ids
+
+    def match(self, users: Users, item: Ids, rows: SortedPairs, other: str) -> Matches:
+        """Return where the pairs are in rows of these users and items; `other` names them."""
+        user = match(self.users.ids, users.ids, "user", other)[self.users.groups.codes]
+        place = match(self.item.ids, item.ids, "item", other)
+        return Matches(user, place, *rows.match(user, place[self.item.codes]))
+
+
+def note_matches(
+    overlap: Overlap,
+    pairs: Pairs,
+    matches: Matches,
+    users: pd.Index[Any],
+    item: Ids,
+    share: Share | None = None,
+) -> None:
+    """Take note of what pairs and a part of a frame, of these users and items, have in common.
+
+    Of a share the pairs are matched alone.
+    """
+    position = np.full(len(pairs.users.ids), -1)
+    position[pairs.users.groups.codes] = matches.user
+    common, unknown = matches.item[matches.item >= 0], pd.Index([])
+    # As a rule some pair is found. Ids may be in no row.
+    are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
+    if not are_common or (is_noting() and not isinstance(item.ids, pd.RangeIndex)):
+        is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
+        is_unknown[common] = False
+        unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+    is_listed, among = matches.item >= 0, None
+    if share is not None:
+        listed, among = share.items[is_listed], share.users
+        is_listed = np.zeros(len(overlap.other_items), bool)
+        is_listed[listed] = True
+    overlap.note(users, [Items(are_common, unknown, is_listed)], position, among)
+
+
+class Share(NamedTuple):
+    """The pairs of some users, and which `rows`, `users` and `items` of all pairs they have."""
+
+    pairs: Pairs
+    rows: Array
+    users: Array
+    items: Array
+
+
+class PartedPairs:
+    """Pairs of which each part of a frame is given those that may be of its users."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+
+    @cached_property
+    def _sorted(self) -> tuple[list[str], Array, Array] | None:
+        """How users are hashed, their hashes in order, and whose these are."""
+        if (hashed := _hash_users(self.pairs.users.ids)) is None:
+            return None
+        kinds, bits = hashed
+        order = np.argsort(bits)
+        return kinds, bits[order], order
+
+    def of(self, users: pd.Index[Any]) -> Share | None:
+        """Return the pairs of these users, and those of few others; None where all may be."""
+        hashed = _hash_users(users)
+        if self._sorted is None or hashed is None or hashed[0] != self._sorted[0]:
+            return None
+        (_, among, order), bits = self._sorted, np.unique(hashed[1])
+        first = np.searchsorted(among, bits)
+        which, number = number_members(np.searchsorted(among, bits, "right") - first)
+        own = np.sort(order[first[which] + number])
+        (ids, groups, _), item = self.pairs.users, self.pairs.item
+        sizes = np.diff(groups.offsets)[own]
+        which, number = number_members(sizes)
+        rows = groups.rows(groups.offsets[own][which] + number)
+        items, codes = np.unique(item.codes[rows], return_inverse=True)
+        offsets = np.append(0, np.cumsum(sizes))
+        of_users = Users(ids.take(own), Groups(len(own), offsets=offsets))
+        of_items = item._replace(codes=codes, ids=item.restore(items))
+        return Share(Pairs(of_users, of_items), rows, own, items)
+
+
+def _hash_users(users: pd.Index[Any]) -> tuple[list[str], Array] | None:
+    """Return the kinds of ids, and 64 bits that are equal where these are, whatever holds them.
+
+    Of several columns those of other kinds than numbers and text are left out; None where all are.
+    """
+    kinds, bits = [], np.zeros(len(users), np.uint64)
+    for number in range(users.nlevels):
+        ids = plain(users.get_level_values(number))
+        (kind, *others), values = find_kinds(ids) or [""], ids.to_numpy()
+        if others or kind not in (NUMBERS, TEXT):
+            kinds.append("")
+            continue
+        values = values.astype(np.float64 if kind == NUMBERS else object)
+        values = values + 0.0 if kind == NUMBERS else values  # -0.0 and 0.0 are one user
+        bits = bits * np.uint64(31) + pd.util.hash_array(values, categorize=False)
+        kinds.append(kind)
+    return (kinds, bits) if any(kinds) else None
