@@ -34,6 +34,7 @@ from recframe.analysis.describe import Description
 from recframe.analysis.display import Inspection
 from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.ranks import (
+    check_shown,
     inspect_user,
     rank_options,
     rank_table,
@@ -545,7 +546,13 @@ class RankingMethods(ABC, Generic[Table]):
         columns = top_columns(self._sample, score, options, self._call)
         return self._map(partial(top_table, k=k), columns, options, reads_all=True)
 
-    def inspect(self, user: Hashable = ALL_USERS, k: int = 3) -> Inspection:
+    def inspect(
+        self,
+        user: Hashable = ALL_USERS,
+        k: int = 10,
+        label: Hashable | list[Hashable] | None = None,
+        metrics: str | Iterable[str] | None = None,
+    ) -> Inspection:
         """
         Return the rankings of one user side by side, one for each score column.
 
@@ -558,21 +565,27 @@ class RankingMethods(ABC, Generic[Table]):
         user : label, default "all"
             The id of the user, a tuple where several columns tell users apart; "all" is the one
             ranking of ``user=None``.
-        k : int, default 3
+        k : int, default 10
             The cut-off, 1 or more.
+        label : label or list of labels, default None
+            Columns to show beside the item, such as "title"; several items may have one title. An
+            item that only truth has is shown with what another row of the frame says of it.
+        metrics : str or iterable of str, default None
+            The metrics of the caption; None: precision@k, recall@k and R-precision.
 
         Returns
         -------
         Inspection
             ``tables`` has a DataFrame for each score column: the rows with their position (NaN
             where not ranked) and relevance; where truth has a column of relevance, with this as
-            their grade, null for rows that truth does not hold. ``metrics`` is a DataFrame,
-            ``to_html()`` the HTML.
+            their grade, null for rows that truth does not hold. ``metrics`` is a DataFrame of the
+            metrics asked for, ``to_html()`` the HTML.
 
         Raises
         ------
         RecframeError
-            No row has that id, k is below 1, or the user's rows are refused.
+            No row has that id, k is below 1, a label is no column, a metric is unknown, or the
+            user's rows are refused.
 
         See Also
         --------
@@ -587,9 +600,9 @@ class RankingMethods(ABC, Generic[Table]):
         user 1: 3 rows, 2 relevant
         <BLANKLINE>
         score
-        precision@1 – 100.00%
-        recall@1 – 50.00%
-        R-precision – 75.00%
+        precision@1: 100.00%
+        recall@1: 50.00%
+        R-precision: 75.00%
         <BLANKLINE>
         position   item relevance score
         ───────────────────────────────
@@ -600,10 +613,17 @@ class RankingMethods(ABC, Generic[Table]):
         = tied, at their mean position
         """
         k = check_k(k)
+        asked = parse_metrics(
+            (f"precision@{k}", f"recall@{k}", "r_precision") if metrics is None else metrics
+        )
+        labels = check_shown(self._sample, label)
         columns = self._find_columns(with_item=True)
+        averaged = self._find_columns(with_item=True, metrics=asked).averaged
         split_user(user, columns)  # which refuses what no user can be
-        rows, is_all = self._rows_of(user, columns)
-        return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
+        read = columns._replace(averaged=averaged, of_users=tuple(labels))
+        rows, is_all = self._rows_of(user, read)
+        options = self._options_for(user, columns)
+        return inspect_user(rows, user, k, options, is_all=is_all, labels=labels, metrics=asked)
 
     def describe(self, k: int = 10) -> Table:
         """

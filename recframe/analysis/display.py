@@ -3,7 +3,8 @@
 import hashlib
 import importlib
 import math
-from collections.abc import Callable, Hashable, Iterator
+import re
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from types import ModuleType
@@ -13,13 +14,16 @@ import pandas as pd
 from pandas.plotting import PlotAccessor
 
 from recframe.errors import as_text
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import find_name
 
 TEXT_WIDTH = 80  # where no terminal says otherwise
 MAX_SHOWN = 20  # columns, as pandas shows outside a terminal; in one it leaves middle ones out
 N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
 N_BEYOND_K = 5
 UNJUDGED = "–"
-TITLES: dict[Hashable, str] = {"r_precision": "R-precision"}
+TITLES = {"r_precision": "R-precision", "ndcg": "nDCG", "f1": "F1"}
+TITLES |= {name: name.upper() for name in ("auc", "dcg", "err", "rbp")}
 
 # Colours that are there in light and dark alike: the text's own, and a transparent green.
 CUT_STYLE = "border-bottom: 2px solid currentColor;"
@@ -32,6 +36,24 @@ STYLES: list[Any] = [
     {"selector": "td", "props": "font-variant-numeric: tabular-nums"},
     {"selector": "th", "props": "border-bottom: 1px solid currentColor"},
 ]
+
+
+def title_of(metric: object) -> str:
+    """Return the name of a metric as people write it, nDCG@10 for "ndcg@10"."""
+    text = as_text(metric)
+    name = text[: re.search(r"[(@]|$", text).start()]  # type: ignore[union-attr]  # there is one
+    return (
+        TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
+        if name in DEFINITIONS
+        else text
+    )
+
+
+def value_of(metric: object, value: float) -> str:
+    """Return a mean of a metric as text, in percent where values lie in [0, 1]."""
+    definition = DEFINITIONS.get(find_name(metric))
+    is_share = definition is not None and definition.is_bounded
+    return "undefined" if math.isnan(value) else f"{value:.2%}" if is_share else f"{value:.4g}"
 
 
 class WideTable(pd.DataFrame):
@@ -122,9 +144,9 @@ class View(NamedTuple):
 class Inspection:
     """The rankings of one user side by side, as `df.rec.inspect` returns them.
 
-    It displays itself. `tables` holds the ranked rows of each score column as DataFrames, and
-    `metrics` their precision@k, recall@k and R-precision. `n_excluded` is the number of the user's
-    rows that `exclude` has left out.
+    It displays itself. `tables` holds the ranked rows of each score column as DataFrames, `metrics`
+    their metrics. `n_excluded` is the number of the user's rows that `exclude` has left out, and
+    `labels` are the columns shown beside the item.
     """
 
     title: str
@@ -132,6 +154,7 @@ class Inspection:
     metrics: pd.DataFrame
     tables: dict[Hashable, pd.DataFrame]
     n_excluded: int = 0
+    labels: Sequence[Hashable] = ()
 
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
@@ -166,10 +189,7 @@ class Inspection:
         k, n_shown = self.k, max(N_SHOWN, self.k + N_BEYOND_K)
         metrics = self.metrics.to_dict("records")
         for (score, rows), values in zip(self.tables.items(), metrics, strict=True):
-            captions = []
-            for label, value in values.items():
-                shown = "undefined" if math.isnan(value) else f"{value:.2%}"
-                captions.append(f"{TITLES.get(label, label)} – {shown}")
+            captions = [f"{title_of(one)}: {value_of(one, mean)}" for one, mean in values.items()]
             head, position = rows.iloc[:n_shown], rows["position"]
             n_ranked = position.count()
             is_shared = position.duplicated(keep=False) & position.notna()
@@ -177,9 +197,11 @@ class Inspection:
                 "position": list(map(_position, head["position"], is_shared)),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
-            for name in ("item", "relevance", "grade"):
-                if name in head:
-                    cells[name] = list(map(as_text, head[name]))
+            for name in head.columns.drop(["position", "relevant", "score"]):
+                cells[as_text(name)] = list(map(as_text, head[name]))
+            for label in self.labels:
+                shown = zip(cells[as_text(label)], head[label].isna(), strict=True)
+                cells[as_text(label)] = ["" if is_null else text for text, is_null in shown]
             notes = []
             if len(rows) > n_shown:
                 notes.append(f"… {len(rows) - n_shown:,} more rows")
