@@ -4,7 +4,7 @@ import hashlib
 import importlib
 import math
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from types import ModuleType
@@ -13,17 +13,36 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
+from recframe.analysis.intervals import find_definition
 from recframe.errors import as_text
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import find_name
 
 TEXT_WIDTH = 80  # where no terminal says otherwise
 MAX_SHOWN = 20  # columns, as pandas shows outside a terminal; in one it leaves middle ones out
 N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
 N_BEYOND_K = 5
 UNJUDGED = "–"
-TITLES = {"r_precision": "R-precision", "ndcg": "nDCG", "f1": "F1"}
+TITLES = {"r_precision": "R-precision", "ndcg": "nDCG", "f1": "F1", "fall_out": "fall-out"}
 TITLES |= {name: name.upper() for name in ("auc", "dcg", "err", "rbp")}
+
+# How results were made, by the names of arguments: in words that books have too.
+WORDS = {
+    "wilson": "Wilson score",
+    "tango": "Tango score",
+    "skewed": "skewness-adjusted t",
+    "t": "Student t",
+    "bootstrap": "percentile bootstrap",
+    "equal": "Wilson score for equal values",
+    "exact": "exact sign-flip permutation test",
+    "drawn": "Monte Carlo sign-flip permutation test",
+    "ttest": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "holm": "corrected by Holm",
+    "bonferroni": "corrected by Bonferroni",
+    "fdr_bh": "corrected by Benjamini-Hochberg",
+    "max_t": "corrected by max-T (Westfall-Young)",
+    "none": "none",
+}
 
 # Colours that are there in light and dark alike: the text's own, and a transparent green.
 CUT_STYLE = "border-bottom: 2px solid currentColor;"
@@ -51,9 +70,44 @@ def title_of(metric: object) -> str:
 
 def value_of(metric: object, value: float) -> str:
     """Return a mean of a metric as text, in percent where values lie in [0, 1]."""
-    definition = DEFINITIONS.get(find_name(metric))
+    definition = find_definition(metric)
     is_share = definition is not None and definition.is_bounded
     return "undefined" if math.isnan(value) else f"{value:.2%}" if is_share else f"{value:.4g}"
+
+
+def join_words(values: Iterable[object]) -> str:
+    """Return the distinct texts of a column, in their order."""
+    return ", ".join(dict.fromkeys(map(as_text, values)))
+
+
+class Markup(NamedTuple):
+    """How a table is marked up."""
+
+    escape: Callable[[str], str]
+    bold: str
+    raised: str
+    minus: str
+    plus_minus: str
+    none: str
+
+
+def _escape_latex(text: str) -> str:
+    """Return a text as LaTeX sets it, also where a row begins with it."""
+    signs = dict.fromkeys("&%$#_{}", r"\{}") | dict.fromkeys("[]*", "{{{}}}") | {"±": r"$\pm$"}
+    names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
+    names |= {"<": "less", ">": "greater", "|": "bar"}
+    signs |= {sign: rf"\text{name}{{{{}}}}" for sign, name in names.items()}
+    shown = "".join(signs.get(sign, "{}").format(sign) for sign in " ".join(text.split()))
+    return shown.replace("--", "-{}-")
+
+
+def _escape_markdown(text: str) -> str:
+    """Return a text as Markdown shows it, in one line."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
+
+
+LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", "$-$", r"$\pm$", "--")
+MARKDOWN = Markup(_escape_markdown, "**{}**", "<sup>{}</sup>", "-", "±", UNJUDGED)
 
 
 class WideTable(pd.DataFrame):
@@ -96,8 +150,8 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 def without_zeros(table: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
-    """Return a wide table without those of these columns that hold zeros only."""
-    return WideTable(table.drop(columns=[label for label in labels if not table[label].any()]))
+    """Return a table without those of these columns that hold zeros only."""
+    return table.drop(columns=[label for label in labels if not table[label].any()])
 
 
 class _CurvePlot(PlotAccessor):
