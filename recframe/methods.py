@@ -890,11 +890,16 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         DataFrame
             Index: (score, metric), within segments if there are any. Columns: mean, low and high
-            (the interval), n_users (that have a value), interval (which it is), standard_error, and
-            where there are any n_undefined (users whose value is NaN). Where all have one value,
-            "equal" is an interval that holds what users not seen may have, from 0 to 1. It is NaN,
-            and "none", for fewer than two users, and for one value of a metric that can be above 1.
-            All columns are printed, in blocks where the display is too narrow.
+            (the interval), n_users (that have a value), interval (what statistics calls it, such as
+            "Wilson score" or "skewness-adjusted t"), standard_error, and where there are any
+            n_undefined (users whose value is NaN). Where all have one value, "Wilson score for
+            equal values" holds what users not seen may have, from 0 to 1. It is NaN, and "none",
+            for fewer than two users, and for one value of a metric that can be above 1. All columns
+            are printed, in blocks where the display is too narrow.
+            ``.plot(ax=None, figsize=None)`` draws a dot and its interval for each model and metric,
+            with the extra ``plot``. ``.to_latex(digits=3)`` and ``.to_markdown(digits=3)`` return
+            the table for a paper; with ``compared=`` what `compare` returns, means have the letters
+            of the models that they are significantly better than.
 
         Raises
         ------
@@ -911,9 +916,9 @@ class RankingMethods(ABC, Generic[Table]):
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
         >>> df.rec.summary("recall@1")
-                        mean       low      high  n_users interval  standard_error
+                        mean       low      high  n_users      interval  standard_error
         score metric
-        score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
+        score recall@1   0.5  0.094531  0.905469        2  Wilson score             0.5
         """
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling, unit=unit)
@@ -969,11 +974,14 @@ class RankingMethods(ABC, Generic[Table]):
             means), low and high (its interval), p_corrected, p_value, relative (difference / the
             baseline's mean), effect (difference / standard deviation of users' differences),
             detectable (the smallest difference that so many users show with power 0.8 at 5 %),
-            n_won, n_tied, n_lost, n_users, interval (which it is) and test ("exact" or "drawn", or
-            SciPy's). Where there are any, the users left out, for whom it is undefined:
+            n_won, n_tied, n_lost, n_users, interval and test (what statistics calls them, such as
+            "Tango score" and "exact sign-flip permutation test"). Where there are any, the users
+            left out, for whom it is undefined:
             n_undefined_score, n_undefined_baseline, n_undefined_both. ``columns.name`` tells the
             baseline; where `baseline` is a list or "all", the index is (baseline, score, metric).
-            All columns are printed, in blocks where the display is too narrow.
+            Text and HTML have difference, low, high, p_corrected and n_users, and name the other
+            columns. ``.plot()``, ``.to_latex()`` and ``.to_markdown()`` are as of `summary`, with
+            a line at zero; p_corrected below 1 - confidence fills a dot, or adds a star.
 
         Raises
         ------

@@ -4,9 +4,8 @@ import math
 import textwrap
 from collections.abc import Callable, Hashable
 from html import escape
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import (
@@ -16,34 +15,17 @@ from recframe.analysis.display import (
     WORDS,
     Markup,
     WideTable,
-    import_extra,
     join_words,
     title_of,
 )
 from recframe.analysis.intervals import find_definition
-from recframe.errors import RecframeError, as_text, quote
+from recframe.analysis.pictures import Cell, Figure, Group, Lines, draw
+from recframe.errors import RecframeError, as_text, count_of, quote
 
 READ = ["difference", "low", "high", "p_corrected", "n_users"]  # what one reads of a comparison
-# That colour-blind readers tell apart (M. Okabe and K. Ito, "Color universal design", 2008).
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-MARKERS = "os^Dv"  # the next after each round of colours
-N_ACROSS = 4  # panels
+MADE = ["n_users", "interval", "test"]  # what says of how many users they are, and how made
 MAX_DIGITS = 15
 SPREADS = ("interval", "±", None)
-Group: TypeAlias = tuple[str, ...]  # a segment, and the baseline where there are several
-
-
-class Cell(NamedTuple):
-    """What a table has of a model in a metric."""
-
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    is_significant: bool = False
-    is_best: bool = False
-
-
-Lines: TypeAlias = dict[tuple[Group, str], dict[Hashable, Cell]]  # by group and model
 
 
 class ResultTable(WideTable):
@@ -60,26 +42,25 @@ class ResultTable(WideTable):
         """Return the columns that one reads, and how they were made."""
         if not self.is_wide:
             return super().__repr__()
-        return f"{self[READ]!r}\n{textwrap.fill(self.explain(), TEXT_WIDTH)}"
+        return f"{self[READ]!r}\n{self.explain(TEXT_WIDTH)}"
 
     def _repr_html_(self) -> str | None:
         """Return the same as HTML."""
         shown = pd.DataFrame(self[READ] if self.is_wide else self)
         html: str | None = shown._repr_html_()  # type: ignore[operator]  # untyped
-        return f"{html}\n<p>{escape(self.explain())}</p>" if html and self.is_wide else html
+        return f"{html}\n<p>{escape(self.explain(None))}</p>" if html and self.is_wide else html
 
     @property
     def is_wide(self) -> bool:
         """Whether there are all columns of a comparison, of which one reads some."""
-        return self.columns.is_unique and {*READ, "interval", "test"} <= {*self.columns}
+        return self.columns.is_unique and {*READ, *MADE} <= {*self.columns}
 
-    def explain(self) -> str:
-        """Return what the columns of a comparison are, and which others there are."""
-        test, others = self._say_test(), [one for one in self.columns if one not in READ]
-        return (
-            f"low, high: {self._say_interval()}. p_corrected: {test}. Further columns: "
-            f"{', '.join(map(as_text, others))}."
-        )
+    def explain(self, width: int | None) -> str:
+        """Return what the columns of a comparison are, and which others there are, in lines."""
+        others = ", ".join(as_text(one) for one in self.columns if one not in READ)
+        text = f"low, high: {self._say_interval()}. p_corrected: {self._say_test()}. "
+        text += f"Further columns: {others}."
+        return textwrap.fill(text, width, break_on_hyphens=False) if width else text
 
     def plot(  # type: ignore[override]  # pandas' has methods of its own
         self, ax: Any = None, figsize: Any = None, backend: str | None = None
@@ -118,48 +99,11 @@ class ResultTable(WideTable):
                 "backend='matplotlib'"
             )
         lines = self._lines()
-        pyplot = import_extra("matplotlib.pyplot", "plot", "plot")
-        metrics = list(dict.fromkeys(self.index.get_level_values("metric")))
-        groups = list(dict.fromkeys(group for group, _ in lines))
-        models = list(dict.fromkeys(model for _, model in lines))
-        rows = [", ".join(group) for group in groups] if any(groups) else models
-        if ax is None:
-            n_across = min(len(metrics), N_ACROSS)
-            n_down, n_lines = -(-len(metrics) // n_across), len(groups) * (len(models) + 1)
-            size = 1.5 + 3 * n_across + 1.5 * any(groups), n_down * (1.5 + 0.25 * n_lines)
-            how = {"squeeze": False, "sharey": True, "layout": "constrained"}
-            ax = pyplot.subplots(n_down, n_across, figsize=figsize or size, **how)[1].ravel()
-            for spare in ax[len(metrics) :]:
-                spare.remove()
-            ax = ax[: len(metrics)]
-        axes = np.array(ax, dtype=object).reshape(-1)
-        if len(axes) != len(metrics):
-            raise RecframeError(f"ax must be one for each of {quote(metrics)}, found {len(axes)}")
-        filled = f"; filled where p < {self._alpha:g}" if self._is_difference else ""
-        said = textwrap.fill(f"{self._say_what()}, {self._percent} interval{filled}", 36)
-        for panel, metric in zip(axes, metrics, strict=True):
-            if self._is_difference:
-                panel.axvline(0, color="0.6", linewidth=1, zorder=0)
-            for (group, model), cells in lines.items():
-                number, cell = models.index(model), cells.get(metric, Cell())
-                at = float(number)
-                if any(groups):
-                    at = groups.index(group) + (number + 1) / (len(models) + 1) - 0.5
-                colour, marker = COLOURS[number % 7], MARKERS[number // 7 % len(MARKERS)]
-                face = "white" if self._is_difference and not cell.is_significant else colour
-                panel.plot([cell.low, cell.high], [at, at], color=colour)
-                panel.plot(cell.value, at, marker, color=colour, markerfacecolor=face)
-                if any(groups) and panel is axes[-1] and group == groups[0]:
-                    panel.plot([], [], marker, color=colour, label=_plain(model))
-            panel.set_title(_plain(title_of(metric)))
-            panel.set_xlabel(_plain(said))
-            panel.set_yticks(range(len(rows)), map(_plain, rows))
-            panel.set_ylim(len(rows) - 0.5, -0.5)
-            panel.grid(axis="x", alpha=0.3)
-        if any(groups):
-            axes[0].set_ylabel(_plain(", ".join(self._outer)))
-            axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-        return axes
+        said = f"{self._say_what()}, {self._percent} interval"
+        if self._is_difference:
+            said += f"; filled where p < {self._alpha:g}, {self._corrected}"
+        figure = Figure(self._metrics, self._outer, said, self._is_difference)
+        return draw(lines, figure, ax, figsize)
 
     def to_latex(  # type: ignore[override]  # of which pandas has another form
         self,
@@ -264,30 +208,39 @@ class ResultTable(WideTable):
         return [as_text(one) for one in self.index.names if one not in ("score", "metric")]
 
     @property
+    def _metrics(self) -> list[Hashable]:
+        """The metrics, in their order."""
+        return list(dict.fromkeys(self.index.get_level_values("metric")))
+
+    @property
     def _baseline(self) -> str:
-        """The name of the only baseline."""
-        return as_text(self.columns.name).removeprefix("baseline: ")
+        """The name of the only baseline, or of what has that of each row."""
+        is_level = "baseline" in self._outer
+        return "the baseline" if is_level else f"{self.columns.name}".removeprefix("baseline: ")
+
+    @property
+    def _corrected(self) -> str:
+        """How p-values were corrected."""
+        return WORDS.get(self.attrs.get("correction") or "", "not corrected")
 
     def _lines(self) -> Lines:
         """Return what is shown of each model, in the order of the table."""
         names, shown = [*self.index.names], ["mean", "low", "high"]
         if self._is_difference:
             shown = ["difference", "low", "high", "p_corrected"]
-        lacking = {*shown} - {*self.columns} | {"score", "metric"} - {*names}
+        needed = {*shown, *MADE[: 2 + self._is_difference]}
+        lacking = needed - {*self.columns} | {"score", "metric"} - {*names}
         if lacking or self.empty:
             raise RecframeError(
-                "plot, to_latex and to_markdown take the rows and columns of summary or compare, "
-                f"found no {quote(sorted(lacking) or 'row')}; pd.DataFrame(table) has "
-                "those of pandas"
+                "plot, to_latex and to_markdown take rows with the columns of summary or compare, "
+                f"found no {quote(sorted(lacking) or 'row')}; pd.DataFrame(table) has pandas' own"
             )
-        keys = [dict(zip(names, key, strict=True)) for key in self.index]
         best, found = dict[Any, float](), []
-        for key, cells in zip(keys, self[shown].to_numpy(float).tolist(), strict=True):
-            model, metric = as_text(key.pop("score")), key.pop("metric")
-            group, gain = (
-                tuple(map(as_text, key.values())),
-                round(_sign(metric, math.nan) * cells[0], 12),
-            )
+        for key, cells in zip(self.index, self[shown].to_numpy(float).tolist(), strict=True):
+            labels = dict(zip(names, key, strict=True))
+            model, metric = as_text(labels.pop("score")), labels.pop("metric")
+            group = tuple(map(as_text, labels.values()))
+            gain = round(_sign(metric, math.nan) * cells[0], 12)
             if gain > best.get((group, metric), 0 if self._is_difference else -math.inf):
                 best[group, metric] = gain
             found.append((group, model, metric, gain, *cells))
@@ -308,7 +261,7 @@ class ResultTable(WideTable):
         if spread not in SPREADS:
             raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
         lines = self._lines()
-        metrics = list(dict.fromkeys(self.index.get_level_values("metric")))
+        metrics = self._metrics
         letters, marks = ({}, {}) if compared is None else _find_marks(lines, compared)
 
         def show(number: float, sign: str = "+" if self._is_difference else "") -> str:
@@ -350,23 +303,22 @@ class ResultTable(WideTable):
 
     def _say_interval(self) -> str:
         """Return how intervals were made."""
-        how = f" ({join_words(self['interval'])})" if "interval" in self else ""
-        return f"{self._percent} confidence interval{how}"
+        return f"{self._percent} confidence interval ({join_words(self['interval'])})"
 
     def _say_test(self) -> str:
         """Return how p-values were made."""
-        tests = f"{join_words(self['test'])}, " if "test" in self else ""
-        return f"{tests}{WORDS.get(self.attrs.get('correction') or '', 'not corrected')}"
+        return f"{join_words(self['test'])}, {self._corrected}"
 
     def _say_what(self) -> str:
         """Return what the numbers are, and of how many users."""
         what = "mean"
         if self._is_difference:
-            what = f"difference from {'the ' if 'baseline' in self._outer else ''}{self._baseline}"
-        n_users = sorted({*self["n_users"]} if "n_users" in self else {})
-        counts = " to ".join(f"{n:,}" for n in dict.fromkeys([*n_users[:1], *n_users[-1:]]))
-        each = " each" if self._outer and len(n_users) == 1 else ""
-        return f"{what} over {counts} users{each}" if counts else what
+            what = f"difference from {self._baseline}"
+        least, most = int(self["n_users"].min()), int(self["n_users"].max())
+        each = " each" if least == most and {*self._outer} - {"baseline"} else ""
+        return (
+            f"{what} over {f'{least:,} to ' if least < most else ''}{count_of(most, 'user')}{each}"
+        )
 
 
 def _sign(metric: object, unknown: float) -> float:
@@ -396,8 +348,3 @@ def _find_marks(lines: Lines, compared: Any) -> tuple[dict[str, str], dict[Any, 
                 key = segment, winner, metric
                 marks[key] = "".join(sorted(marks.get(key, "") + letters[loser]))
     return letters, marks
-
-
-def _plain(text: str) -> str:
-    """Return a text as Matplotlib draws it, for which dollars enclose a formula."""
-    return text.replace("$", r"\$")
