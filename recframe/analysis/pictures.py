@@ -27,22 +27,20 @@ class Cell(NamedTuple):
     is_best: bool = False
 
 
-Lines: TypeAlias = dict[tuple[Group, str], dict[Hashable, Cell]]  # by group and model
+Lines = dict[tuple[Group, str], dict[Hashable, Cell]]  # by group and model
 
 
-class Figure(NamedTuple):
-    """What a figure shows beside dots: its panels, the names of groups, what numbers are."""
-
-    metrics: list[Hashable]
-    outer: list[str]
-    said: str
-    is_difference: bool
+def list_metrics(lines: Lines) -> list[Hashable]:
+    """Return the metrics, in their order."""
+    return list(dict.fromkeys(metric for cells in lines.values() for metric in cells))
 
 
-def draw(lines: Lines, figure: Figure, ax: Any, figsize: Any) -> Any:
+def draw(
+    lines: Lines, outer: list[str], said: str, ax: Any, figsize: Any, *, is_difference: bool
+) -> Any:
     """Return the axes of a dot and an interval for each model, a panel for each metric."""
     pyplot = import_extra("matplotlib.pyplot", "plot", "plot")
-    metrics, outer, said, is_difference = figure
+    metrics = list_metrics(lines)
     groups = list(dict.fromkeys(group for group, _ in lines))
     models = list(dict.fromkeys(model for _, model in lines))
     rows = [", ".join(group) for group in groups] if outer else models
@@ -71,7 +69,7 @@ def draw(lines: Lines, figure: Figure, ax: Any, figsize: Any) -> Any:
             panel.plot([cell.low, cell.high], [at, at], color=colour)
             panel.plot(cell.value, at, marker, color=colour, markerfacecolor=face)
         panel.set_title(_plain(title_of(metric)))
-        panel.set_xlabel(_plain(textwrap.fill(said, 36)))
+        panel.set_xlabel(_plain(textwrap.fill(said, 36, break_on_hyphens=False)))
         panel.set_yticks(range(len(rows)), map(_plain, rows))
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(axis="x", alpha=0.3)

@@ -23,7 +23,7 @@ from recframe.kernel.threads import Array
 from recframe.metrics.names import Metric
 from recframe.options import INFER, Models, Options, is_key
 
-SHOWN = ("", "position", "relevant", "item", "relevance", "grade", "score")  # of one user's rows
+TAKEN = ("", "position", "relevant", "item", "relevance", "grade", "score")  # of one user's rows
 ADDED = ["ranked_by", "rank"]  # the columns that `top` adds, of one score the last
 N_IDS_NAMED = 3  # ids named where the one asked for is not there
 
@@ -135,7 +135,7 @@ def check_shown(frame: pd.DataFrame, label: Any) -> list[Hashable]:
     if labels:
         check_label(frame, "label", *labels)
     for one in labels:
-        if as_text(one) in SHOWN:
+        if as_text(one) in TAKEN:
             raise RecframeError(
                 f"label={quote(one)}: the rows have a column of that name; rename it"
             )

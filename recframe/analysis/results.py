@@ -19,7 +19,7 @@ from recframe.analysis.display import (
     title_of,
 )
 from recframe.analysis.intervals import find_definition
-from recframe.analysis.pictures import Cell, Figure, Group, Lines, draw
+from recframe.analysis.pictures import Cell, Group, Lines, draw, list_metrics
 from recframe.errors import RecframeError, as_text, count_of, quote
 
 READ = ["difference", "low", "high", "p_corrected", "n_users"]  # what one reads of a comparison
@@ -98,12 +98,10 @@ class ResultTable(WideTable):
                 f"plot draws intervals by Matplotlib only, found backend={quote(found)}; pass "
                 "backend='matplotlib'"
             )
-        lines = self._lines()
-        said = f"{self._say_what()}, {self._percent} interval"
+        lines, said = self._lines(), f"{self._say_what()}, {self._say_interval()}"
         if self._is_difference:
             said += f"; filled where p < {self._alpha:g}, {self._corrected}"
-        figure = Figure(self._metrics, self._outer, said, self._is_difference)
-        return draw(lines, figure, ax, figsize)
+        return draw(lines, self._outer, said, ax, figsize, is_difference=self._is_difference)
 
     def to_latex(  # type: ignore[override]  # of which pandas has another form
         self,
@@ -198,19 +196,9 @@ class ResultTable(WideTable):
         return round(1 - float(self.attrs.get("confidence", 0.95)), 12)
 
     @property
-    def _percent(self) -> str:
-        """The confidence of the intervals."""
-        return f"{100 - 100 * self._alpha:g}%"
-
-    @property
     def _outer(self) -> list[str]:
         """The names of what parts the rows: segments, and baselines where there are several."""
         return [as_text(one) for one in self.index.names if one not in ("score", "metric")]
-
-    @property
-    def _metrics(self) -> list[Hashable]:
-        """The metrics, in their order."""
-        return list(dict.fromkeys(self.index.get_level_values("metric")))
 
     @property
     def _baseline(self) -> str:
@@ -235,21 +223,20 @@ class ResultTable(WideTable):
                 "plot, to_latex and to_markdown take rows with the columns of summary or compare, "
                 f"found no {quote(sorted(lacking) or 'row')}; pd.DataFrame(table) has pandas' own"
             )
-        best, found = dict[Any, float](), []
-        for key, cells in zip(self.index, self[shown].to_numpy(float).tolist(), strict=True):
+        metrics = self.index.get_level_values("metric")
+        gains = (self[shown[0]] * [_sign(metric, math.nan) for metric in metrics]).round(12)
+        parts = [n for n, name in enumerate(names) if name != "score"]
+        is_best = gains == gains.groupby(level=parts, dropna=False, sort=False).transform("max")
+        if self._is_difference:
+            is_best &= gains > 0
+        elif len({*self.index.get_level_values("score")}) == 1:
+            is_best &= False
+        cells, lines = self[shown].to_numpy(float).tolist(), Lines()
+        for key, is_good, (value, low, high, *p) in zip(self.index, is_best, cells, strict=True):
             labels = dict(zip(names, key, strict=True))
             model, metric = as_text(labels.pop("score")), labels.pop("metric")
-            group = tuple(map(as_text, labels.values()))
-            gain = round(_sign(metric, math.nan) * cells[0], 12)
-            if gain > best.get((group, metric), 0 if self._is_difference else -math.inf):
-                best[group, metric] = gain
-            found.append((group, model, metric, gain, *cells))
-        is_alone = not self._is_difference and len({model for _, model, *_ in found}) == 1
-        lines: Lines = {}
-        for group, model, metric, gain, value, low, high, *p in found:
-            is_best = gain == best.get((group, metric)) and not is_alone
-            cell = Cell(value, low, high, min(p, default=1) < self._alpha, is_best)
-            lines.setdefault((group, model), {})[metric] = cell
+            line = lines.setdefault((tuple(map(as_text, labels.values())), model), {})
+            line[metric] = Cell(value, low, high, min(p, default=1) < self._alpha, bool(is_good))
         return lines
 
     def _typeset(
@@ -261,7 +248,7 @@ class ResultTable(WideTable):
         if spread not in SPREADS:
             raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
         lines = self._lines()
-        metrics = self._metrics
+        metrics = list_metrics(lines)
         letters, marks = ({}, {}) if compared is None else _find_marks(lines, compared)
 
         def show(number: float, sign: str = "+" if self._is_difference else "") -> str:
@@ -303,7 +290,7 @@ class ResultTable(WideTable):
 
     def _say_interval(self) -> str:
         """Return how intervals were made."""
-        return f"{self._percent} confidence interval ({join_words(self['interval'])})"
+        return f"{100 - 100 * self._alpha:g}% confidence interval ({join_words(self['interval'])})"
 
     def _say_test(self) -> str:
         """Return how p-values were made."""

@@ -75,7 +75,9 @@ def test_a_picture_of_means(per_user):
     assert list(COLOURS[:3]) == [colour for *_, colour, _ in found]
     spans = [[*line.get_xdata()] for line in axes[0].lines if len(line.get_xdata()) == 2]
     assert of_metric[["low", "high"]].to_numpy().tolist() == spans
-    assert "mean over 12 users, 95% interval" == axes[0].get_xlabel()
+    assert (
+        "mean over 12 users, 95% confidence\ninterval (skewness-adjusted t)" == axes[0].get_xlabel()
+    )
 
 
 def test_a_picture_of_differences(per_user):
@@ -88,8 +90,9 @@ def test_a_picture_of_differences(per_user):
     assert [0.0, 0.0] == [*axes[0].lines[0].get_xdata()]
     assert [True, False] == is_significant
     assert is_significant == [face == colour for *_, colour, face in dots(axes[0])]
-    expected = "difference from old over 12 users, 95% interval; filled where p < 0.05, corrected"
-    assert f"{expected} by Holm" == axes[0].get_xlabel().replace("\n", " ")
+    expected = "difference from old over 12 users, 95% confidence interval (skewness-adjusted t); "
+    expected += "filled where p < 0.05, corrected by Holm"
+    assert expected == axes[0].get_xlabel().replace("\n", " ")
 
 
 def test_segments_are_rows(per_user, countries):
