@@ -571,9 +571,9 @@ def summary(
     >>> import pandas as pd, recframe
     >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
     >>> recframe.summary(df.rec.recall(k=1))
-                    mean       low      high  n_users interval  standard_error
+                    mean       low      high  n_users      interval  standard_error
     score metric
-    score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
+    score recall@1   0.5  0.094531  0.905469        2  Wilson score             0.5
     """
     resampling = make_resampling(confidence, n_resamples, seed, interval)
     make_table = partial(summary_table, resampling=resampling, unit=unit)

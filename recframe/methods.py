@@ -34,6 +34,7 @@ from recframe.analysis.describe import Description
 from recframe.analysis.display import Inspection
 from recframe.analysis.overview import Overview, make_overview
 from recframe.analysis.ranks import (
+    check_shown,
     inspect_user,
     rank_options,
     rank_table,
@@ -547,7 +548,13 @@ class RankingMethods(ABC, Generic[Table]):
         columns = top_columns(self._sample, score, options, self._call)
         return self._map(partial(top_table, k=k), columns, options, reads_all=True)
 
-    def inspect(self, user: Hashable = ALL_USERS, k: int = 3) -> Inspection:
+    def inspect(
+        self,
+        user: Hashable = ALL_USERS,
+        k: int = 10,
+        label: Hashable | list[Hashable] | None = None,
+        metrics: str | Iterable[str] | None = None,
+    ) -> Inspection:
         """
         Return the rankings of one user side by side, one for each score column.
 
@@ -560,21 +567,27 @@ class RankingMethods(ABC, Generic[Table]):
         user : label, default "all"
             The id of the user, a tuple where several columns tell users apart; "all" is the one
             ranking of ``user=None``.
-        k : int, default 3
+        k : int, default 10
             The cut-off, 1 or more.
+        label : label or list of labels, default None
+            Columns to show beside the item, such as "title"; several items may have one title. An
+            item that only truth has is shown with what another row of the frame says of it.
+        metrics : str or iterable of str, default None
+            The metrics of the caption; None: precision@k, recall@k and R-precision.
 
         Returns
         -------
         Inspection
             ``tables`` has a DataFrame for each score column: the rows with their position (NaN
             where not ranked) and relevance; where truth has a column of relevance, with this as
-            their grade, null for rows that truth does not hold. ``metrics`` is a DataFrame,
-            ``to_html()`` the HTML.
+            their grade, null for rows that truth does not hold. ``metrics`` is a DataFrame of the
+            metrics asked for, ``to_html()`` the HTML.
 
         Raises
         ------
         RecframeError
-            No row has that id, k is below 1, or the user's rows are refused.
+            No row has that id, k is below 1, a label is no column, a metric is unknown, or the
+            user's rows are refused.
 
         See Also
         --------
@@ -589,9 +602,9 @@ class RankingMethods(ABC, Generic[Table]):
         user 1: 3 rows, 2 relevant
         <BLANKLINE>
         score
-        precision@1 – 100.00%
-        recall@1 – 50.00%
-        R-precision – 75.00%
+        precision@1: 100.00%
+        recall@1: 50.00%
+        R-precision: 75.00%
         <BLANKLINE>
         position   item relevance score
         ───────────────────────────────
@@ -602,10 +615,17 @@ class RankingMethods(ABC, Generic[Table]):
         = tied, at their mean position
         """
         k = check_k(k)
+        asked = parse_metrics(
+            (f"precision@{k}", f"recall@{k}", "r_precision") if metrics is None else metrics
+        )
+        labels = check_shown(self._sample, label)
         columns = self._find_columns(with_item=True)
+        averaged = self._find_columns(with_item=True, metrics=asked).averaged
         split_user(user, columns)  # which refuses what no user can be
-        rows, is_all = self._rows_of(user, columns)
-        return inspect_user(rows, user, k, self._options_for(user, columns), is_all=is_all)
+        read = columns._replace(averaged=averaged, of_users=tuple(labels))
+        rows, is_all = self._rows_of(user, read)
+        options = self._options_for(user, columns)
+        return inspect_user(rows, user, k, options, is_all=is_all, labels=labels, metrics=asked)
 
     def describe(self, k: int = 10) -> Table:
         """
@@ -874,11 +894,16 @@ class RankingMethods(ABC, Generic[Table]):
         -------
         DataFrame
             Index: (score, metric), within segments if there are any. Columns: mean, low and high
-            (the interval), n_users (that have a value), interval (which it is), standard_error, and
-            where there are any n_undefined (users whose value is NaN). Where all have one value,
-            "equal" is an interval that holds what users not seen may have, from 0 to 1. It is NaN,
-            and "none", for fewer than two users, and for one value of a metric that can be above 1.
-            All columns are printed, in blocks where the display is too narrow.
+            (the interval), n_users (that have a value), interval (what statistics calls it, such as
+            "Wilson score" or "skewness-adjusted t"), standard_error, and where there are any
+            n_undefined (users whose value is NaN). Where all have one value, "Wilson score for
+            equal values" holds what users not seen may have, from 0 to 1. It is NaN, and "none",
+            for fewer than two users, and for one value of a metric that can be above 1. All columns
+            are printed, in blocks where the display is too narrow.
+            ``.plot(ax=None, figsize=None)`` draws a dot and its interval for each model and metric,
+            with the extra ``plot``. ``.to_latex(digits=3)`` and ``.to_markdown(digits=3)`` return
+            the table for a paper; with ``compared=`` what `compare` returns, means have the letters
+            of the models that they are significantly better than.
 
         Raises
         ------
@@ -895,9 +920,9 @@ class RankingMethods(ABC, Generic[Table]):
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
         >>> df.rec.summary("recall@1")
-                        mean       low      high  n_users interval  standard_error
+                        mean       low      high  n_users      interval  standard_error
         score metric
-        score recall@1   0.5  0.094531  0.905469        2   wilson             0.5
+        score recall@1   0.5  0.094531  0.905469        2  Wilson score             0.5
         """
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling, unit=unit)
@@ -953,11 +978,14 @@ class RankingMethods(ABC, Generic[Table]):
             means), low and high (its interval), p_corrected, p_value, relative (difference / the
             baseline's mean), effect (difference / standard deviation of users' differences),
             detectable (the smallest difference that so many users show with power 0.8 at 5 %),
-            n_won, n_tied, n_lost, n_users, interval (which it is) and test ("exact" or "drawn", or
-            SciPy's). Where there are any, the users left out, for whom it is undefined:
+            n_won, n_tied, n_lost, n_users, interval and test (what statistics calls them, such as
+            "Tango score" and "exact sign-flip permutation test"). Where there are any, the users
+            left out, for whom it is undefined:
             n_undefined_score, n_undefined_baseline, n_undefined_both. ``columns.name`` tells the
             baseline; where `baseline` is a list or "all", the index is (baseline, score, metric).
-            All columns are printed, in blocks where the display is too narrow.
+            Text and HTML have difference, low, high, p_corrected and n_users, and name the other
+            columns. ``.plot()``, ``.to_latex()`` and ``.to_markdown()`` are as of `summary`, with
+            a line at zero; p_corrected below 1 - confidence fills a dot, or adds a star.
 
         Raises
         ------

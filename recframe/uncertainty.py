@@ -9,30 +9,30 @@ and `recframe.compare` do the same with values of users that are there, or that 
 ## Intervals
 
 A 95 % interval is made by a rule that holds the mean of all users in 95 of 100 samples. The rule
-has to fit the values:
+has to fit the values (in brackets what tables call it):
 
-* `wilson`: every value is 0 or 1, as of `hit_rate`. With no hit among 20 users the share is not
-  certain to be 0; the interval ends at 0.16. (E. B. Wilson, 1927.)
-* `tango`, of differences: every difference is -1, 0 or 1, as where both models' values are 0 or 1.
-  Wilson's of two models with the same users. (T. Tango, 1998.)
-* `skewed`: all else. Most users have low values and a few high ones, or many have 0. Of few such
-  users the mean is more often too low than too high, so that Student's interval ends too low.
-  This one is moved, and widened, as far as the values are skewed: with their skewness g, standard
-  deviation s and Student's quantile t, the middle is the mean + (1 + 2 t²) g s / 6 n, and half the
-  length t √(s² / n + (1.15 t g s / n)²). (P. Hall, "Inverting an Edgeworth expansion", Annals
-  of Statistics 11, 1983, for the middle; the widening was fitted to coverage.) Of values that are
-  not skewed, or of thousands of users, it is Student's.
-* `equal`: all users have one value. Other users may have another: as large a share of them as
-  would be seen by none of these, with values from 0 to 1 (differences: -1 to 1).
-* `none`: there are fewer than two users, or all have one value of a metric that has no highest
-  one (`dcg`, means of a column).
+* `wilson` (Wilson score): every value is 0 or 1, as of `hit_rate`. With no hit among 20 users the
+  share is not certain to be 0; the interval ends at 0.16. (E. B. Wilson, 1927.)
+* `tango` (Tango score), of differences: every difference is -1, 0 or 1, as where both models'
+  values are 0 or 1. Wilson's of two models with the same users. (T. Tango, 1998.)
+* `skewed` (skewness-adjusted t): all else. Most users have low values and a few high ones, or many
+  have 0. Of few such users the mean is more often too low than too high, so that Student's interval
+  ends too low. This one is moved, and widened, as far as the values are skewed: with their skewness
+  g, standard deviation s and Student's quantile t, the middle is the mean + (1 + 2 t²) g s / 6 n,
+  and half the length t √(s² / n + (1.15 t g s / n)²). (P. Hall, "Inverting an Edgeworth expansion",
+  Annals of Statistics 11, 1983, for the middle; the widening was fitted to coverage.) Of values
+  that are not skewed, or of thousands of users, it is Student's.
+* Wilson score for equal values: all users have one value. Other users may have another: as large a
+  share of them as would be seen by none of these, with values from 0 to 1 (differences: -1 to 1).
+* none: there are fewer than two users, or all have one value of a metric that has no highest one
+  (`dcg`, means of a column).
 
 Intervals end where single values can: at 0 and 1, or -1 and 1 for differences. `interval="t"` is
-Student's, `interval="bootstrap"` the percentile bootstrap of many papers and tools. Both hold the
-mean too seldom where users with a value other than 0 are few: where 5 of 20 have a hit, the mean
-reciprocal rank 80 of 100 times rather than 95. That is why they are not chosen by themselves. Of
-more than 5,120 users, the bootstrap draws those of like values together; what they differ in adds
-up as a normal sum.
+Student's (Student t), `interval="bootstrap"` the percentile bootstrap of many papers and tools.
+Both hold the mean too seldom where users with a value other than 0 are few: where 5 of 20 have a
+hit, the mean reciprocal rank 80 of 100 times rather than 95. That is why they are not chosen by
+themselves. Of more than 5,120 users, the bootstrap draws those of like values together; what they
+differ in adds up as a normal sum.
 
 Hits are whole numbers, so that no interval holds every share in just 95 of 100 samples: where one
 hit is expected, those that are possible hold it in 92 or in 98, `wilson` in 92. Of other values,
@@ -46,20 +46,20 @@ and `python -m tests.benchmarks.coverage intervals differences` show it, in a ch
 The p-value is the probability of a difference as large as this one, or larger, if the models were
 equally good.
 
-* `permutation`, the default: where models do not differ, a user's difference could as well have
-  the other sign. Signs are flipped at random, and the p-value is the share of flips that give as
-  large a difference. For few users all flips are tried (`exact`), else 9,999 are drawn (`drawn`);
-  beyond 2,048 users, small differences are added up as a normal sum. (M. D. Smucker, J. Allan and
-  B. Carterette, CIKM 2007.) Where only a handful of users differ, few p-values are possible and
-  the test finds less than 5 % of what is not there: nothing where at most five do, and 2 % where
-  ten differ by 1, all alike. It never finds more. Intervals are less cautious: `tango` leaves out 0
-  where four users won and none lost, whose p-value is 0.125; of models that are equally good, it
-  does so in 5 of 100 samples.
-* `ttest` gives nearly the same. Use it where p-values below 0.0001 matter.
-* `wilcoxon` asks another question, whether more users gain than lose, by ranks of the differences
-  (rounded to 12 digits, so that equal ones tie). With thousands
-  of users it calls models different whose means are not. (N. Ihemelandu and M. D. Ekstrand,
-  2023, arXiv 2305.02461.) Do not use it to decide on a mean.
+* `permutation`, the default: where models do not differ, a user's difference could as well have the
+  other sign. Signs are flipped at random, and the p-value is the share of flips that give as large
+  a difference. For few users all flips are tried (exact sign-flip permutation test), else 9,999 are
+  drawn (Monte Carlo sign-flip permutation test); beyond 2,048 users, small differences are added up
+  as a normal sum. (M. D. Smucker, J. Allan and B. Carterette, CIKM 2007.) Where only a handful of
+  users differ, few p-values are possible and the test finds less than 5 % of what is not there:
+  nothing where at most five do, and 2 % where ten differ by 1, all alike. It never finds more.
+  Intervals are less cautious: `tango` leaves out 0 where four users won and none lost, whose
+  p-value is 0.125; of models that are equally good, it does so in 5 of 100 samples.
+* `ttest` (paired t-test) gives nearly the same. Use it where p-values below 0.0001 matter.
+* `wilcoxon` (Wilcoxon signed-rank test) asks another question, whether more users gain than lose,
+  by ranks of the differences (rounded to 12 digits, so that equal ones tie). With thousands of
+  users it calls models different whose means are not. (N. Ihemelandu and M. D. Ekstrand, 2023,
+  arXiv 2305.02461.) Do not use it to decide on a mean.
 
 Many metrics and models are many chances of a p-value below 0.05. `p_corrected` allows for that,
 over all rows of a table. `holm` does for any rows, and finds no less than `bonferroni`. `max_t`
@@ -113,10 +113,10 @@ below 0 all the same.
     >>> import pandas as pd, recframe
     >>> per_user = pd.DataFrame({"old": [0] * 20, "new": [0] * 17 + [1] * 3})
     >>> recframe.summary(per_user)[["mean", "low", "high", "interval"]].round(2)
-                  mean   low  high interval
+                  mean   low  high      interval
     score metric
-    old   value   0.00  0.00  0.16   wilson
-    new   value   0.15  0.05  0.36   wilson
+    old   value   0.00  0.00  0.16  Wilson score
+    new   value   0.15  0.05  0.36  Wilson score
     >>> found = recframe.compare(per_user)
     >>> found[["difference", "low", "high", "p_value", "detectable"]].round(2)
     baseline: old  difference   low  high  p_value  detectable

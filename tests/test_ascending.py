@@ -212,7 +212,7 @@ METHODS = {
     "rank": lambda rec: rec.rank(),
     "top": lambda rec: rec.top(2),
     "top of one": lambda rec: rec(score="score").top(2, "distance"),
-    "inspect": lambda rec: rec.inspect(1),
+    "inspect": lambda rec: rec.inspect(1, 3),
 }
 
 

@@ -115,4 +115,4 @@ def test_picture_of_inspect():
     assert "](examples/inspect.png)" in README
     assert (ROOT / "examples" / "inspect.png").stat().st_size < 150_000
     assert "object 4: 30 rows, 13 relevant" in text
-    assert ["50.00%", "100.00%"] == re.findall(r"precision@4 – (\S+%)", text)
+    assert ["50.00%", "100.00%"] == re.findall(r"precision@4: (\S+%)", text)

@@ -63,6 +63,8 @@ TAKEN = {
     "curve.k": ARRAYS | NONE,
     "catalogue.items": ARRAYS | NONE | K,
     "top.score": NONE,
+    "inspect.label": NONE | {"list"},
+    "inspect.metrics": NONE,
     "evaluate.progress": set(),
     "evaluate of files.memory": BYTES,
     "iter_evaluate.memory": BYTES,

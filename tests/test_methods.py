@@ -80,7 +80,9 @@ def test_a_new_engine_inspects(engine, two_scores):
     """One user's rankings are those of a DataFrame."""
     options = {"score": ["score", "b"]}
 
-    assert repr(two_scores.rec(**options).inspect("bob")) == repr(engine(**options).inspect("bob"))
+    assert repr(two_scores.rec(**options).inspect("bob", 3)) == repr(
+        engine(**options).inspect("bob", 3)
+    )
 
 
 def test_engines_have_the_same_methods():

@@ -229,10 +229,10 @@ def test_one_user_of_files(frame, user, route, tmp_path):
     scanned = recframe.scan(path, memory=memory)(missing="unranked")
     kind = str if whole._frame["user"].dtype.kind not in "iu" else int
     if user == kind(4):
-        assert repr(whole.inspect(user)) == repr(scanned.inspect(user))
+        assert repr(whole.inspect(user, 3)) == repr(scanned.inspect(user, 3))
     else:
         with pytest.raises(recframe.RecframeError, match=f"user={user!r}: no row has that id; ids"):
-            scanned.inspect(user)
+            scanned.inspect(user, 3)
 
 
 def test_row_sized_tables_are_left_out(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import WideTable, import_extra, without_zeros
+from recframe.analysis.display import WORDS, WideTable, import_extra, without_zeros
 from recframe.analysis.intervals import (
     Counted,
     count_users,
@@ -27,6 +27,7 @@ from recframe.analysis.resampling import (
     max_t_test,
     sign_flip_test,
 )
+from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, option, quote, spell
 from recframe.frames.names import is_infer, is_same
 from recframe.kernel.threads import Array
@@ -162,7 +163,9 @@ def compare_pairs(pairs: ScorePairs, weights: pd.Series | None, how: Comparison)
         table["p_corrected"] = np.maximum(max_t_test(differences, how.resampling), p_values)
     else:
         table["p_corrected"] = correct(p_values, how.correction)
-    return without_zeros(table, UNDEFINED)
+    table = ResultTable(without_zeros(table, UNDEFINED))
+    table.attrs = {"confidence": how.resampling.confidence, "correction": how.correction}
+    return table
 
 
 def _compare_pair(
@@ -195,8 +198,8 @@ def _compare_pair(
         "n_tied": int((differences == 0).sum()),
         "n_lost": int((differences < 0).sum()),
         "n_users": len(spread),
-        "interval": interval,
-        "test": test,
+        "interval": WORDS[interval],
+        "test": WORDS[test],
         "n_undefined_score": int((undefined & ~base_undefined).sum()),
         "n_undefined_baseline": int((~undefined & base_undefined).sum()),
         "n_undefined_both": int((undefined & base_undefined).sum()),

@@ -3,7 +3,8 @@
 import hashlib
 import importlib
 import math
-from collections.abc import Callable, Hashable, Iterator
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from types import ModuleType
@@ -12,14 +13,36 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
+from recframe.analysis.intervals import find_definition
 from recframe.errors import as_text
+from recframe.metrics.definitions import DEFINITIONS
 
 TEXT_WIDTH = 80  # where no terminal says otherwise
 MAX_SHOWN = 20  # columns, as pandas shows outside a terminal; in one it leaves middle ones out
 N_SHOWN = 30  # rows of a longer list; k of them and a few more are shown in any case
 N_BEYOND_K = 5
 UNJUDGED = "–"
-TITLES: dict[Hashable, str] = {"r_precision": "R-precision"}
+TITLES = {"r_precision": "R-precision", "ndcg": "nDCG", "f1": "F1", "fall_out": "fall-out"}
+TITLES |= {name: name.upper() for name in ("auc", "dcg", "err", "rbp")}
+
+# How results were made, by the names of arguments: in words that books have too.
+WORDS = {
+    "wilson": "Wilson score",
+    "tango": "Tango score",
+    "skewed": "skewness-adjusted t",
+    "t": "Student t",
+    "bootstrap": "percentile bootstrap",
+    "equal": "Wilson score for equal values",
+    "exact": "exact sign-flip permutation test",
+    "drawn": "Monte Carlo sign-flip permutation test",
+    "ttest": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "holm": "corrected by Holm",
+    "bonferroni": "corrected by Bonferroni",
+    "fdr_bh": "corrected by Benjamini-Hochberg",
+    "max_t": "corrected by max-T (Westfall-Young)",
+    "none": "none",
+}
 
 # Colours that are there in light and dark alike: the text's own, and a transparent green.
 CUT_STYLE = "border-bottom: 2px solid currentColor;"
@@ -32,6 +55,59 @@ STYLES: list[Any] = [
     {"selector": "td", "props": "font-variant-numeric: tabular-nums"},
     {"selector": "th", "props": "border-bottom: 1px solid currentColor"},
 ]
+
+
+def title_of(metric: object) -> str:
+    """Return the name of a metric as people write it, nDCG@10 for "ndcg@10"."""
+    text = as_text(metric)
+    name = text[: re.search(r"[(@]|$", text).start()]  # type: ignore[union-attr]  # there is one
+    return (
+        TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
+        if name in DEFINITIONS
+        else text
+    )
+
+
+def value_of(metric: object, value: float) -> str:
+    """Return a mean of a metric as text, in percent where values lie in [0, 1]."""
+    definition = find_definition(metric)
+    is_share = definition is not None and definition.is_bounded
+    return "undefined" if math.isnan(value) else f"{value:.2%}" if is_share else f"{value:.4g}"
+
+
+def join_words(values: Iterable[object]) -> str:
+    """Return the distinct texts of a column, in their order."""
+    return ", ".join(dict.fromkeys(map(as_text, values)))
+
+
+class Markup(NamedTuple):
+    """How a table is marked up."""
+
+    escape: Callable[[str], str]
+    bold: str
+    raised: str
+    minus: str
+    plus_minus: str
+    none: str
+
+
+def _escape_latex(text: str) -> str:
+    """Return a text as LaTeX sets it, also where a row begins with it."""
+    signs = dict.fromkeys("&%$#_{}", r"\{}") | dict.fromkeys("[]*", "{{{}}}") | {"±": r"$\pm$"}
+    names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
+    names |= {"<": "less", ">": "greater", "|": "bar"}
+    signs |= {sign: rf"\text{name}{{{{}}}}" for sign, name in names.items()}
+    shown = "".join(signs.get(sign, "{}").format(sign) for sign in " ".join(text.split()))
+    return shown.replace("--", "-{}-")
+
+
+def _escape_markdown(text: str) -> str:
+    """Return a text as Markdown shows it, in one line."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
+
+
+LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", "$-$", r"$\pm$", "--")
+MARKDOWN = Markup(_escape_markdown, "**{}**", "<sup>{}</sup>", "-", "±", UNJUDGED)
 
 
 class WideTable(pd.DataFrame):
@@ -74,8 +150,8 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 def without_zeros(table: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
-    """Return a wide table without those of these columns that hold zeros only."""
-    return WideTable(table.drop(columns=[label for label in labels if not table[label].any()]))
+    """Return a table without those of these columns that hold zeros only."""
+    return table.drop(columns=[label for label in labels if not table[label].any()])
 
 
 class _CurvePlot(PlotAccessor):
@@ -122,9 +198,9 @@ class View(NamedTuple):
 class Inspection:
     """The rankings of one user side by side, as `df.rec.inspect` returns them.
 
-    It displays itself. `tables` holds the ranked rows of each score column as DataFrames, and
-    `metrics` their precision@k, recall@k and R-precision. `n_excluded` is the number of the user's
-    rows that `exclude` has left out.
+    It displays itself. `tables` holds the ranked rows of each score column as DataFrames, `metrics`
+    their metrics. `n_excluded` is the number of the user's rows that `exclude` has left out, and
+    `labels` are the columns shown beside the item.
     """
 
     title: str
@@ -132,6 +208,7 @@ class Inspection:
     metrics: pd.DataFrame
     tables: dict[Hashable, pd.DataFrame]
     n_excluded: int = 0
+    labels: Sequence[Hashable] = ()
 
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
@@ -166,10 +243,7 @@ class Inspection:
         k, n_shown = self.k, max(N_SHOWN, self.k + N_BEYOND_K)
         metrics = self.metrics.to_dict("records")
         for (score, rows), values in zip(self.tables.items(), metrics, strict=True):
-            captions = []
-            for label, value in values.items():
-                shown = "undefined" if math.isnan(value) else f"{value:.2%}"
-                captions.append(f"{TITLES.get(label, label)} – {shown}")
+            captions = [f"{title_of(one)}: {value_of(one, mean)}" for one, mean in values.items()]
             head, position = rows.iloc[:n_shown], rows["position"]
             n_ranked = position.count()
             is_shared = position.duplicated(keep=False) & position.notna()
@@ -177,9 +251,11 @@ class Inspection:
                 "position": list(map(_position, head["position"], is_shared)),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
-            for name in ("item", "relevance", "grade"):
-                if name in head:
-                    cells[name] = list(map(as_text, head[name]))
+            for name in head.columns.drop(["position", "relevant", "score"]):
+                cells[as_text(name)] = list(map(as_text, head[name]))
+            for label in self.labels:
+                shown = zip(cells[as_text(label)], head[label].isna(), strict=True)
+                cells[as_text(label)] = ["" if is_null else text for text, is_null in shown]
             notes = []
             if len(rows) > n_shown:
                 notes.append(f"… {len(rows) - n_shown:,} more rows")

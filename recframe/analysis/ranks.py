@@ -1,6 +1,6 @@
 """Rows in ranked order: the position of every row, the first of every user, one user's rankings."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +12,18 @@ from recframe.errors import RecframeError, as_text, count_of, quote
 from recframe.frames.columns import Columns, find_columns, get_column
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.judgments import read_judgments
 from recframe.frames.kinds import check_dtype
-from recframe.frames.names import is_same, shown
+from recframe.frames.names import as_labels, check_label, is_same, shown
 from recframe.frames.tables import mean_table, measure_table
-from recframe.frames.truth import judge_frame, open_candidates
+from recframe.frames.truth import Judge, judge_frame, open_candidates
 from recframe.kernel.counting import find_positions
 from recframe.kernel.grouping import invert, run_starts
 from recframe.kernel.threads import Array
-from recframe.metrics.names import make_metric
+from recframe.metrics.names import Metric
 from recframe.options import INFER, Models, Options, is_key
 
+TAKEN = ("", "position", "relevant", "item", "relevance", "grade", "score")  # of one user's rows
 ADDED = ["ranked_by", "rank"]  # the columns that `top` adds, of one score the last
 N_IDS_NAMED = 3  # ids named where the one asked for is not there
 
@@ -127,21 +129,47 @@ def _rank(
     return rows, (first, first + (size - 1) / 2, user[found])
 
 
+def check_shown(frame: pd.DataFrame, label: Any) -> list[Hashable]:
+    """Return the labels of columns to show beside items; raise where one cannot be."""
+    labels = as_labels(label)
+    if labels:
+        check_label(frame, "label", *labels)
+    for one in labels:
+        if as_text(one) in TAKEN:
+            raise RecframeError(
+                f"label={quote(one)}: the rows have a column of that name; rename it"
+            )
+    return labels
+
+
 def inspect_user(
-    frame: pd.DataFrame, user: Hashable, k: int, options: Options, *, is_all: bool = True
+    frame: pd.DataFrame,
+    user: Hashable,
+    k: int,
+    options: Options,
+    *,
+    is_all: bool = True,
+    labels: Sequence[Hashable] = (),
+    metrics: list[Metric],
 ) -> Inspection:
-    """Return the rankings of one user, one for each score column.
+    """Return the rankings of one user, one for each score column, with these metrics.
 
     Where the frame is not all there is, truth may be of users who are not in it.
     """
-    columns, grades = find_columns(frame, options, with_item=True), None
+    given, columns, grades = frame, find_columns(frame, options, with_item=True), None
+    columns = columns._replace(
+        averaged=find_columns(frame, options, with_item=True, metrics=metrics).averaged
+    )
     is_own = is_user(frame, user, columns)
     # By `exclude` alone, as what truth leaves out, or adds, comes with it.
     candidates, n_rows = open_candidates(columns, options, None), int(is_own.sum())
     n_excluded = n_rows - len(candidates.among(frame[is_own]))
     leaving = ["exclude"] if options.exclude is not None else []
     leaving += ["unjudged"] if options.is_condensed else []
+    per_user = None
     if options.has_truth:
+        per_user = _measure_judged(frame[is_own], user, columns, options, metrics)
+        frame = frame.reset_index([one for one in labels if one in frame.index.names])
         # With the items that truth names and the user's list does not, as rows that are not ranked.
         options = replace(options, population="all")  # the one asked for is shown
         frame, grades = judge_frame(frame, options, is_all=is_all)
@@ -168,13 +196,40 @@ def inspect_user(
         dropped = "every row holds a null, and missing='drop' removes it"
         why = dropped if len(frame) else "the frame has no row"
         raise RecframeError(f"user={quote(user)}: {why}")
-    metrics = [make_metric("precision", k), make_metric("recall", k), make_metric("r_precision")]
-    per_user = measure_table(interactions, options, metrics)
+    if per_user is None:
+        per_user = measure_table(interactions, options, metrics)
     ids = split_user(user, columns)
     named = [f"{as_text(label)} {as_text(own)}" for label, own in ids.items()]
     title = ", ".join(named) or as_text(user)
-    tables = _ranked_rows(interactions, options, grades)
-    return Inspection(title, k, mean_table(per_user), tables, n_excluded)
+    beside = {one: _fill_by_item(frame, given, one, columns.item) for one in labels}
+    tables = _ranked_rows(interactions, options, grades, beside)
+    return Inspection(title, k, mean_table(per_user), tables, n_excluded, labels)
+
+
+def _measure_judged(
+    rows: pd.DataFrame, user: Hashable, columns: Columns, options: Options, metrics: list[Metric]
+) -> pd.DataFrame:
+    """Return the metrics of one user's rows by all that truth says, its grades too."""
+    options = replace(options, population="all")  # the one asked for is shown
+    judge = Judge(read_judgments(columns, options), options)
+    rows = open_candidates(columns, options, judge).among(rows, is_all=False)
+    judged = judge.judge(read_interactions(rows, columns, options), adds_absent=rows.empty)
+    ids = judged.users.ids.to_frame(index=False)
+    ids.columns = pd.Index(columns.users or ids.columns, tupleize_cols=False)
+    return measure_table(judged.keep_users(is_user(ids, user, columns)), options, metrics)
+
+
+def _fill_by_item(
+    frame: pd.DataFrame, given: pd.DataFrame, label: Hashable, item: Hashable
+) -> pd.Series:
+    """Return a column of the rows shown; items of truth have what other rows say of them."""
+    column, items = get_column(frame, label), get_column(frame, item)
+    if (is_null := column.isna()).any():
+        known = pd.Series(get_column(given, label).array, get_column(given, item)).dropna()
+        known = known[known.index.isin(items[is_null])]
+        found = items.map(known[~known.index.duplicated()])
+        column = column.where(~is_null, found)
+    return column
 
 
 def split_user(user: Hashable, columns: Columns) -> dict[Hashable, Hashable]:
@@ -224,7 +279,10 @@ def _unknown_error(frame: pd.DataFrame, user: Hashable, columns: Columns) -> Rec
 
 
 def _ranked_rows(
-    interactions: Interactions, options: Options, grades: pd.Series | None
+    interactions: Interactions,
+    options: Options,
+    grades: pd.Series | None,
+    beside: dict[Hashable, pd.Series],
 ) -> dict[Hashable, pd.DataFrame]:
     """Return the rows in each ranked order with their positions, those not ranked behind.
 
@@ -235,13 +293,15 @@ def _ranked_rows(
     relevant = np.zeros(len(frame), bool)
     relevant[rows] = interactions.relevant[place]
     # Arrays, as a level of the index is a column with an index of its own.
-    shown: dict[str, Any] = {"position": None, "relevant": relevant}
+    shown: dict[Hashable, Any] = {"position": None, "relevant": relevant}
     roles = {"item": columns.item, "relevance": columns.relevant if grades is None else None}
     for role, label in roles.items():
         if label is not None:
             # Of its own dtype, where pandas might make text of objects that it cannot store.
             column = get_column(frame, label)
             shown[role] = pd.Series(column.array, frame.index, dtype=column.dtype)
+        if role == "item":
+            shown.update((label, column.array) for label, column in beside.items())
     if grades is not None:
         shown["grade"] = grades.array
     positions = rank_table(interactions, options).to_numpy()

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.display import CurveTable, without_zeros
+from recframe.analysis.display import WORDS, CurveTable, without_zeros
 from recframe.analysis.intervals import count_users, find_range, mean_interval
 from recframe.analysis.resampling import Resampling
+from recframe.analysis.results import ResultTable
 from recframe.errors import RecframeError, as_text, quote
 from recframe.frames.interactions import Interactions
 from recframe.frames.tables import check_lengths, measure_table
@@ -130,9 +131,11 @@ def summary_table(
                 "low": low,
                 "high": high,
                 "n_users": len(spread),
-                "interval": interval,
+                "interval": WORDS[interval],
                 "standard_error": spread.sem(),
                 "n_undefined": len(values) - len(known),
             }
         )
-    return without_zeros(pd.DataFrame(rows, per_user.columns), ["n_undefined"])
+    table = ResultTable(without_zeros(pd.DataFrame(rows, per_user.columns), ["n_undefined"]))
+    table.attrs = {"confidence": resampling.confidence}
+    return table

@@ -18,6 +18,7 @@ from recframe.analysis.describe import Description
 from recframe.analysis.ranks import rank_options
 from recframe.analysis.segments import segment_users, tidy_part
 from recframe.cli.flags import (
+    PAPERS,
     STATUSES,
     WITHOUT,
     add_files,
@@ -84,7 +85,7 @@ examples:
         help="what each user counts, 0 or more: a column that does not vary within a user's rows",
     )
     add_views(command, "score", "users")
-    add_output(command, "the means", "user")
+    add_output(command, "the means", "user", papers=PAPERS)
     add_limits(command)
 
 

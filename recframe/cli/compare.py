@@ -22,7 +22,7 @@ from recframe.analysis.gate import (
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
-from recframe.cli.flags import STATUSES, add_how, add_metrics, add_output, read_how
+from recframe.cli.flags import PAPERS, STATUSES, add_how, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
@@ -122,7 +122,7 @@ examples:
             "way round, of judged and of means of a column",
         )
     add_how(command.add_argument_group("intervals"), OfDifferences)
-    add_output(command, "the differences")
+    add_output(command, "the differences", papers=PAPERS)
 
 
 def check_gate(arguments: argparse.Namespace) -> None:

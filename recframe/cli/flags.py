@@ -43,6 +43,7 @@ GROUPS = {
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
 WITHOUT["model"] = "no column tells several rankings of a user apart"
 FILES = ("truth", "exclude")
+PAPERS = ("latex", "markdown")  # formats of tables that have intervals
 QUIET = ("-q", "--quiet", "--no-progress")
 OUTPUT_ENDINGS = (".csv", ".json", ".parquet")
 RESAMPLING = make_resampling(0.95, n_resamples=9_999, seed=0, interval="auto")
@@ -171,6 +172,10 @@ def check_views(arguments: argparse.Namespace) -> None:
     given += ["unit"] if getattr(arguments, "unit", INFER) != INFER else []
     if given and not arguments.summary and not is_comparison:
         raise RecframeError(f"--{given[0]} is of intervals; add --summary or --baseline")
+    if arguments.format in PAPERS and not arguments.summary and not is_comparison:
+        raise RecframeError(
+            f"--format {arguments.format} is of intervals; add --summary or --baseline"
+        )
     differences = [name for name in given if name in ("test", "correction")]
     if differences and arguments.summary:
         raise RecframeError(f"--{differences[0]} is of differences; add --baseline, not --summary")
@@ -233,16 +238,21 @@ def read_how(arguments: argparse.Namespace, intervals: Any) -> Comparison:
 
 
 def add_output(
-    command: argparse.ArgumentParser, what: str, whose: str = "", quiet: Sequence[str] = QUIET
+    command: argparse.ArgumentParser,
+    what: str,
+    whose: str = "",
+    quiet: Sequence[str] = QUIET,
+    papers: Sequence[str] = (),
 ) -> argparse._ArgumentGroup:
     """Add where results go, and the values of every user or query; return the group."""
+    of_papers = f"; {' and '.join(papers)} are of intervals, as a paper has them" if papers else ""
     group = command.add_argument_group("output")
     group.add_argument(
         "--format",
-        choices=("table", "csv", "json"),
+        choices=("table", "csv", "json", *papers),
         default="table",
-        help=f"how {what} are printed; json has columns, options and version beside them "
-        "(default: %(default)s)",
+        help=f"how {what} are printed; json has columns, options and version beside them"
+        f"{of_papers} (default: %(default)s)",
     )
     group.add_argument(
         "-o",

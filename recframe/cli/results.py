@@ -16,6 +16,7 @@ import pandas as pd
 from recframe.analysis.compare import compare_table
 from recframe.analysis.describe import Description
 from recframe.analysis.display import TEXT_WIDTH
+from recframe.analysis.results import READ, ResultTable
 from recframe.analysis.segments import Segmented, join_segments
 from recframe.analysis.summary import summary_table
 from recframe.console import escape, show
@@ -86,7 +87,7 @@ def result_of_pairs(
     table: pd.DataFrame, per_user: pd.DataFrame, about: Mapping[str, Any]
 ) -> Result:
     """Return a table with a row for each score and metric of a per-user table."""
-    table, scores = pd.DataFrame(table), dict[str, dict[str, Any]]()
+    scores = dict[str, dict[str, Any]]()
     for (score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
         scores.setdefault(str(score), {})[str(metric)] = figures
     metrics = list(map(str, per_user.columns.unique("metric")))
@@ -207,16 +208,22 @@ def as_text(result: Result, text_format: str) -> str:
     if text_format == "csv":
         table = result.by_score.rename(index=printable, columns=printable)
         return table.to_csv().rstrip("\n")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    table, about = result.shown, ""
+    if isinstance(table, ResultTable) and text_format != "table":
+        return (table.to_latex() if text_format == "latex" else table.to_markdown()).rstrip("\n")
+    if isinstance(table, ResultTable) and table.is_wide:
+        table, about = table[READ], table.explain(width or TEXT_WIDTH)
     # Nothing is shown as NaN in every version of pandas.
-    table = result.shown.rename(columns=printable)
+    table = table.rename(columns=printable)
     table = table.rename(
         index=lambda label: shown if isinstance(shown := printable(label), str) else "NaN"
     )
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     # In a file lines are of any length; a terminal would break them in the middle.
     unnamed = table.rename_axis(columns=result.corner)
     unnamed.index.names = [None if name in UNNAMED_LEVELS else name for name in table.index.names]
     lines = [unnamed.to_string(line_width=width)]
+    lines += [about] if about else []
     for number, word in enumerate(result.document.get("warnings", ())):
         begin = "\n- " if number == 0 else "- "
         lines.append(fill(word, width or TEXT_WIDTH, initial_indent=begin, subsequent_indent="  "))

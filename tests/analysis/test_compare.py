@@ -289,7 +289,8 @@ def test_relative_effect_and_detectable_by_hand(models):
 
     assert [1.0, 1.0] == pytest.approx(row[["relative", "effect"]].tolist())
     assert n_errors * 0.25 / np.sqrt(3) == pytest.approx(row["detectable"])
-    assert ["skewed", "exact"] == row[["interval", "test"]].tolist()
+    words = ["skewness-adjusted t", "exact sign-flip permutation test"]
+    assert words == row[["interval", "test"]].tolist()
 
 
 def test_what_is_not_known_of_equal_users(frame):
@@ -297,7 +298,9 @@ def test_what_is_not_known_of_equal_users(frame):
     same = frame.assign(relevant=0, b_score=frame["score"])
     row = same.rec.compare("precision@2").iloc[0]
 
-    assert [0.0, 1.0, "equal"] == row[["difference", "p_value", "interval"]].tolist()
+    assert [0.0, 1.0, "Wilson score for equal values"] == row[
+        ["difference", "p_value", "interval"]
+    ].tolist()
     assert row[["relative", "effect", "detectable"]].isna().all()
     assert -row["low"] == row["high"] > 0.5
 

@@ -93,7 +93,7 @@ def test_the_object_of_the_published_notebook(example):
         ("Random scores", "15.38%", "66.67%"),
         ("KNN scores", "23.08%", "100.00%"),
     ):
-        block = f"{score}\nprecision@3 – {precision}\nrecall@3 – {recall}\n"
+        block = f"{score}\nprecision@3: {precision}\nrecall@3: {recall}\n"
         with pd.option_context("display.width", 40):
             assert block in str(inspection)
         ordered = published.sort_values(score, ascending=False, kind="stable")
@@ -107,9 +107,9 @@ def test_text(tied):
 user ann: 5 rows, 3 relevant
 
 score
-precision@2 – 75.00%
-recall@2 – 50.00%
-R-precision – 66.67%
+precision@2: 75.00%
+recall@2: 50.00%
+R-precision: 66.67%
 
   position                                      item relevance score
 ────────────────────────────────────────────────────────────────────
@@ -196,13 +196,13 @@ def test_no_line_under_a_short_ranking(tied):
 
 def test_undefined(frame):
     """A metric without a value is said to be undefined."""
-    assert "recall@1 – undefined" in str(frame.rec.inspect("cat", k=1))
+    assert "recall@1: undefined" in str(frame.rec.inspect("cat", k=1))
 
 
 def test_scores_are_aligned():
     """Scores are printed as pandas prints a column: with one number of decimals."""
     frame = pd.DataFrame({"user": 1, "score": [0.5, 0.25, 1e-3, np.inf], "relevant": 1})
-    rows = Tables(frame.rec.inspect(1).to_html()).rows[1:]
+    rows = Tables(frame.rec.inspect(1, k=3).to_html()).rows[1:]
 
     assert ["inf", "0.500", "0.250", "0.001"] == [row[-1] for row in rows]
 
@@ -249,9 +249,7 @@ def test_html_tables(tied):
     page = tied.rec(missing="unranked").inspect("ann", k=2).to_html()
     tables = Tables(page)
 
-    assert [
-        "score\nprecision@2 – 75.00%\nrecall@2 – 50.00%\nR-precision – 66.67%"
-    ] == tables.captions
+    assert ["score\nprecision@2: 75.00%\nrecall@2: 50.00%\nR-precision: 66.67%"] == tables.captions
     assert ["position", "", "item", "relevance", "score"] == tables.rows[0]
     assert ["1", "✓", SCRIPT, "1", "0.9"] == tables.rows[1]
     assert ["not ranked", "✓", "e", "1", ""] == tables.rows[-1]
@@ -298,7 +296,7 @@ def test_without_jinja(tied, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     inspection = tied.dropna().rec.inspect("ann", k=2)
 
-    assert "precision@2 – 75.00%" in str(inspection)
+    assert "precision@2: 75.00%" in str(inspection)
     assert inspection._repr_html_() is None
     with pytest.raises(ImportError, match=r"needs jinja2.*pip install 'recframe\[notebook\]'"):
         inspection.to_html()
@@ -329,7 +327,7 @@ def test_every_kind_of_id(users, user):
 def test_the_frame_is_never_changed(frame):
     """Neither looking nor writing to what was returned changes the frame."""
     before = frame.copy(deep=True)
-    inspection = frame.rec.inspect("ann")
+    inspection = frame.rec.inspect("ann", k=3)
     inspection.to_html()
     inspection.tables["score"]["score"] = 0.0
 
@@ -379,7 +377,7 @@ def test_no_row_to_show(frame):
 def test_refused_as_elsewhere(frame):
     """The user's rows are refused as `evaluate` does; those of others are not looked at."""
     frame.loc[0, "score"] = None
-    assert "precision@2 – 0.00%" in str(frame.rec.inspect("bob", k=2))
+    assert "precision@2: 0.00%" in str(frame.rec.inspect("bob", k=2))
     with pytest.raises(recframe.RecframeError, match="score='score': must not be null, found 1"):
         frame.rec.inspect("ann", k=2)
     with pytest.raises(recframe.RecframeError, match="k=3 is more than the ranked rows"):
@@ -431,11 +429,11 @@ def see(inspection, folder, *arguments):
 def test_in_a_browser(example, tmp_path, scheme, ink):
     """Chromium shows both orders side by side in the text's own colour, light theme or dark."""
     arguments = (f"--blink-settings=preferredColorScheme={scheme}", "--window-size=1000,900")
-    seen = see(example.rec.inspect(4), tmp_path, *arguments)
+    seen = see(example.rec.inspect(4, k=3), tmp_path, *arguments)
 
     assert seen["beside"]
     assert ink == seen["ink"]
-    for text in ("object 4: 30 rows, 13 relevant", "recall@3 – 15.38%", "recall@3 – 23.08%"):
+    for text in ("object 4: 30 rows, 13 relevant", "recall@3: 15.38%", "recall@3: 23.08%"):
         assert text in seen["text"]
     assert ["3 8 0 1.656717", "3 ✓ 3 1 0.779723"] == seen["lined"]
     assert 2 * 13 == len(seen["bold"])

@@ -8,6 +8,7 @@ import pytest
 
 from recframe import uncertainty
 from recframe.analysis.compare import Correction, Test
+from recframe.analysis.display import WORDS
 from recframe.analysis.intervals import find_range, mean_interval, student_bound, wilson
 from recframe.analysis.resampling import Interval, OfDifferences, Resampling
 from recframe.errors import RecframeError
@@ -214,6 +215,9 @@ def test_tango_refuses_other_differences():
 def test_the_page_of_uncertainty_tells_of_every_choice():
     """Each interval, test and correction that there is has its place there."""
     intervals = get_args(Literal[Interval, OfDifferences])[1:]
-    names = [*intervals, *get_args(Test), *get_args(Correction), "equal", "none"]
+    names = [*intervals, *get_args(Test), *get_args(Correction)]
+    words = [WORDS[name] for name in (*intervals, *get_args(Test)[1:], "equal", "exact", "drawn")]
+    said = " ".join(uncertainty.__doc__.split())
 
+    assert [] == [one for one in words if one not in said]
     assert [] == [name for name in names if f"{name}`" not in uncertainty.__doc__.replace('"', "`")]

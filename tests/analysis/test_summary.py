@@ -219,11 +219,11 @@ def test_few_users():
     assert one[["standard_error", "low", "high"]].isna().all()
     assert "none" == one["interval"]
     two = users_with(np.array([0.2, 0.6])).rec.summary("precision@5").iloc[0]
-    assert [0.4, 0.0, 1.0, 2, "skewed"] == two[COLUMNS[:5]].tolist()
+    assert [0.4, 0.0, 1.0, 2, "skewness-adjusted t"] == two[COLUMNS[:5]].tolist()
     same = users_with(np.full(9, 0.4)).rec.summary("precision@5").iloc[0]
     # Wilson: of 9 users 0 have another value, of all up to 0.2992, which may be 0 or 1.
     np.testing.assert_allclose([0.28034, 0.57949], same[["low", "high"]].tolist(), atol=1e-5)
-    assert "equal" == same["interval"]
+    assert "Wilson score for equal values" == same["interval"]
     assert 0 == pytest.approx(same["standard_error"], abs=1e-15)
 
 

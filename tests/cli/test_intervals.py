@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from command_lines import EXAMPLE
+from recframe.analysis.results import READ
 from recframe.cli import main
 
 SURE = {
@@ -25,7 +26,8 @@ def test_how_sure(name, tmp_path, capsys):
     """--summary and --baseline give the table of df.rec, in every form, and as it prints it."""
     flags, expect = SURE[name]
     metrics = ["recall@4", "auc"]
-    expected = pd.DataFrame(expect(pd.read_parquet(EXAMPLE).rec, metrics))
+    found = expect(pd.read_parquet(EXAMPLE).rec, metrics)
+    expected = pd.DataFrame(found)
     words = ["evaluate", str(EXAMPLE), "--metric", *metrics, *flags]
     output = tmp_path / "table.parquet"
     main([*words, "--output", str(output), "--per-user", str(tmp_path / "users.csv")])
@@ -35,8 +37,9 @@ def test_how_sure(name, tmp_path, capsys):
     main([*words, "--format", "json"])
     document = json.loads(capsys.readouterr().out)
 
-    printed = expected.rename_axis(index=[None, None])
-    assert f"{printed.to_string()}\n" == table
+    printed = (expected[READ] if found.is_wide else expected).rename_axis(index=[None, None])
+    words = f"{found.explain(80)}\n" if found.is_wide else ""
+    assert f"{printed.to_string()}\n{words}" == table
     assert expected.equals(pd.read_parquet(output).set_index(["score", "metric"]))
     pd.testing.assert_frame_equal(expected.rename_axis(columns=None), csv)
     assert {

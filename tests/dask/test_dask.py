@@ -251,13 +251,13 @@ def test_inspect_reads_the_rows_of_one_user(threads):
     frame["relevant"] = frame["relevant"].astype(int)
     wrong = frame.assign(relevant=frame["relevant"].where(frame["user"] == user, 7))
 
-    assert repr(frame.rec.inspect(user)) == repr(parts(wrong).rec.inspect(user))
+    assert repr(frame.rec.inspect(user, 3)) == repr(parts(wrong).rec.inspect(user, 3))
 
 
 def test_inspect_refuses_an_unknown_user(threads):
     """The refusal names ids that are there."""
     with pytest.raises(recframe.RecframeError, match=r"user=99: no row .* are such as \d+, \d+"):
-        parts(interactions()).rec.inspect(99)
+        parts(interactions()).rec.inspect(99, 3)
 
 
 @pytest.mark.parametrize("user", ["int", "nobody"])
@@ -418,7 +418,7 @@ def test_one_ranking(threads):
     frame = interactions()
 
     assert_all_same(frame, parts(frame), user=None)
-    assert repr(frame.rec(user=None).inspect()) == repr(parts(frame).rec(user=None).inspect())
+    assert repr(frame.rec(user=None).inspect(k=3)) == repr(parts(frame).rec(user=None).inspect(k=3))
 
 
 def test_one_ranking_with_truth(threads):

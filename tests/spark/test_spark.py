@@ -259,8 +259,10 @@ def test_describe_and_inspect(spark, kind):
 
     assert str(theirs.describe(2)) == str(ours.describe(2))
     user = 12
-    pd.testing.assert_frame_equal(theirs.inspect(user).metrics, ours.inspect(user).metrics)
-    assert len(theirs.inspect(3).tables["knn_score"]) == len(ours.inspect(3).tables["knn_score"])
+    pd.testing.assert_frame_equal(theirs.inspect(user, 3).metrics, ours.inspect(user, 3).metrics)
+    assert len(theirs.inspect(3, 3).tables["knn_score"]) == len(
+        ours.inspect(3, 3).tables["knn_score"]
+    )
     with pytest.raises(recframe.RecframeError, match="user=999: no row has that id; ids of"):
         ours.inspect(999)
 

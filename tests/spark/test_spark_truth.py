@@ -71,7 +71,7 @@ def test_what_is_excluded_leaves_every_table(spark):
     assert expected.sort_index().to_dict() == ranked.sort_index().to_dict()
     assert str(theirs.describe(2)) == str(ours.describe(2))
     assert_catalogue(theirs.catalogue(2), ours.catalogue(2))
-    pd.testing.assert_frame_equal(theirs.inspect(12).metrics, ours.inspect(12).metrics)
+    pd.testing.assert_frame_equal(theirs.inspect(12, 3).metrics, ours.inspect(12, 3).metrics)
     with pytest.raises(recframe.RecframeError, match=r"user=5: none of .* left by exclude"):
         ours.inspect(5)
 
@@ -217,7 +217,7 @@ def test_users_of_several_columns(spark, kind, tmp_path):
     assert str(theirs.describe(2)) == str(ours.describe(2))
     keys = truth.rename(columns={"who": "User.Id", "when": "day"})[["User.Id", "day"]]
     user = tuple(frame.merge(keys).loc[0, ["day", "User.Id"]])
-    pd.testing.assert_frame_equal(theirs.inspect(user).metrics, ours.inspect(user).metrics)
+    pd.testing.assert_frame_equal(theirs.inspect(user, 3).metrics, ours.inspect(user, 3).metrics)
     assert_catalogue(theirs.catalogue(2), ours.catalogue(2))
 
 

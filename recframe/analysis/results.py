@@ -1,0 +1,337 @@
+"""Means and differences as they are shown to others: a text, a picture, a table for a paper."""
+
+import math
+import textwrap
+from collections.abc import Callable, Hashable
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from recframe.analysis.display import (
+    LATEX,
+    MARKDOWN,
+    TEXT_WIDTH,
+    WORDS,
+    Markup,
+    WideTable,
+    join_words,
+    title_of,
+)
+from recframe.analysis.intervals import find_definition
+from recframe.analysis.pictures import Cell, Group, Lines, draw, list_metrics
+from recframe.errors import RecframeError, as_text, count_of, quote
+
+READ = ["difference", "low", "high", "p_corrected", "n_users"]  # what one reads of a comparison
+MADE = ["n_users", "interval", "test"]  # what says of how many users they are, and how made
+MAX_DIGITS = 15
+SPREADS = ("interval", "±", None)
+
+
+class ResultTable(WideTable):
+    """What `summary` and `compare` return: a DataFrame that can be drawn and set in a paper.
+
+    Of a comparison, text and HTML have the columns that one reads; the frame has all.
+    """
+
+    @property
+    def _constructor(self) -> Callable[..., "ResultTable"]:
+        return ResultTable
+
+    def __repr__(self) -> str:
+        """Return the columns that one reads, and how they were made."""
+        if not self.is_wide:
+            return super().__repr__()
+        return f"{self[READ]!r}\n{self.explain(TEXT_WIDTH)}"
+
+    def _repr_html_(self) -> str | None:
+        """Return the same as HTML."""
+        shown = pd.DataFrame(self[READ] if self.is_wide else self)
+        html: str | None = shown._repr_html_()  # type: ignore[operator]  # untyped
+        return f"{html}\n<p>{escape(self.explain(None))}</p>" if html and self.is_wide else html
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are all columns of a comparison, of which one reads some."""
+        return self.columns.is_unique and {*READ, *MADE} <= {*self.columns}
+
+    def explain(self, width: int | None) -> str:
+        """Return what the columns of a comparison are, and which others there are, in lines."""
+        others = ", ".join(as_text(one) for one in self.columns if one not in READ)
+        text = f"low, high: {self._say_interval()}. p_corrected: {self._say_test()}. "
+        text += f"Further columns: {others}."
+        return textwrap.fill(text, width, break_on_hyphens=False) if width else text
+
+    def plot(  # type: ignore[override]  # pandas' has methods of its own
+        self, ax: Any = None, figsize: Any = None, backend: str | None = None
+    ) -> Any:
+        """
+        Draw a dot and its interval for each model, in a panel for each metric.
+
+        Models are in their order, in segments each with a colour. Differences have a line at zero;
+        significant ones, of p_corrected below 1 - confidence, have a filled dot.
+
+        Parameters
+        ----------
+        ax : Axes of Matplotlib, or as many as there are metrics, default None
+            Where to draw; None: in a new figure.
+        figsize : tuple of float, default None
+            Width and height of a new figure in inches.
+        backend : str, default None
+            "matplotlib": pandas' other backends cannot draw this.
+
+        Returns
+        -------
+        ndarray of Axes
+            One for each metric.
+
+        Raises
+        ------
+        RecframeError
+            A column that is drawn is not there, `ax` are not as many as metrics, or another backend
+            is asked for.
+        ImportError
+            Matplotlib is not there, the extra ``plot``.
+        """
+        if (found := backend or pd.get_option("plotting.backend")) != "matplotlib":
+            raise RecframeError(
+                f"plot draws intervals by Matplotlib only, found backend={quote(found)}; pass "
+                "backend='matplotlib'"
+            )
+        lines, said = self._lines(), f"{self._say_what()}, {self._say_interval()}"
+        if self._is_difference:
+            said += f"; filled where p < {self._alpha:g}, {self._corrected}"
+        return draw(lines, self._outer, said, ax, figsize, is_difference=self._is_difference)
+
+    def to_latex(  # type: ignore[override]  # of which pandas has another form
+        self,
+        digits: int = 3,
+        spread: str | None = "interval",
+        caption: str | None = None,
+        label: str | None = None,
+        compared: "ResultTable | None" = None,
+    ) -> str:
+        r"""
+        Return a table for LaTeX with the package booktabs: a row for each model, metrics across.
+
+        The best of each metric is bold, if it is known whether high or low values are good.
+        ``pd.DataFrame(table).to_latex()`` is pandas' own.
+
+        Parameters
+        ----------
+        digits : int, default 3
+            How many follow the decimal point.
+        spread : {"interval", "±", None}, default "interval"
+            What follows a number: its interval, the distance to the farther end of it, or nothing.
+        caption : str, default None
+            LaTeX in place of what says how the numbers were made.
+        label : str, default None
+            What `\ref` names the table by.
+        compared : DataFrame, default None
+            For means, what `compare` returns of the same models: the means have the letters of the
+            models that they are significantly better than, by p_corrected below 1 - confidence.
+
+        Returns
+        -------
+        str
+            The table. Significant differences of `compare` have a star.
+
+        Raises
+        ------
+        RecframeError
+            A column that is shown is not there, or an argument is out of its range.
+        """
+        names, header, body, said = self._typeset(LATEX, digits, spread, compared)
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{LATEX.escape(said) if caption is None else caption}}}",
+            *([] if label is None else [rf"\label{{{label}}}"]),
+            rf"\begin{{tabular}}{{{'l' * names}{'r' * (len(header) - names)}}}",
+            r"\toprule",
+            " & ".join(header) + r" \\",
+        ]
+        for row in body:
+            lines += [r"\midrule"] if any(row[: names - 1]) or row is body[0] else []
+            lines.append(" & ".join(row) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+    def to_markdown(  # type: ignore[override]  # of which pandas has another form
+        self,
+        digits: int = 3,
+        spread: str | None = "interval",
+        compared: "ResultTable | None" = None,
+    ) -> str:
+        """
+        Return a table for Markdown as GitHub has it, with a caption: what `to_latex` returns.
+
+        Parameters
+        ----------
+        digits, spread, compared : int, str or None, DataFrame or None
+            As in `to_latex`.
+
+        Returns
+        -------
+        str
+            The caption and the table.
+
+        Raises
+        ------
+        RecframeError
+            A column that is shown is not there, or an argument is out of its range.
+        """
+        names, header, body, said = self._typeset(MARKDOWN, digits, spread, compared)
+        rule = [":--"] * names + ["--:"] * (len(header) - names)
+        lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *body)]
+        return "\n".join([MARKDOWN.escape(said), "", *lines, ""])
+
+    @property
+    def _is_difference(self) -> bool:
+        """Whether the rows are of differences from a baseline."""
+        return "difference" in self.columns
+
+    @property
+    def _alpha(self) -> float:
+        """The p-value below which a difference is significant."""
+        return round(1 - float(self.attrs.get("confidence", 0.95)), 12)
+
+    @property
+    def _outer(self) -> list[str]:
+        """The names of what parts the rows: segments, and baselines where there are several."""
+        return [as_text(one) for one in self.index.names if one not in ("score", "metric")]
+
+    @property
+    def _baseline(self) -> str:
+        """The name of the only baseline, or of what has that of each row."""
+        is_level = "baseline" in self._outer
+        return "the baseline" if is_level else f"{self.columns.name}".removeprefix("baseline: ")
+
+    @property
+    def _corrected(self) -> str:
+        """How p-values were corrected."""
+        return WORDS.get(self.attrs.get("correction") or "", "not corrected")
+
+    def _lines(self) -> Lines:
+        """Return what is shown of each model, in the order of the table."""
+        names, shown = [*self.index.names], ["mean", "low", "high"]
+        if self._is_difference:
+            shown = ["difference", "low", "high", "p_corrected"]
+        needed = {*shown, *MADE[: 2 + self._is_difference]}
+        lacking = needed - {*self.columns} | {"score", "metric"} - {*names}
+        if lacking or self.empty:
+            raise RecframeError(
+                "plot, to_latex and to_markdown take rows with the columns of summary or compare, "
+                f"found no {quote(sorted(lacking) or 'row')}; pd.DataFrame(table) has pandas' own"
+            )
+        metrics = self.index.get_level_values("metric")
+        gains = (self[shown[0]] * [_sign(metric, math.nan) for metric in metrics]).round(12)
+        parts = [n for n, name in enumerate(names) if name != "score"]
+        is_best = gains == gains.groupby(level=parts, dropna=False, sort=False).transform("max")
+        if self._is_difference:
+            is_best &= gains > 0
+        elif len({*self.index.get_level_values("score")}) == 1:
+            is_best &= False
+        cells, lines = self[shown].to_numpy(float).tolist(), Lines()
+        for key, is_good, (value, low, high, *p) in zip(self.index, is_best, cells, strict=True):
+            labels = dict(zip(names, key, strict=True))
+            model, metric = as_text(labels.pop("score")), labels.pop("metric")
+            line = lines.setdefault((tuple(map(as_text, labels.values())), model), {})
+            line[metric] = Cell(value, low, high, min(p, default=1) < self._alpha, bool(is_good))
+        return lines
+
+    def _typeset(
+        self, markup: Markup, digits: Any, spread: Any, compared: Any
+    ) -> tuple[int, list[str], list[list[str]], str]:
+        """Return how many columns have names, the header, the rows, and what a caption says."""
+        if not isinstance(digits, int) or not 0 <= digits <= MAX_DIGITS:
+            raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, found {quote(digits)}")
+        if spread not in SPREADS:
+            raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
+        lines = self._lines()
+        metrics = list_metrics(lines)
+        letters, marks = ({}, {}) if compared is None else _find_marks(lines, compared)
+
+        def show(number: float, sign: str = "+" if self._is_difference else "") -> str:
+            text = f"{number:{sign}.{digits}f}".replace("-", markup.minus)
+            return markup.none if math.isnan(number) else text
+
+        def show_cell(key: tuple[Group, str], metric: Hashable) -> str:
+            value, low, high, is_significant, is_best = lines[key].get(metric, Cell())
+            text = markup.bold.format(show(value)) if is_best else show(value)
+            if mark := marks.get((*key, metric), "*" if is_significant else ""):
+                text += markup.raised.format(markup.escape(mark))
+            if spread == "±" and not math.isnan(low):
+                text += f" {markup.plus_minus} {show(max(value - low, high - value), '')}"
+            elif spread and not math.isnan(low):
+                text += f" [{show(low)}, {show(high)}]"
+            return text
+
+        body, above = list[list[str]](), None
+        for group, model in lines:
+            names = group if group != above else ("",) * len(group)
+            named = f"{model} ({letters[model]})" if letters else model
+            cells = [show_cell((group, model), metric) for metric in metrics]
+            body.append([*map(markup.escape, (*names, named)), *cells])
+            above = group
+        said = self._say_what()
+        said = said[0].upper() + said[1:]
+        if spread:
+            farther = " as ± its farther end" if spread == "±" else ""
+            said += f", with the {self._say_interval()}{farther}"
+        if self._is_difference:
+            said += f". * p < {self._alpha:g} ({self._say_test()})"
+        if any(cell.is_best for cells in lines.values() for cell in cells.values()):
+            said += f". Bold: the best {'gain' if self._is_difference else 'mean'}"
+        if compared is not None:
+            said += f". A letter: better than that model, p < {compared._alpha:g} "
+            said += f"({compared._say_test()})"
+        header = [markup.escape(one) for one in (*self._outer, "model", *map(title_of, metrics))]
+        return len(self._outer) + 1, header, body, f"{said}."
+
+    def _say_interval(self) -> str:
+        """Return how intervals were made."""
+        return f"{100 - 100 * self._alpha:g}% confidence interval ({join_words(self['interval'])})"
+
+    def _say_test(self) -> str:
+        """Return how p-values were made."""
+        return f"{join_words(self['test'])}, {self._corrected}"
+
+    def _say_what(self) -> str:
+        """Return what the numbers are, and of how many users."""
+        what = "mean"
+        if self._is_difference:
+            what = f"difference from {self._baseline}"
+        least, most = int(self["n_users"].min()), int(self["n_users"].max())
+        each = " each" if least == most and {*self._outer} - {"baseline"} else ""
+        return (
+            f"{what} over {f'{least:,} to ' if least < most else ''}{count_of(most, 'user')}{each}"
+        )
+
+
+def _sign(metric: object, unknown: float) -> float:
+    """Return 1 where high values of a metric are better, -1 where low ones are."""
+    better = getattr(find_definition(metric), "better", "unknown")
+    return {"high": 1.0, "low": -1.0}.get(better, unknown)
+
+
+def _find_marks(lines: Lines, compared: Any) -> tuple[dict[str, str], dict[Any, str]]:
+    """Return a letter for each model, and the letters of those that it is better than."""
+    models = list(dict.fromkeys(model for _, model in lines))
+    letters = {model: chr(97 + n % 26) * (n // 26 + 1) for n, model in enumerate(models)}
+    marks = dict[Any, str]()
+    if not isinstance(compared, ResultTable) or not compared._is_difference:
+        raise RecframeError(f"compared must be what compare returns, found {quote(compared)}")
+    for (group, model), cells in compared._lines().items():
+        has_base = "baseline" in compared._outer
+        segment, base = (group[:-1], group[-1]) if has_base else (group, compared._baseline)
+        if lacking := {model, base} - {*models}:
+            raise RecframeError(
+                f"compared must be of these models, {quote(models)}, found {quote(min(lacking))}"
+            )
+        for metric, cell in cells.items():
+            is_better = cell.value * _sign(metric, 1.0) > 0
+            winner, loser = (model, base) if is_better else (base, model)
+            if cell.is_significant:
+                key = segment, winner, metric
+                marks[key] = "".join(sorted(marks.get(key, "") + letters[loser]))
+    return letters, marks
