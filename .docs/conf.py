@@ -6,13 +6,16 @@ import os
 import re
 from pathlib import Path
 
+from docutils import nodes
+
 import recframe
-from recframe import cli
+from recframe import cli, conventions, recipes, uncertainty
 from recframe.cli.flags import GROUPS
-from recframe.options import CHOICES, DEFAULTS, MEANINGS
+from recframe.options import CHOICES, DEFAULTS, MEANINGS, _all_options
 
 REPOSITORY = "https://github.com/recframe/recframe/blob/main/"
 ROOT = Path(__file__).parents[1]
+THOSE = "Those of `recframe.evaluate`, which explains them."
 LINK = re.compile(r"\]\(([^()#\s]+)((?:#[^()\s]*)?)\)")
 
 project, author, version = "recframe", "recframe developers", recframe.__version__
@@ -21,6 +24,7 @@ extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser"]
 include_patterns = ["index.md", "guides.md", "guide/*.md", "api/*.md"]
 myst_enable_extensions = ["substitution"]
 myst_heading_anchors = 3
+smartquotes = False  # quotes of options are those of Python
 default_role = "py:obj"  # `evaluate` in a docstring is a link where there is such a name
 add_module_names = False
 python_use_unqualified_type_names = True
@@ -43,17 +47,16 @@ html_theme_options = {
 
 def list_options() -> str:
     """Return tables of the options, each with a link to its paragraph."""
-    tables = []
+    lines = []
     for group, names in GROUPS.items():
-        rows = [f"### {group.capitalize()}", "", "| option | default | meaning |", "|---|---|---|"]
+        lines += ["", f"### {group.capitalize()}", "", "| option | meaning |", "|---|---|"]
         for name in names:
+            default = f'"{DEFAULTS[name]}"' if isinstance(DEFAULTS[name], str) else DEFAULTS[name]
             choices = ", ".join(f'`"{choice}"`' for choice in CHOICES.get(name, ()))
             meaning = f"{choices}: {MEANINGS[name]}" if choices else MEANINGS[name]
-            default = f'"{DEFAULTS[name]}"' if isinstance(DEFAULTS[name], str) else DEFAULTS[name]
-            link = f'<a href="#{name.replace("_", "-")}"><code>{name}</code></a>'
-            rows.append(f"| {link} | `{default}` | {meaning} |")
-        tables.append("\n".join(rows))
-    return "\n\n".join(tables)
+            link = f'<a href="#{name.replace("_", "-")}"><code>{name}={default}</code></a>'
+            lines.append(f"| {link} | {meaning} |")
+    return "\n".join(lines)
 
 
 def show_help(command: str) -> str:
@@ -69,16 +72,39 @@ myst_substitutions = {
     "options": list_options(),
     "help": show_help(""),
     "commands": "\n\n".join(f"## recframe {name}\n\n{show_help(name)}" for name in cli.COMMANDS),
+    "recipes": recipes.__doc__,
+    "conventions": conventions.__doc__,
+    "uncertainty": uncertainty.__doc__,
 }
 
 
+def shorten_signature(app, what, name, found, given, arguments, returned):
+    """Spell out the options of `evaluate` alone; other signatures have ``**options``."""
+    if name != "recframe.evaluate" and arguments:
+        arguments = re.sub(r"(, \*)?, user: .* like: [^=]*= None\)$", ", **options)", arguments)
+    return arguments, returned
+
+
+def shorten_options(app, what, name, found, given, lines) -> None:
+    """Explain the options at `evaluate` alone."""
+    spelled = _all_options()
+    lines[:] = "\n".join(lines).replace(spelled, f"**options\n    {THOSE}").split("\n")
+
+
 def mark_options(app, what, name, found, given, lines) -> None:
-    """Make each option of `evaluate` a target of links, where numpydoc made it the term of a list."""
+    """Make each option of `evaluate`, a term of the list by numpydoc, a target of links."""
     if name == "recframe.evaluate":
         for number, line in enumerate(lines):
             if term := re.match(r" *\*\*([\w, ]+)\*\*", line):
                 targets = re.sub(r"\w+", r"_`\g<0>`", term[1])
                 lines[number] = line.replace(f"**{term[1]}**", targets)
+
+
+def unlink_metrics(app, page) -> None:
+    """Take links from what looks like an address of mail, as precision@10 does."""
+    for link in list(page.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("mailto:"):
+            link.replace_self(link.children)
 
 
 def lead_to_repository(app, name, source) -> None:
@@ -97,5 +123,8 @@ def lead_to_repository(app, name, source) -> None:
 
 def setup(app) -> None:
     """Connect what reads docstrings and pages."""
-    app.connect("autodoc-process-docstring", mark_options, priority=900)  # after numpydoc
+    app.connect("autodoc-process-signature", shorten_signature, priority=900)  # after numpydoc
+    app.connect("autodoc-process-docstring", shorten_options, priority=100)  # before it
+    app.connect("autodoc-process-docstring", mark_options, priority=900)
+    app.connect("doctree-read", unlink_metrics)
     app.connect("source-read", lead_to_repository)
