@@ -82,7 +82,8 @@ def shorten_signature(app, what, name, found, given, arguments, returned):
     """Spell out the options of `evaluate` alone, and what the methods of ``df.rec`` return."""
     if name != "recframe.evaluate" and arguments:
         arguments = re.sub(r"(, \*)?, user: .* like: [^=]*= None\)$", ", **options)", arguments)
-    if name.startswith("recframe.RecAccessor.") and returned in ("Any", "Table"):
+    is_method = name.startswith("recframe.RecAccessor.")
+    if is_method and re.fullmatch(r"(.*[.~])?(Any|Table)", returned or ""):
         returned = "DataFrame"  # which the engine says, not the method
     return arguments, returned
 
