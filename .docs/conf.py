@@ -9,7 +9,7 @@ from pathlib import Path
 from docutils import nodes
 
 import recframe
-from recframe import cli, conventions, recipes, uncertainty
+from recframe import cli
 from recframe.cli.flags import GROUPS
 from recframe.options import CHOICES, DEFAULTS, MEANINGS, _all_options
 
@@ -72,9 +72,6 @@ myst_substitutions = {
     "options": list_options(),
     "help": show_help(""),
     "commands": "\n\n".join(f"## recframe {name}\n\n{show_help(name)}" for name in cli.COMMANDS),
-    "recipes": recipes.__doc__,
-    "conventions": conventions.__doc__,
-    "uncertainty": uncertainty.__doc__,
 }
 
 

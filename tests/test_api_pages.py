@@ -13,7 +13,7 @@ import pytest
 
 import recframe
 import recframe.metrics
-from recframe import cli, recipes
+from recframe import cli
 from recframe.options import DEFAULTS
 
 ROOT = Path(__file__).parents[1]
@@ -112,15 +112,6 @@ def test_pages_hold_the_guides(folder):
     assert guides
     assert [] == [name for name in guides if f'href="guide/{name}.html"' not in listed]
     assert all((folder / "guide" / f"{name}.html").exists() for name in guides)
-
-
-def test_pages_hold_the_recipes(folder):
-    """The page of recipes has a heading for each, and their examples as code."""
-    page = as_text((folder / "api" / "recipes.html").read_text("utf-8"))
-    titles = re.findall("^## (.*)$", recipes.__doc__, re.MULTILINE)
-
-    assert [] == [title for title in titles if f"{title}#" not in page]
-    assert page.count(">>> ") >= len(titles)
 
 
 def test_pages_hold_the_commands(folder, capsys):
