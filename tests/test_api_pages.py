@@ -34,7 +34,7 @@ PUBLIC = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The folder of the pages, made without a warning and away from the checkout."""
-    for module in ("sphinx", "numpydoc", "myst_parser", "pydata_sphinx_theme"):
+    for module in ("sphinx", "numpydoc", "myst_parser", "pydata_sphinx_theme", "dask", "polars"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     made = tmp_path_factory.mktemp("pages") / "site"
     options = COMMAND.split()[1:-1]
