@@ -1,79 +1,65 @@
-"""The API as HTML pages: they hold every public name with its docstring."""
+"""The pages of guides and of the API: they hold every public name once, with its docstring."""
 
 import html
-import importlib
 import inspect
 import re
-import shlex
 import subprocess
 import sys
-from functools import cache
-from importlib.util import find_spec
+from functools import reduce
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import recframe
 import recframe.metrics
-from recframe import recipes
-from recframe.dask import DaskRecAccessor
-from recframe.polars import PolarsRecAccessor
-from recframe.scanned import ScannedRecAccessor
+from recframe import cli
+from recframe.options import DEFAULTS
 
-COMMAND = (
-    "pdoc -d numpy -o build/api "
-    "recframe recframe.methods recframe.metrics recframe.scanned recframe.dask recframe.polars "
-    "recframe.conventions recframe.recipes recframe.uncertainty"
-)
-
-
-def methods(accessor):
-    """Return the names of an accessor's public methods, its own and inherited ones."""
-    return [name for name, _ in inspect.getmembers(accessor, callable) if not name.startswith("_")]
-
-
-# The module on whose page an object is, and the object's name there.
-PUBLIC = [
-    *(("recframe", name) for name in recframe.__all__ if name != "metrics"),
-    *(("recframe", f"RecAccessor.{name}") for name in methods(recframe.RecAccessor)),
-    *(("recframe.metrics", name) for name in recframe.metrics.__all__),
-    ("recframe.scanned", "ScannedRecAccessor"),
-    *(("recframe.scanned", f"ScannedRecAccessor.{name}") for name in methods(ScannedRecAccessor)),
-    ("recframe.dask", "DaskRecAccessor"),
-    *(("recframe.dask", f"DaskRecAccessor.{name}") for name in methods(DaskRecAccessor)),
-    ("recframe.polars", "PolarsRecAccessor"),
-    *(("recframe.polars", f"PolarsRecAccessor.{name}") for name in methods(PolarsRecAccessor)),
-]
-if find_spec("pyspark"):  # as in the environment that tests Spark
-    COMMAND += " recframe.spark"
-    accessor = importlib.import_module("recframe.spark").SparkRecAccessor
-    PUBLIC += [("recframe.spark", name) for name in ("rec", "SparkRecAccessor")]
-    PUBLIC += [("recframe.spark", f"SparkRecAccessor.{name}") for name in methods(accessor)]
+ROOT = Path(__file__).parents[1]
+COMMAND = "sphinx-build -W -c .docs examples build/site"
+METHODS = [name for name, _ in inspect.getmembers(recframe.RecAccessor) if not name.startswith("_")]
+PUBLIC = {
+    "recframe": [name for name in recframe.__all__ if name != "metrics"],
+    "recframe.RecAccessor": METHODS,
+    "recframe.metrics": recframe.metrics.__all__,
+    "recframe.scanned": ["ScannedRecAccessor"],
+    "recframe.scanned.ScannedRecAccessor": ["iter_evaluate", "paths", "scores"],
+    "recframe.polars": ["PolarsRecAccessor"],
+    "recframe.dask": ["DaskRecAccessor"],
+    "recframe.spark": ["SparkRecAccessor", "rec"],
+}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The folder of the pages, made away from the checkout."""
-    pytest.importorskip("pdoc", reason="pdoc is not installed")
-    away = tmp_path_factory.mktemp("away")
-    subprocess.run([sys.executable, "-m", *shlex.split(COMMAND)], cwd=away, check=True)
-    return away / "build" / "api"
+    """The folder of the pages, made without a warning and away from the checkout."""
+    for module in ("sphinx", "numpydoc", "myst_parser", "pydata_sphinx_theme", "dask", "polars"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    made = tmp_path_factory.mktemp("pages") / "site"
+    options = COMMAND.split()[1:-1]
+    program = [sys.executable, "-m", "sphinx", "-q", *options, made]
+    run = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)
+
+    assert (0, "") == (run.returncode, run.stderr)
+    return made
 
 
-@cache
-def read(path):
-    """Return the HTML of every object on a page by name, and the links of inherited ones."""
-    page = path.read_text("utf-8")
-    _, *parts = re.split(r'<(?:section|div) id="([\w.]+)"', page)
-    links = re.findall(r'<dd id="([\w.]+)"[^>]*><a href="([^"]+)"', page)
-    return dict(zip(parts[::2], parts[1::2], strict=True)), dict(links)
+@pytest.fixture(scope="module")
+def texts(folder):
+    """The text of every name's entry, from its signature to that of the next."""
+    found = []
+    for page in (folder / "api").glob("*.html"):
+        parts = re.split(r'<dt class="sig sig-object py" id="([\w.]+)">', page.read_text("utf-8"))
+        found += [
+            (name, as_text(part)) for name, part in zip(parts[1::2], parts[2::2], strict=True)
+        ]
+    return sorted(found)
 
 
-def find(module, name):
-    """Return a public object."""
-    found = sys.modules[module]
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+def as_text(page):
+    """Return the text of a part of a page."""
+    return html.unescape(re.sub("<[^>]*>", "", page))
 
 
 def letters(text):
@@ -81,25 +67,63 @@ def letters(text):
     return re.sub("[^A-Za-z]", "", text)
 
 
-@pytest.mark.parametrize(("module", "name"), PUBLIC)
-def test_pages_hold_every_public_name(folder, module, name):
-    """The name is on its page with its summary, or links to the class that it comes from."""
-    path = folder / f"{module.replace('.', '/')}.html"
-    objects, links = read(path)
-    summary, *_ = inspect.getdoc(find(module, name)).split("\n\n")
-    if name in links:
-        page, _, name = links[name].partition("#")
-        objects, _ = read(path.parent / (page or path.name))
+def test_pages_hold_every_public_name_once(texts):
+    """The names are the public ones, those of Spark too where it is not installed."""
+    expected = sorted(f"{owner}.{name}" for owner, names in PUBLIC.items() for name in names)
 
-    assert letters(summary) in letters(html.unescape(re.sub("<[^>]*>", "", objects[name])))
+    assert expected == [name for name, _ in texts]
 
 
-def test_pages_hold_the_recipes(folder):
-    """The page of recipes has a heading for each, and their examples as code."""
-    page = (folder / "recframe" / "recipes.html").read_text("utf-8")
-    titles = re.findall("^## (.*)$", recipes.__doc__, re.MULTILINE)
+def test_pages_hold_the_summaries(texts):
+    """Each entry has the first paragraph of its docstring."""
+    for name, text in texts:
+        if not name.startswith("recframe.spark"):  # which may not be installed
+            _, *parts = name.split(".")
+            parts = parts[1:] if parts[0] in ("scanned", "polars", "dask") else parts
+            module = import_module(name.removesuffix("." + ".".join(parts)))
+            summary, *_ = inspect.getdoc(reduce(getattr, parts, module)).split("\n\n")
 
-    assert titles == [
-        html.unescape(title) for title in re.findall(r"<h2 id=[^>]*>(.*?)</h2>", page)
+            assert letters(summary) in letters(text), name
+
+
+def test_signatures_have_public_types(texts):
+    """No signature names a private type, a module of the package or a variable of types."""
+    signatures = [text.partition("#\n")[0] for _, text in texts]
+
+    assert [] == [
+        one for one in signatures if re.search(r"recframe\.\w|\b_\w|\bTable\b|→ Any\b", one)
     ]
-    assert page.count("<pre><code>&gt;&gt;&gt; ") >= len(titles)
+
+
+def test_table_of_options_leads_to_each(folder):
+    """Every option is in the table, and its link leads to its paragraph."""
+    page = (folder / "api" / "evaluate.html").read_text("utf-8")
+    links = re.findall(r'<a href="#([\w-]+)"><code>(\w+)=', page)
+
+    assert list(DEFAULTS) == sorted((name for _, name in links), key=list(DEFAULTS).index)
+    assert [] == [target for target, _ in links if f'id="{target}"' not in page]
+
+
+def test_pages_hold_the_guides(folder):
+    """Each guide has a page, which the list of guides leads to."""
+    listed = (folder / "guides.html").read_text("utf-8")
+    guides = [path.stem for path in (ROOT / "examples" / "guide").glob("*.md")]
+
+    assert guides
+    assert [] == [name for name in guides if f'href="guide/{name}.html"' not in listed]
+    assert all((folder / "guide" / f"{name}.html").exists() for name in guides)
+
+
+def test_pages_hold_the_commands(folder, capsys):
+    """The page of the command line has the help of each command."""
+    page = as_text((folder / "api" / "command_line.html").read_text("utf-8"))
+    for command in cli.COMMANDS:
+        with pytest.raises(SystemExit, match="0"):
+            cli.main([command, "--help"])
+
+        assert letters(capsys.readouterr().out) in letters(page)
+
+
+def test_command_is_documented():
+    """CONTRIBUTING has the command that makes the pages."""
+    assert f" && {COMMAND}\n" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -116,3 +117,10 @@ def test_picture_of_inspect():
     assert (ROOT / "examples" / "inspect.png").stat().st_size < 150_000
     assert "object 4: 30 rows, 13 relevant" in text
     assert ["50.00%", "100.00%"] == re.findall(r"precision@4: (\S+%)", text)
+
+
+def test_citation_is_of_this_version():
+    """CITATION.cff and pyproject.toml have one version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+    assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
