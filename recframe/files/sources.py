@@ -101,7 +101,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     ids = [*map(str, columns.users), str(columns.item)]
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
     most = limits.memory // STAGED_SHARE
-    known = Known(n_bytes, max(n_bytes, most), ids)
+    known = Known(n_bytes, limits.memory, ids)
     known.flags = {str(columns.relevant)}
 
     def stage_all(known: Known) -> list[Found]:
@@ -152,7 +152,7 @@ def _stage(
 ) -> Found:
     """Return a file of rows as parquet."""
     with naming_file(found.path):
-        known.path, schema = found.path, rows.read_schema()
+        known.path, schema = found.path, rows.read_schema(known.memory)
         names = list(dict.fromkeys([*names, *found.looked_at]))
         stored = [name for name in names if name in schema.names] or schema.names[:1]
         check_names((name for name in names if name not in found.partitions), schema, found.path)

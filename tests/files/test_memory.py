@@ -1,5 +1,7 @@
 """Memory that holds: blocks by the bytes they take, whatever the length of ids."""
 
+import gzip
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -65,3 +67,30 @@ def test_long_items(large, tmp_path, layout, memory):
     with pytest.raises(recframe.RecframeError, match="item='item': ids must not be null, found"):
         recframe.evaluate(folder, "recall@1", memory=memory, short="pad")
     evaluate_as_in_memory(folder, memory=memory, short="pad", missing="drop")
+
+
+LONG = {
+    "csv": b'user,item,score,relevant\n1,1,0.5,1\n"%s",1,0.5,1\n',
+    "jsonl": b'{"user": "%s", "item": 1, "score": 0.5, "relevant": 1}\n',
+}
+
+
+@pytest.mark.parametrize("argument", ["run", "truth", "exclude"])
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "jsonl.gz"])
+def test_one_long_row_of_text(frame, tmp_path, ending, argument):
+    """A row that has no room is refused with the file, what was found and what to do."""
+    text = LONG[ending.split(".")[0]] % (b"x" * (19 << 20))
+    path = tmp_path / f"long.{ending}"
+    path.write_bytes(gzip.compress(text, 1) if ending.endswith("gz") else text)
+    run = tmp_path / "run.parquet"
+    frame.to_parquet(run)
+    given = {"truth": {"relevant": None}}.get(argument, {})
+    most, remedy = "16,777,216", "write it as parquet"
+    if argument == "run":
+        run, most, remedy = path, "2,097,152", f"pass memory of 34 MB or more, or {remedy}"
+    else:
+        given[argument] = path
+
+    match = rf"long.{ending}: a row has more than {most} bytes, or a quote .* closed; {remedy}$"
+    with pytest.raises(recframe.RecframeError, match=match):
+        recframe.evaluate(run, "recall@1", memory="16MiB", **given)
