@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -92,19 +93,25 @@ class Blocks:
     closed = False
 
     def __init__(self, file: Any, known: Known) -> None:
-        self._file, self._known = file, known
+        self._file, self._known, self._lock = file, known, Lock()
 
     def read(self, _: int = 0) -> bytes:
-        """Return the next block; none is longer than twice the longest row."""
-        parts, n_bytes = [], 0
-        while data := self._file.read(self._known.n_bytes):
-            parts.append(data)
-            if b"\n" in data or b"\r" in data:
-                break
-            n_bytes += len(data)
-            if n_bytes > self._known.most:
-                raise self._known.refuse(self._known.most)
+        """Return the next block, which is empty at the end and once this is closed."""
+        parts, n_bytes = list[bytes](), 0
+        with self._lock:
+            while not self.closed and (data := self._file.read(self._known.n_bytes)):
+                parts.append(data)
+                if b"\n" in data or b"\r" in data:
+                    break
+                n_bytes += len(data)
+                if n_bytes > self._known.most:
+                    raise self._known.refuse(self._known.most)
         return b"".join(parts)
+
+    def close(self) -> None:
+        """Wait for a thread of Arrow's that reads ahead, which may not when Python ends."""
+        with self._lock:
+            self.closed = True
 
 
 def read_until_known(read: Callable[[Known], Read], known: Known) -> Read:

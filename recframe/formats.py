@@ -4,7 +4,7 @@ Text is read block by block, delimited (CSV, TSV) or lines of JSON, in types of 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,6 +29,8 @@ ARROW_ENDINGS = ("feather", "arrow", "ipc")
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # of text
 BUFFER = 1 << 20  # bytes of a compressed file that are read at once
 PARQUET = "parquet"  # as which files of other endings are read
+COLUMN_BYTES = 1 << 13  # that a column of text takes, were it empty
+COLUMNS, MOST_COLUMNS = 1 << 12, 1 << 17  # so many may be in any memory, and where none is given
 ARROW_FILE = b"ARROW1"  # how a file of Arrow begins, and a stream does not
 
 NULLS = ("None", "<NA>")  # which pandas takes for null, beside those that Arrow does
@@ -128,6 +130,11 @@ class Delimited:
         # What Arrow need not guess the types of: it takes seconds to do so of a long cell.
         line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
         texts = line.replace('"', "").split(self.delimiter)
+        most = MOST_COLUMNS if memory is None else max(COLUMNS, memory // COLUMN_BYTES)
+        if len(texts) > most:
+            raise pa.ArrowInvalid(
+                f"its first row names {len(texts):,} columns or more; write those needed as parquet"
+            )
         return read_until_known(partial(self._find_types, texts), Known(memory=memory))
 
     def _find_types(self, texts: list[str], known: Known) -> pa.Schema:
@@ -157,9 +164,9 @@ class Delimited:
         from pyarrow import csv  # which `import recframe` need not load
 
         try:
-            with self.open_file() as file:
+            with self.open_file() as file, closing(Blocks(file, known)) as blocks:
                 reader = csv.open_csv(
-                    Blocks(file, known),
+                    blocks,
                     # In threads, Arrow does not say in which row something is wrong.
                     csv.ReadOptions(use_threads=False, block_size=known.most + known.n_bytes),
                     csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),

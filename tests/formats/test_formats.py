@@ -66,6 +66,7 @@ DAMAGED = {
     ("x.csv", b"a,b\n1,2\n\n3\n"): "Row #3: Expected 2 columns, got 1: 3",
     ("x.csv", b"a,b\n1,2\n3,4,5\n"): "Row #3: Expected 2 columns, got 3: 3,4,5",
     ("x.csv", b"a,b\n1,\xff\n"): "Row #2: .*invalid UTF8 data",
+    ("x.csv", b"a" + b",b" * (1 << 17) + b"\n1"): "its first row names 131,073 columns or more",
     ("x.csv", b"a,\xff\n1,2\n"): "its first row is not UTF-8 text",
     ("x.csv", "a,b\n1,2\n".encode("utf-16")): "it is UTF-16 text; convert it to UTF-8",
     ("x.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9]): "Truncated compressed stream",
