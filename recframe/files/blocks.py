@@ -17,10 +17,9 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ahead, read_batches
-from recframe.files.budget import Limits, Progress, writing_to
+from recframe.files.budget import Limits, Progress, TemporaryRows, writing_to
 from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
-from recframe.files.sources import TemporaryRows
 from recframe.foreign import NULLABLE
 from recframe.frames.ids import join_codes
 from recframe.kernel.threads import Array, n_processors
@@ -98,12 +97,13 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
         return
     route, row_groups, memory = plan_blocks(files)
     if route == "sweep":
-        reads = read_batches(files, row_groups, memory // 16, progress)
+        reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
         yield from next_ahead(make_frame(block, files) for block in _sweep(files, reads, memory))
         return
     is_spill = route == "spill"
     # Of the few rows of a batch in a bucket hardly two share a text: these are parted as they are.
-    reads = read_batches(files, row_groups, memory // 16, progress, is_plain=is_spill)
+    n_bytes = memory // 16
+    reads = read_batches(files, row_groups, n_bytes, progress, limits.folder, is_plain=is_spill)
     batches = (batch for _, batch in reads)
     if is_spill:
         n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)

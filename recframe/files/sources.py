@@ -4,8 +4,6 @@ Rows without footers are staged: written once as parquet, which the rest of the 
 is staged is in memory while it is small, else in a temporary file that has no name.
 """
 
-import tempfile
-from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from recframe.cells import Known, read_until_known
 from recframe.disk import as_dataset
 from recframe.errors import RecframeError
 from recframe.files.batches import gather
-from recframe.files.budget import Limits, writing_to
+from recframe.files.budget import Limits, TemporaryRows
 from recframe.files.found import (
     TEXTS,
     Found,
@@ -119,27 +117,6 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
             raise
 
     return read_until_known(stage_all, known)
-
-
-class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
-    """Rows written down, in memory while they are few, else in a file that has no name.
-
-    So nothing of them is left however the process ends.
-    """
-
-    def __init__(self, most: int, folder: str | None) -> None:
-        super().__init__(most, dir=folder)
-        self.folder = folder
-
-    def write(self, data: Any) -> int:
-        """Add bytes at the end."""
-        with writing_to(self.folder):
-            return super().write(data)
-
-    def close(self) -> None:
-        """Give the space back; what could not be written no longer matters."""
-        with suppress(OSError):
-            super().close()
 
 
 def _stage(
