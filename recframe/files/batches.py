@@ -25,9 +25,9 @@ from recframe.kernel.threads import n_processors
 from recframe.stores.remote import read_ahead, run_ahead
 
 MAX_OPEN = 32  # files; a sweep over files that all have the same users alternates between them
-OPEN_BYTES = 16 << 20  # what the footers of open files take at most, but that of one
+OPEN_BYTES = 16 << 20  # that footers of open files take at most, but one; that columns always may
 MOST_PAGE = 1 << 21  # bytes of a page and a dictionary, with which most writers end these
-COLUMNS_SHARE = 8  # times the bytes of a batch may be held of columns that are read at once
+COLUMNS_SHARE = 6  # times the bytes of a batch may be held of columns that are read at once
 AHEAD = 3  # times the bytes of a batch may be read ahead: an eighth of the memory
 MOST_ROWS = 1 << 20  # of a batch or block: enough for full speed, more only take more memory
 
@@ -66,7 +66,7 @@ def read_batches(
         n_rows = max(1, min(MOST_ROWS, n_bytes * row_group.n_rows // own_bytes))
         own_sizes = row_group.n_bytes - row_group.n_rows * files.row_bytes
         n_held = LEAST_BUFFER + 2 * min(MOST_PAGE, own_sizes // len(names))
-        n_at_once = max(1, COLUMNS_SHARE * n_bytes // n_held)
+        n_at_once = max(1, max(OPEN_BYTES, COLUMNS_SHARE * n_bytes) // n_held)
         with naming_file(row_group.found.path):
             is_short = is_plain and row_group.text_bytes <= LONG_TEXT
             as_codes = () if is_short else row_group.coded

@@ -223,6 +223,7 @@ def _spilled(
         for parts in run_ahead(spill.divide, pieces, n_threads):
             spill.add(parts)
             progress.report()
+        pa.default_memory_pool().release_unused()  # else the pool keeps what was parted
         sizes = spill.n_bytes + spill.n_rows * files.row_bytes
         # One giant user cannot be parted.
         again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)

@@ -36,6 +36,7 @@ CODE_BYTES = 4  # of a text in a row
 LONG_TEXT = 64  # bytes for each row; of shorter texts the copies do not matter beside the rows
 UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
 TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
+DICTIONARY_COPIES = 10  # of a dictionary of texts in a file: read, and in batches and blocks
 CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
 
 Read = TypeVar("Read")
@@ -259,6 +260,17 @@ def _list_row_groups(
         for name in texts:
             n_copied = TEXT_COPIES - 1 if sizes[name] > LONG_TEXT * n_rows else 0
             n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
+            n_dictionary = _dictionary_bytes(columns[name])
+            least = max(0, DICTIONARY_COPIES * n_dictionary - FREE)
+            n_bytes += least
+            if least > memory:
+                raise RecframeError(
+                    f"memory: row group {index} of {show_path(file.found.path)} has about "
+                    f"{n_dictionary:,} bytes of distinct {quote(name)}, of which there are up to "
+                    f"{DICTIONARY_COPIES} copies as they are read, found memory of {memory:,}; "
+                    f"pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or write the "
+                    "file with shorter ids or smaller row groups"
+                )
             bounds = columns[name].statistics
             ends = (bounds.min, bounds.max) if bounds is not None and bounds.has_min_max else ()
             text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
@@ -275,6 +287,14 @@ def _list_row_groups(
         remote = file.found.remote
         ranges = _find_ranges(remote, columns.values()) if remote is not None else ()
         yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, low, high, ranges, text_bytes)
+
+
+def _dictionary_bytes(column: pq.ColumnChunkMetaData) -> int:
+    """Return about how many bytes the dictionary of a column takes, which is held whole."""
+    start, size = column.dictionary_page_offset, column.total_compressed_size
+    stored = column.data_page_offset - start if start else 0
+    whole: int = column.total_uncompressed_size
+    return whole * min(max(0, stored), size) // size if size > 0 else 0
 
 
 def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:

@@ -99,7 +99,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     ids = [*map(str, columns.users), str(columns.item)]
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
     most = limits.memory // STAGED_SHARE
-    known = Known(n_bytes, limits.memory, ids)
+    known = Known(n_bytes // 2, limits.memory, ids)  # as Arrow reads many blocks ahead
     known.flags = {str(columns.relevant)}
 
     def stage_all(known: Known) -> list[Found]:
@@ -133,7 +133,8 @@ def _stage(
         names = list(dict.fromkeys([*names, *found.looked_at]))
         stored = [name for name in names if name in schema.names] or schema.names[:1]
         check_names((name for name in names if name not in found.partitions), schema, found.path)
-        batches = gather(map(_storable, rows.iter_batches(stored, known)), known.n_bytes)
+        n_bytes = 2 * known.n_bytes
+        batches = gather(map(_storable, rows.iter_batches(stored, known)), n_bytes)
         first = next(batches, None)
         own = pa.schema(map(schema.field, stored)) if first is None else first.schema
         texts = [field.name for field in own if plain_type(field.type) in TEXTS]
@@ -147,7 +148,7 @@ def _stage(
             metadata_collector=footers,
         ) as writer:
             for batch in () if first is None else chain([first], batches):
-                n_rows = max(1, batch.num_rows * known.n_bytes // max(1, batch.nbytes))
+                n_rows = max(1, batch.num_rows * n_bytes // max(1, batch.nbytes))
                 writer.write_batch(batch, row_group_size=n_rows)
     for field in own:  # in the types of all rows
         schema = schema.set(schema.get_field_index(field.name), field)
