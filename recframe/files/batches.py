@@ -51,7 +51,7 @@ def read_batches(
     Null ids of users are refused or dropped here, so that no plan meets one: statistics do not
     show them.
     """
-    n_open = max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.footer_bytes)))
+    n_open = max(1, min(MAX_OPEN, OPEN_BYTES // max(1, files.open_bytes)))
 
     @lru_cache(n_open)
     def opened(path: str, as_codes: tuple[str, ...], _: int) -> pq.ParquetFile:

@@ -52,8 +52,8 @@ def plan_blocks(files: Files) -> ReadingPlan:
     n_scores = len(files.columns.scores)
     # In less, the columns of a block would take more time than its rows.
     least = min(FREE, SCORE_BYTES * n_scores * n_scores)
-    # An open footer is beside it, for which some is free.
-    memory = max(files.memory - max(0, files.footer_bytes - FREE // 4), least)
+    # What is open is beside it, for which some is free.
+    memory = max(files.memory - max(0, files.open_bytes - FREE // 4), least)
     in_order, n_bytes = _in_order(files), sum(one.n_bytes for one in files.row_groups)
     # Where all are open at a time, a sweep would part nothing.
     if in_order and _most_open(files, in_order) <= min(memory - memory // 4, n_bytes - 1):

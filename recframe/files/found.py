@@ -92,6 +92,7 @@ class RowGroup(NamedTuple):
     high: Any  # none is higher
     ranges: tuple[Range, ...] = ()  # of its columns, of a file that is not on this machine
     text_bytes: int = 0  # more of each row where texts are held as they are, not as codes
+    open_bytes: int = 0  # of large dictionaries, while it is read
 
     def may_have(self, user: Any) -> bool:
         """Return whether its statistics leave room for a user."""
