@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,10 @@ import pyarrow.compute as pc
 MOST_NESTED = 1_000  # objects or lists in one another; Arrow's parser crashes at some 10,000
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 FIRST_BLOCK = 1 << 20  # bytes of text that tell of which types columns are, before all is read
+MOST_ROW = 1 << 24  # bytes of a row of text, where no memory is given
+ROW_SHARE = 8  # what part of the memory a row of text may have, as several copies of it are made
+MOST_BLOCK = 1 << 30  # bytes; Arrow takes no 2 ** 31
+BLOCK_SHARE = 32  # the same of a block, as Arrow reads 33 ahead
 # A column of CSV has the first of these types that holds all its cells, else it is text.
 TYPES = (pa.null(), pa.int64(), pa.uint64(), pa.bool_(), pa.float64())
 # What may follow each where cells of later blocks are not of it; text may follow all.
@@ -42,11 +47,15 @@ class Known:
     path = ""  # the file that is read
     flags: Container[str] = ()  # columns of which each file has a type of its own
 
-    def __init__(self, n_bytes: int = 0, most: int = 1 << 30, ids: Container[str] = ()) -> None:
+    def __init__(
+        self, n_bytes: int = 0, memory: int | None = None, ids: Container[str] = ()
+    ) -> None:
         self.types: dict[Any, pa.DataType] = {}
         self.ids = ids  # columns of which 1.1 and 1.10 are two
         self.n_bytes = n_bytes or FIRST_BLOCK  # of a block of text
-        self.most = most  # bytes that a block may be given for one long row
+        self.memory = memory  # to work in, if that is bounded
+        most = MOST_ROW if memory is None else min(memory // ROW_SHARE, MOST_BLOCK)
+        self.most = max(self.n_bytes, most)  # bytes that a row may have
 
     def key(self, name: str) -> Any:
         """Return by what `types` has a column of the file that is read."""
@@ -58,13 +67,51 @@ class Known:
         return AgainError(name)
 
     def lengthen(self) -> AgainError:
-        """Return the error after which blocks are longer, as one row is."""
-        if self.n_bytes >= self.most:
-            raise pa.ArrowInvalid(
-                f"a row has more than {self.n_bytes:,} bytes, or a quote is never closed"
-            )
-        self.n_bytes = min(4 * self.n_bytes, self.most)
+        """Return the error after which blocks are longer, as one row that has line ends is."""
+        most = self.most * ROW_SHARE // BLOCK_SHARE
+        if self.n_bytes >= most:
+            raise self.refuse(self.n_bytes)
+        self.n_bytes = min(4 * self.n_bytes, most)
         return AgainError()
+
+    def refuse(self, n_bytes: int) -> pa.ArrowInvalid:
+        """Return the error of a row that is longer than this."""
+        remedy = "write it as parquet"
+        if self.memory is not None:
+            remedy = f"pass memory of {-(-2 * self.memory // 10**6):,} MB or more, or {remedy}"
+        return pa.ArrowInvalid(
+            f"a row has more than {n_bytes:,} bytes, or a quote is never closed; {remedy}"
+        )
+
+
+class Blocks:
+    """A file of text, read in blocks each of which has the end of a line, however long that is.
+
+    So a long row lengthens one block, and is refused once it has more bytes than it may.
+    """
+
+    closed = False
+
+    def __init__(self, file: Any, known: Known) -> None:
+        self._file, self._known, self._lock = file, known, Lock()
+
+    def read(self, _: int = 0) -> bytes:
+        """Return the next block, which is empty at the end and once this is closed."""
+        parts, n_bytes = list[bytes](), 0
+        with self._lock:
+            while not self.closed and (data := self._file.read(self._known.n_bytes)):
+                parts.append(data)
+                if b"\n" in data or b"\r" in data:
+                    break
+                n_bytes += len(data)
+                if n_bytes > self._known.most:
+                    raise self._known.refuse(self._known.most)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Wait for a thread of Arrow's that reads ahead, which may not when Python ends."""
+        with self._lock:
+            self.closed = True
 
 
 def read_until_known(read: Callable[[Known], Read], known: Known) -> Read:

@@ -4,14 +4,16 @@ Text is read block by block, delimited (CSV, TSV) or lines of JSON, in types of 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from recframe.cells import (
     FIRST_BLOCK,
+    Blocks,
     Known,
     conform,
     parse_lines,
@@ -27,7 +29,8 @@ ARROW_ENDINGS = ("feather", "arrow", "ipc")
 CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd"}  # of text
 BUFFER = 1 << 20  # bytes of a compressed file that are read at once
 PARQUET = "parquet"  # as which files of other endings are read
-WHOLE_BLOCK = 1 << 24  # bytes of text, where all is read at once
+COLUMN_BYTES = 1 << 13  # that a column of text takes, were it empty
+COLUMNS, MOST_COLUMNS = 1 << 12, 1 << 17  # so many may be in any memory, and where none is given
 ARROW_FILE = b"ARROW1"  # how a file of Arrow begins, and a stream does not
 
 NULLS = ("None", "<NA>")  # which pandas takes for null, beside those that Arrow does
@@ -41,7 +44,7 @@ class GivenRows:
     def __init__(self, given: Any) -> None:
         self._given, self.is_read = given, False  # which a reader can be once
 
-    def read_schema(self) -> pa.Schema:
+    def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
         given = self._given
         is_query = is_of(given, *RELATION)
@@ -82,7 +85,7 @@ class ArrowFile:
 
     open_file: Callable[[], Any]
 
-    def read_schema(self) -> pa.Schema:
+    def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
         with self._opened() as reader:
             schema: pa.Schema = reader.schema
@@ -118,16 +121,25 @@ class Delimited:
     open_file: Callable[[], Any]
     delimiter: str
 
-    def read_schema(self) -> pa.Schema:
+    def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns, with the types of the first block."""
         with self.open_file() as file:
-            if file.read(2) in UTF_16:
-                raise pa.ArrowInvalid("it is UTF-16 text; convert it to UTF-8")
-        return read_until_known(self._find_types, Known())
+            first = file.read(FIRST_BLOCK)
+        if first[:2] in UTF_16:
+            raise pa.ArrowInvalid("it is UTF-16 text; convert it to UTF-8")
+        # What Arrow need not guess the types of: it takes seconds to do so of a long cell.
+        line = first.partition(b"\n")[0].decode(errors="replace").strip("\r\ufeff")
+        texts = line.replace('"', "").split(self.delimiter)
+        most = MOST_COLUMNS if memory is None else max(COLUMNS, memory // COLUMN_BYTES)
+        if len(texts) > most:
+            raise pa.ArrowInvalid(
+                f"its first row names {len(texts):,} columns or more; write those needed as parquet"
+            )
+        return read_until_known(partial(self._find_types, texts), Known(memory=memory))
 
-    def _find_types(self, known: Known) -> pa.Schema:
+    def _find_types(self, texts: list[str], known: Known) -> pa.Schema:
         """Return the columns, with the types of a block of this length."""
-        with self._opened(known) as reader:
+        with self._opened(known, texts=texts) as reader:
             names = reader.schema.names
         types = dict.fromkeys(names, pa.null())
         with self._opened(known, names) as reader:
@@ -145,19 +157,21 @@ class Delimited:
                     yield pa.record_batch(columns)
 
     @contextmanager
-    def _opened(self, known: Known, names: Sequence[str] = ()) -> Iterator[Any]:
-        """Give what reads columns, as text those that are named."""
+    def _opened(
+        self, known: Known, names: Sequence[str] = (), texts: Sequence[str] = ()
+    ) -> Iterator[Any]:
+        """Give what reads all columns or those that are named, these and others as text."""
         from pyarrow import csv  # which `import recframe` need not load
 
         try:
-            with self.open_file() as file:
+            with self.open_file() as file, closing(Blocks(file, known)) as blocks:
                 reader = csv.open_csv(
-                    file,
+                    blocks,
                     # In threads, Arrow does not say in which row something is wrong.
-                    csv.ReadOptions(use_threads=False, block_size=known.n_bytes),
+                    csv.ReadOptions(use_threads=False, block_size=known.most + known.n_bytes),
                     csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                     csv.ConvertOptions(
-                        column_types=dict.fromkeys(names, pa.string()),
+                        column_types=dict.fromkeys([*names, *texts], pa.string()),
                         include_columns=list(dict.fromkeys(names)),
                         null_values=[*csv.ConvertOptions().null_values, *NULLS],
                         strings_can_be_null=True,
@@ -181,13 +195,13 @@ class JsonLines:
 
     open_file: Callable[[], Any]
 
-    def read_schema(self) -> pa.Schema:
+    def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns, with the types of the first block."""
-        return unnest(self._read_first()).schema
+        return unnest(self._read_first(memory)).schema
 
-    def _read_first(self) -> pa.Table:
+    def _read_first(self, memory: int | None) -> pa.Table:
         """Return the first lines."""
-        first = read_until_known(lambda known: next(self._iter_lines(known), None), Known())
+        first = next(self._iter_lines(Known(memory=memory)), None)
         if first is None:
             raise pa.ArrowInvalid("it is empty")
         number, text = first
@@ -195,7 +209,7 @@ class JsonLines:
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise `AgainError` where they need other types."""
-        schema = self._read_first().schema
+        schema = self._read_first(known.memory).schema
         for number, text in self._iter_lines(known):
             for name in set(names).intersection(schema.names):
                 if wanted := known.types.get(known.key(name)):
@@ -220,14 +234,12 @@ class JsonLines:
     def _iter_lines(self, known: Known) -> Iterator[tuple[int, bytes]]:
         """Yield whole lines of a file, many at a time, with the number of the first."""
         with self.open_file() as file:
-            rest, number = b"", 1
-            data = file.read(known.n_bytes)
+            blocks, rest, number = Blocks(file, known), b"", 1
+            data = blocks.read()
             while data:
-                following = file.read(known.n_bytes)
+                following = blocks.read()
                 rest += data
                 n_whole = rest.rfind(b"\n") + 1 if following else len(rest)
-                if n_whole == 0 and len(rest) > known.n_bytes:
-                    raise known.lengthen()
                 text, rest, data = rest[:n_whole], rest[n_whole:], following
                 if text.strip():
                     yield number, text
@@ -263,6 +275,6 @@ def open_rows(path: str, open_file: Callable[[], Any]) -> Rows | None:
 def read_whole(rows: Rows, is_id: Callable[[str], bool]) -> pa.Table:
     """Return all rows and columns, given which of these have ids by their names."""
     schema = rows.read_schema()
-    known = Known(WHOLE_BLOCK, ids=list(filter(is_id, schema.names)))
+    known = Known(ids=list(filter(is_id, schema.names)))
     batches = read_until_known(lambda known: list(rows.iter_batches(schema.names, known)), known)
     return pa.Table.from_batches(batches) if batches else schema.empty_table()

@@ -17,10 +17,9 @@ import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote, show_path
 from recframe.files.batches import MOST_ROWS, Read, batch_bytes, gather, next_ahead, read_batches
-from recframe.files.budget import Limits, Progress, writing_to
+from recframe.files.budget import Limits, Progress, TemporaryRows, writing_to
 from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
-from recframe.files.sources import TemporaryRows
 from recframe.foreign import NULLABLE
 from recframe.frames.ids import join_codes
 from recframe.kernel.threads import Array, n_processors
@@ -53,8 +52,8 @@ def plan_blocks(files: Files) -> ReadingPlan:
     n_scores = len(files.columns.scores)
     # In less, the columns of a block would take more time than its rows.
     least = min(FREE, SCORE_BYTES * n_scores * n_scores)
-    # An open footer is beside it, for which some is free.
-    memory = max(files.memory - max(0, files.footer_bytes - FREE // 4), least)
+    # What is open is beside it, for which some is free.
+    memory = max(files.memory - max(0, files.open_bytes - FREE // 4), least)
     in_order, n_bytes = _in_order(files), sum(one.n_bytes for one in files.row_groups)
     # Where all are open at a time, a sweep would part nothing.
     if in_order and _most_open(files, in_order) <= min(memory - memory // 4, n_bytes - 1):
@@ -98,12 +97,13 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
         return
     route, row_groups, memory = plan_blocks(files)
     if route == "sweep":
-        reads = read_batches(files, row_groups, memory // 16, progress)
+        reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
         yield from next_ahead(make_frame(block, files) for block in _sweep(files, reads, memory))
         return
     is_spill = route == "spill"
     # Of the few rows of a batch in a bucket hardly two share a text: these are parted as they are.
-    reads = read_batches(files, row_groups, memory // 16, progress, is_plain=is_spill)
+    n_bytes = memory // 16
+    reads = read_batches(files, row_groups, n_bytes, progress, limits.folder, is_plain=is_spill)
     batches = (batch for _, batch in reads)
     if is_spill:
         n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
@@ -223,6 +223,7 @@ def _spilled(
         for parts in run_ahead(spill.divide, pieces, n_threads):
             spill.add(parts)
             progress.report()
+        pa.default_memory_pool().release_unused()  # else the pool keeps what was parted
         sizes = spill.n_bytes + spill.n_rows * files.row_bytes
         # One giant user cannot be parted.
         again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)

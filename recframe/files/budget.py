@@ -3,11 +3,12 @@
 import math
 import os
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -67,12 +68,31 @@ def writing_to(folder: str | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        import tempfile  # which `import recframe` need not load
-
         raise RecframeError(
             f"cannot write temporary files to {tempfile.gettempdir() if folder is None else folder}"
             f": {error.strerror or error}; pass {option_with('tmp', 'a folder with more room')}"
         ) from error
+
+
+class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
+    """Rows written down, in memory while they are few, else in a file that has no name.
+
+    So nothing of them is left however the process ends.
+    """
+
+    def __init__(self, most: int, folder: str | None) -> None:
+        super().__init__(most, dir=folder)
+        self.folder = folder
+
+    def write(self, data: Any) -> int:
+        """Add bytes at the end, and return how many."""
+        with writing_to(self.folder):
+            return super().write(data)
+
+    def close(self) -> None:
+        """Give the space back; what could not be written no longer matters."""
+        with suppress(OSError):
+            super().close()
 
 
 @dataclass

@@ -36,6 +36,7 @@ CODE_BYTES = 4  # of a text in a row
 LONG_TEXT = 64  # bytes for each row; of shorter texts the copies do not matter beside the rows
 UNKNOWN_TEXT = 1 << 10  # bytes that a text may have of which nothing is known
 TEXT_COPIES = 4  # of distinct texts: of the rows and of their block, and of the block to follow
+DICTIONARY_COPIES = 12  # of a dictionary of texts in a file: read, and in batches and blocks
 CODED_SHARE = 32  # what part of the memory texts may have that Arrow reads as codes
 
 Read = TypeVar("Read")
@@ -62,7 +63,7 @@ class Files(NamedTuple):
     row_bytes: int  # that the work on a row takes, beside those of the row
     memory: int  # bytes that there are to work in
     drop_nulls: bool  # rows without a user are left out; else they are refused
-    footer_bytes: int  # what the largest of their footers takes in memory
+    open_bytes: int  # what the largest of their footers, and dictionaries, take in memory
     footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
     is_filtered: bool  # some of the rows may not match
     n_rows: int  # of all files, where they have a condition of row groups that may match
@@ -90,7 +91,7 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
     if found.rows is None:
         return _read_footer(found, memory).schema
     with naming_file(found.path):
-        schema = found.rows.read_schema()
+        schema = found.rows.read_schema(memory)
     return _with_said(schema, found.partitions)
 
 
@@ -123,9 +124,10 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     known = {*first.schema.names}
     types: dict[str, dict[str, pa.DataType]] = {name: {} for name in names}
     row_groups: list[RowGroup] = []
-    footer_bytes = 0
+    open_bytes = 0
     for file in chain([first], opened):
-        footer_bytes = max(footer_bytes, FOOTER_COPIES * file.metadata.serialized_size)
+        file_bytes = FOOTER_COPIES * file.metadata.serialized_size
+        open_bytes = max(open_bytes, file_bytes)
         for name in names:
             value = file.found.partitions.get(name)
             is_null = value is not None and not value.is_valid  # which is of any type
@@ -143,6 +145,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
             for one in _list_row_groups(file, wanted, users, memory, row_bytes):
                 if one.n_rows:
                     row_groups.append(one._replace(index_overall=len(row_groups)))
+                    open_bytes = max(open_bytes, one.open_bytes + file_bytes)
     schema = first.schema
     for name in names:
         if name == columns.relevant and {pa.bool_()} < {*types[name].values()}:
@@ -168,7 +171,7 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
         row_bytes,
         memory,
         options.missing == "drop",
-        footer_bytes,
+        open_bytes,
         {first.found.path: first.metadata} if len(found) == 1 else {},
         any(one.condition is not None for one in found),
         sum(row_group.n_rows for row_group in row_groups),
@@ -255,10 +258,21 @@ def _list_row_groups(
         n_rows = row_group.num_rows
         columns = {name: row_group.column(at) for name, at in used.items()}
         sizes = {name: column.total_uncompressed_size for name, column in columns.items()}
-        n_bytes, text_bytes = n_rows * row_bytes + sum(sizes.values()), 0
+        n_bytes, text_bytes, open_bytes = n_rows * row_bytes + sum(sizes.values()), 0, 0
         for name in texts:
             n_copied = TEXT_COPIES - 1 if sizes[name] > LONG_TEXT * n_rows else 0
             n_bytes += CODE_BYTES * n_rows + n_copied * sizes[name]
+            n_dictionary = _dictionary_bytes(columns[name])
+            least = max(0, DICTIONARY_COPIES * n_dictionary - FREE)
+            n_bytes, open_bytes = n_bytes + least, open_bytes + least
+            if least > memory:
+                raise RecframeError(
+                    f"memory: row group {index} of {show_path(file.found.path)} has about "
+                    f"{n_dictionary:,} bytes of distinct {quote(name)}, of which there are up to "
+                    f"{DICTIONARY_COPIES} copies as they are read, found memory of {memory:,}; "
+                    f"pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or write the "
+                    "file with shorter ids or smaller row groups"
+                )
             bounds = columns[name].statistics
             ends = (bounds.min, bounds.max) if bounds is not None and bounds.has_min_max else ()
             text_bytes += max((len(str(end).encode()) for end in ends), default=UNKNOWN_TEXT)
@@ -274,7 +288,16 @@ def _list_row_groups(
         coded = tuple(name for name in texts if CODED_SHARE * sizes[name] <= memory)
         remote = file.found.remote
         ranges = _find_ranges(remote, columns.values()) if remote is not None else ()
-        yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, low, high, ranges, text_bytes)
+        others = low, high, ranges, text_bytes, open_bytes
+        yield RowGroup(0, file.found, index, n_rows, n_bytes, coded, *others)
+
+
+def _dictionary_bytes(column: pq.ColumnChunkMetaData) -> int:
+    """Return about how many bytes the dictionary of a column takes, which is held whole."""
+    start, size = column.dictionary_page_offset, column.total_compressed_size
+    stored = column.data_page_offset - start if start else 0
+    whole: int = column.total_uncompressed_size
+    return whole * min(max(0, stored), size) // size if size > 0 else 0
 
 
 def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:

@@ -34,7 +34,8 @@ from recframe.stores.remote import Range, Reader, Remote
 NULL_VALUE = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")  # of 64 bits, in its usual form ("007" is not)
 KEPT_FOOTERS = 256  # of so few files they are kept, as every call reads them
-ROW_GROUP_BUFFER = 1 << 20  # bytes; without one, reading a part of a row group holds all of it
+# Bytes for each column; without, reading a part of a row group holds all of it.
+LEAST_BUFFER, MOST_BUFFER = 1 << 16, 1 << 20
 
 UNION = (
     f"pass {option('union_by_name', True)}{spell(' to recframe.scan', '')} to read columns that a "
@@ -91,6 +92,7 @@ class RowGroup(NamedTuple):
     high: Any  # none is higher
     ranges: tuple[Range, ...] = ()  # of its columns, of a file that is not on this machine
     text_bytes: int = 0  # more of each row where texts are held as they are, not as codes
+    open_bytes: int = 0  # of large dictionaries, while it is read
 
     def may_have(self, user: Any) -> bool:
         """Return whether its statistics leave room for a user."""
@@ -217,7 +219,10 @@ def keep_footers(found: list[Found]) -> None:
 
 
 def open_file(
-    found: Found, as_codes: Sequence[str] = (), footer: pq.FileMetaData | None = None
+    found: Found,
+    as_codes: Sequence[str] = (),
+    footer: pq.FileMetaData | None = None,
+    buffer: int = MOST_BUFFER,
 ) -> pq.ParquetFile:
     """Return a file opened such that reading a part of it holds that part only.
 
@@ -234,7 +239,7 @@ def open_file(
         source,
         metadata=footer,
         read_dictionary=as_codes,
-        buffer_size=ROW_GROUP_BUFFER,
+        buffer_size=min(MOST_BUFFER, max(LEAST_BUFFER, buffer)),
         pre_buffer=False,
         page_checksum_verification=True,
     )

@@ -4,8 +4,6 @@ Rows without footers are staged: written once as parquet, which the rest of the 
 is staged is in memory while it is small, else in a temporary file that has no name.
 """
 
-import tempfile
-from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from recframe.cells import Known, read_until_known
 from recframe.disk import as_dataset
 from recframe.errors import RecframeError
 from recframe.files.batches import gather
-from recframe.files.budget import Limits, writing_to
+from recframe.files.budget import Limits, TemporaryRows
 from recframe.files.found import (
     TEXTS,
     Found,
@@ -101,7 +99,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     ids = [*map(str, columns.users), str(columns.item)]
     n_bytes = max(LEAST_PIECE, min(MOST_PIECE, limits.memory // PIECE_SHARE))
     most = limits.memory // STAGED_SHARE
-    known = Known(n_bytes, max(n_bytes, most), ids)
+    known = Known(n_bytes // 2, limits.memory, ids)  # as Arrow reads many blocks ahead
     known.flags = {str(columns.relevant)}
 
     def stage_all(known: Known) -> list[Found]:
@@ -121,27 +119,6 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     return read_until_known(stage_all, known)
 
 
-class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
-    """Rows written down, in memory while they are few, else in a file that has no name.
-
-    So nothing of them is left however the process ends.
-    """
-
-    def __init__(self, most: int, folder: str | None) -> None:
-        super().__init__(most, dir=folder)
-        self.folder = folder
-
-    def write(self, data: Any) -> int:
-        """Add bytes at the end."""
-        with writing_to(self.folder):
-            return super().write(data)
-
-    def close(self) -> None:
-        """Give the space back; what could not be written no longer matters."""
-        with suppress(OSError):
-            super().close()
-
-
 def _stage(
     found: Found,
     rows: Rows,
@@ -152,11 +129,12 @@ def _stage(
 ) -> Found:
     """Return a file of rows as parquet."""
     with naming_file(found.path):
-        known.path, schema = found.path, rows.read_schema()
+        known.path, schema = found.path, rows.read_schema(known.memory)
         names = list(dict.fromkeys([*names, *found.looked_at]))
         stored = [name for name in names if name in schema.names] or schema.names[:1]
         check_names((name for name in names if name not in found.partitions), schema, found.path)
-        batches = gather(map(_storable, rows.iter_batches(stored, known)), known.n_bytes)
+        n_bytes = 2 * known.n_bytes
+        batches = gather(map(_storable, rows.iter_batches(stored, known)), n_bytes)
         first = next(batches, None)
         own = pa.schema(map(schema.field, stored)) if first is None else first.schema
         texts = [field.name for field in own if plain_type(field.type) in TEXTS]
@@ -170,7 +148,7 @@ def _stage(
             metadata_collector=footers,
         ) as writer:
             for batch in () if first is None else chain([first], batches):
-                n_rows = max(1, batch.num_rows * known.n_bytes // max(1, batch.nbytes))
+                n_rows = max(1, batch.num_rows * n_bytes // max(1, batch.nbytes))
                 writer.write_batch(batch, row_group_size=n_rows)
     for field in own:  # in the types of all rows
         schema = schema.set(schema.get_field_index(field.name), field)

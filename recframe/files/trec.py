@@ -248,7 +248,8 @@ def find_trec(path: str) -> str:
     try:
         with Path(path).open("rb") as file:
             head = file.read(PARSED_BYTES)
-        head = zlib.decompressobj(31).decompress(head) if head.startswith(GZIP) else head
+        if head.startswith(GZIP):  # of which a thousand times as much may come
+            head = zlib.decompressobj(31).decompress(head, PARSED_BYTES)
     except (OSError, zlib.error):
         return ""
     line = _regular(head[: head.find(b"\n") + 1])

@@ -1,15 +1,26 @@
-"""Peak memory and first calls, measured in fresh processes."""
+"""Peak memory and first calls, measured in fresh processes.
 
+python -m tests.benchmarks.memory --memory 64MiB 128MiB 256MiB --folder /tmp
+
+prints for each kind of file the peak of resident memory, in MB beyond that after all imports, which
+is to be at most the memory given and 100 MB; the tables of users are not kept. NaN: it is refused.
+"""
+
+import argparse
 import ctypes
 import gc
 import statistics
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from tests.benchmarks import data, engines
 
@@ -22,6 +33,128 @@ import recframe
 recframe.evaluate(frame, ("precision@1", "r_precision"))
 print(time.perf_counter() - start)
 """
+
+SCAN = """
+import sys
+from pathlib import Path
+import recframe
+path, first, memory, user = sys.argv[1:]
+user = user.split(",") if "," in user else user
+
+def run(path):
+    for table in recframe.iter_evaluate(path, ["recall@10"], user=user, memory=memory, short="pad"):
+        pass
+
+def status(field):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1000
+
+for _ in range(2):
+    run(first)
+Path("/proc/self/clear_refs").write_text("5")
+before = status("VmRSS")
+try:
+    run(path)
+except recframe.RecframeError as error:
+    print(error, file=sys.stderr)
+    print("nan")
+else:
+    print(status("VmHWM") - before)
+"""
+USERS = {"two columns": "date,user"}  # else "user"
+WRITTEN = {"one dictionary of 1 KB users": {"dictionary_pagesize_limit": 1 << 30}}
+
+
+def make_plain(n_rows=5_000_000, *, is_shuffled=False):
+    """Return rows of integers as ids."""
+    return data.make(n_rows, shuffled=is_shuffled)
+
+
+def make_scores(n_rows=200_000, *, is_shuffled=False):
+    """Return rows of 200 score columns."""
+    scores = np.random.default_rng(0).random((200, n_rows))
+    named = {f"model{number}_score": one for number, one in enumerate(scores)}
+    return data.make(n_rows, shuffled=is_shuffled).drop(columns="score").assign(**named)
+
+
+def make_long(n_rows=500_000, *, role="user"):
+    """Return shuffled rows with ids of 1 KB, ten rows of each."""
+    rows = np.random.default_rng(0).permutation(n_rows)
+    frame = data.make(n_rows).assign(user=rows // 10, item=(rows // 10 + rows % 10) % n_rows)
+    texts = frame[role].map(lambda number: f"{number:01024}")
+    return frame.assign(**{role: pd.array(texts, dtype="str")})
+
+
+def make_two(n_rows=3_000_000):
+    """Return shuffled rows whose rankings are of a user on a date."""
+    frame = data.make(n_rows, shuffled=True)
+    dates = np.array([f"2026-11-{day:02}" for day in range(1, 29)])
+    return frame.assign(
+        date=pd.array(dates[frame["user"] % 28], dtype="str"), user=frame["user"] // 28
+    )
+
+
+def write_parquet(frame, path, **options):
+    """Write rows in row groups of 100,000."""
+    pq.write_table(pa.Table.from_pandas(frame), path, row_group_size=100_000, **options)
+
+
+CASES = {
+    "plain, sorted": (lambda: make_plain().sort_values("user", kind="stable"), "parquet"),
+    "plain, shuffled": (lambda: make_plain(is_shuffled=True), "parquet"),
+    "200 scores, grouped": (make_scores, "parquet"),
+    "200 scores, shuffled": (lambda: make_scores(is_shuffled=True), "parquet"),
+    "csv": (lambda: make_plain(is_shuffled=True), "csv"),
+    "csv of 200 scores": (lambda: make_scores(50_000, is_shuffled=True).round(6), "csv"),
+    "jsonl": (lambda: make_plain(2_000_000, is_shuffled=True), "jsonl"),
+    "users of 1 KB": (make_long, "parquet"),
+    "one dictionary of 1 KB users": (make_long, "parquet"),
+    "items of 1 KB": (lambda: make_long(role="item"), "parquet"),
+    "items of 1 KB, csv": (lambda: make_long(200_000, role="item"), "csv"),
+    "two columns": (make_two, "parquet"),
+}
+WRITERS = {
+    "parquet": write_parquet,
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+}
+
+
+def peaks_beyond_imports(folder, memories, cases):
+    """Return a row for each kind of file, with a column for each memory: peaks in MB."""
+    table = {}
+    for case in cases:
+        make, ending = CASES[case]
+        name = case.replace(" ", "-").replace(",", "")
+        path, first = (Path(folder) / f"{name}{part}.{ending}" for part in ("", "-first"))
+        if not path.exists():
+            frame = make()
+            WRITERS[ending](frame, path, **WRITTEN.get(case, {}))
+            WRITERS[ending](frame.head(100), first)
+        user = USERS.get(case, "user")
+        table[case] = {
+            memory: float(
+                subprocess.run(
+                    [sys.executable, "-W", "ignore", "-c", SCAN, path, first, memory, user],
+                    check=True,
+                    stdout=subprocess.PIPE,
+                ).stdout
+            )
+            for memory in memories
+        }
+    return pd.DataFrame(table).T.round()
+
+
+def main():
+    """Print the peaks of files that are made in a folder, or found there."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--memory", nargs="+", default=["64MiB", "128MiB", "256MiB"])
+    parser.add_argument("--folder")
+    parser.add_argument("--cases", nargs="+", default=list(CASES))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        where = arguments.folder or folder
+        print(peaks_beyond_imports(where, arguments.memory, arguments.cases).to_string())
 
 
 def first_call_seconds(repeat):
@@ -63,3 +196,7 @@ def resident_bytes(field):
     """Return a field of this process's memory status, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field))
+
+
+if __name__ == "__main__":
+    main()

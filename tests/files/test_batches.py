@@ -96,7 +96,7 @@ def test_a_dropped_row_counts_as_evaluated(large, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("most", "footer_bytes", "n_opened"),
+    ("most", "open_bytes", "n_opened"),
     [
         (32, 0, 3),
         (3, 0, 3),
@@ -107,14 +107,14 @@ def test_a_dropped_row_counts_as_evaluated(large, tmp_path):
         (9, 1 << 30, 9),
     ],
 )
-def test_files_stay_open(large, tmp_path, monkeypatch, most, footer_bytes, n_opened):
+def test_files_stay_open(large, tmp_path, monkeypatch, most, open_bytes, n_opened):
     """A file that a thread reads again is still open, within a number of files and of bytes."""
     monkeypatch.setenv("RECFRAME_MAX_THREADS", "1")
     for name in "012":
         large[:30].to_parquet(tmp_path / f"{name}.parquet", row_group_size=10)
     files = open_files(tmp_path, Options(), 1)
     in_turns = sorted(files.row_groups, key=lambda row_group: row_group.number)
-    files = files._replace(footer_bytes=footer_bytes, row_groups=in_turns)
+    files = files._replace(open_bytes=open_bytes, row_groups=in_turns)
     opened = []
     open_file = batches.open_file
 

@@ -202,7 +202,7 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
         memory=1,
         types=types,
         users=["user"],
-        footer_bytes=0,
+        open_bytes=0,
     )
 
 

@@ -253,7 +253,7 @@ def test_what_footers_take(frame, tmp_path):
         frame.to_parquet(tmp_path / f"{name}.parquet", row_group_size=size)
     largest = pq.read_metadata(tmp_path / "1.parquet").serialized_size
 
-    assert 10 * largest == open_files(tmp_path, Options(), 1 << 30).footer_bytes
+    assert 10 * largest == open_files(tmp_path, Options(), 1 << 30).open_bytes
 
 
 def test_one_file_is_asked_what_its_folder_says_where_it_must_be(tmp_path, monkeypatch):

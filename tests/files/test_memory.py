@@ -1,13 +1,17 @@
 """Memory that holds: blocks by the bytes they take, whatever the length of ids."""
 
+import gzip
+import re
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import recframe
 from layouts import evaluate_as_in_memory, one_sorted_file, shuffled_file
-from recframe.files import blocks
+from recframe.files import batches, blocks, footers
 from recframe.files.batches import batch_bytes
 from recframe.files.footers import ROW_BYTES, SCORE_BYTES
 
@@ -65,3 +69,81 @@ def test_long_items(large, tmp_path, layout, memory):
     with pytest.raises(recframe.RecframeError, match="item='item': ids must not be null, found"):
         recframe.evaluate(folder, "recall@1", memory=memory, short="pad")
     evaluate_as_in_memory(folder, memory=memory, short="pad", missing="drop")
+
+
+def test_columns_are_read_some_at_a_time(large, tmp_path, monkeypatch):
+    """Where pages of all columns have no room, each is read by itself, to the same table."""
+    is_short = large["user"] < "user 020"
+    rows = large.assign(
+        item=np.where(is_short, large.index, large.index % 97),
+        user=large["user"].where(is_short, large["user"] * 20),
+        other_score=large["other_score"].astype("Int16").where(large.index % 7 != 3),
+    )
+    path = tmp_path / "0.parquet"
+    rows.to_parquet(path, row_group_size=200)
+    columns_read = []
+
+    class Noting(pq.ParquetFile):
+        """A file that notes which columns are read of it at once."""
+
+        def iter_batches(self, n_rows, row_groups, columns):
+            """Read on."""
+            columns_read.append(columns)
+            return super().iter_batches(n_rows, row_groups, columns)
+
+    monkeypatch.setattr(pq, "ParquetFile", Noting)
+    monkeypatch.setattr(batches, "OPEN_BYTES", 1)
+    for memory in (1 << 15, 1 << 19):
+        evaluate_as_in_memory(tmp_path, short="pad", missing="drop", memory=memory)
+
+    assert ["other_score"] in columns_read
+    assert ["user"] in columns_read
+
+
+@pytest.mark.parametrize("role", ["user", "item"])
+def test_a_dictionary_that_has_no_room(tmp_path, monkeypatch, role):
+    """It is refused before it is read, with the memory in which it is read."""
+    monkeypatch.setattr(footers, "FREE", 1 << 20)
+    rows = np.arange(4_000)
+    texts = pa.array([f"{'x' * 1000}{number:024}" for number in range(400)])
+    ids = {"user": rows // 10, "item": rows % 10}
+    ids[role] = pa.DictionaryArray.from_arrays(rows // 10 if role == "user" else rows % 400, texts)
+    path = tmp_path / "0.parquet"
+    table = pa.table({**ids, "score": rows, "relevant": rows % 7 == 0})
+    pq.write_table(table, path, compression="none", dictionary_pagesize_limit=1 << 20)
+
+    with pytest.raises(
+        recframe.RecframeError, match=rf"0.parquet has about .* '{role}'"
+    ) as refusal:
+        recframe.evaluate(path, "recall@1", memory="1MB")
+    (least,) = re.findall(r"pass memory='([0-9]+MB)' or more", str(refusal.value))
+    pd.testing.assert_frame_equal(
+        recframe.evaluate(path, "recall@1", memory=least), recframe.evaluate(path, "recall@1")
+    )
+
+
+LONG = {
+    "csv": b'user,item,score,relevant\n1,1,0.5,1\n"%s",1,0.5,1\n',
+    "jsonl": b'{"user": "%s", "item": 1, "score": 0.5, "relevant": 1}\n',
+}
+
+
+@pytest.mark.parametrize("argument", ["run", "truth", "exclude"])
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "jsonl.gz"])
+def test_one_long_row_of_text(frame, tmp_path, ending, argument):
+    """A row that has no room is refused with the file, what was found and what to do."""
+    text = LONG[ending.split(".")[0]] % (b"x" * (19 << 20))
+    path = tmp_path / f"long.{ending}"
+    path.write_bytes(gzip.compress(text, 1) if ending.endswith("gz") else text)
+    run = tmp_path / "run.parquet"
+    frame.to_parquet(run)
+    given = {"truth": {"relevant": None}}.get(argument, {})
+    most, remedy = "16,777,216", "write it as parquet"
+    if argument == "run":
+        run, most, remedy = path, "2,097,152", f"pass memory of 34 MB or more, or {remedy}"
+    else:
+        given[argument] = path
+
+    match = rf"long.{ending}: a row has more than {most} bytes, or a quote .* closed; {remedy}$"
+    with pytest.raises(recframe.RecframeError, match=match):
+        recframe.evaluate(run, "recall@1", memory="16MiB", **given)

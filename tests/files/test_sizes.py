@@ -28,7 +28,7 @@ def test_small_footers_take_no_memory(frame, tmp_path):
     files = open_files(tmp_path, Options(), 100)
 
     for more, memory in ((-1000, 100), (0, 100), (1, 99), (60, 40)):
-        planned = plan_blocks(files._replace(footer_bytes=FREE // 4 + more))
+        planned = plan_blocks(files._replace(open_bytes=FREE // 4 + more))
         assert memory == planned.memory
 
 

@@ -66,6 +66,7 @@ DAMAGED = {
     ("x.csv", b"a,b\n1,2\n\n3\n"): "Row #3: Expected 2 columns, got 1: 3",
     ("x.csv", b"a,b\n1,2\n3,4,5\n"): "Row #3: Expected 2 columns, got 3: 3,4,5",
     ("x.csv", b"a,b\n1,\xff\n"): "Row #2: .*invalid UTF8 data",
+    ("x.csv", b"a" + b",b" * (1 << 17) + b"\n1"): "its first row names 131,073 columns or more",
     ("x.csv", b"a,\xff\n1,2\n"): "its first row is not UTF-8 text",
     ("x.csv", "a,b\n1,2\n".encode("utf-16")): "it is UTF-16 text; convert it to UTF-8",
     ("x.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9]): "Truncated compressed stream",
@@ -104,7 +105,7 @@ BLOCKS = {
 @pytest.mark.parametrize(("name", "data"), BLOCKS)
 def test_all_rows_decide_the_type(name, data):
     """However small the blocks are that are read, types are those of the whole column."""
-    ids = read(name, data, Known(n_bytes=64, most=1 << 12))["id"]
+    ids = read(name, data, Known(n_bytes=64, memory=1 << 15))["id"]
 
     assert BLOCKS[name, data] == [ids[0], ids[-1]]
     assert 100 == len(ids)
@@ -127,14 +128,60 @@ def test_members_that_come_late(monkeypatch):
 @pytest.mark.parametrize("data", [b"id,n\n1," + b"x" * 999, b'id,n\n1,"' + b"2\n" * 999])
 def test_a_row_that_is_longer_than_memory(data):
     """A row that would take more memory than there is is refused, as is a quote never closed."""
-    with pytest.raises(pa.ArrowInvalid, match="a row has more than 256 bytes, or a quote is never"):
-        read("x.csv", data, Known(n_bytes=64, most=256))
+    with pytest.raises(
+        pa.ArrowInvalid, match=r"a row has more than (256|64) bytes, or a quote is never"
+    ):
+        read("x.csv", data, Known(n_bytes=64, memory=2048))
 
 
 def test_a_line_of_json_that_is_longer_than_memory():
     """It is refused as a row is."""
     with pytest.raises(pa.ArrowInvalid, match="a row has more than 256 bytes"):
-        read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', Known(n_bytes=64, most=256))
+        read("x.jsonl", b'{"id": "' + b"x" * 999 + b'"}', Known(n_bytes=64, memory=2048))
+
+
+class Counting(io.BytesIO):
+    """Bytes that count how many of them were read, in all files of a test."""
+
+    n_read = 0
+
+    def read(self, size=-1):
+        """Read on."""
+        data = super().read(size)
+        Counting.n_read += len(data)
+        return data
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("x.csv", b"id,n\n"), ("x.tsv", b"id\tn\n1"), ("x.jsonl", b'{"id": "')]
+)
+@pytest.mark.parametrize("quote", [b"", b'"'])
+def test_a_long_row_is_read_no_further_than_it_may_be(name, head, quote):
+    """It is refused once it has more bytes than it may, with what to do; the rest is not read."""
+    data = head + quote + b"x" * (1 << 24)
+    rows = open_rows(name, lambda: Counting(data))
+    Counting.n_read = 0
+
+    match = "more than 2,097,152 bytes, or a quote is never closed; pass memory of 34 MB or more, "
+    with pytest.raises(pa.ArrowInvalid, match=match):
+        rows.read_schema(1 << 24)
+    assert (1 << 21) <= Counting.n_read < (1 << 23)
+
+
+AROUND = {"x.csv": (b"id,n\n", b"%s,1\n"), "x.jsonl": (b"", b'{"id": "%s"}\n')}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_a_long_row_that_fits_is_read_once(name):
+    """Blocks that are shorter than a row do not have the rows before it read again."""
+    head, row = AROUND[name]
+    data = head + row % b"a" * 99 + row % (b"x" * 5_000)
+    rows, known = open_rows(name, lambda: Counting(data)), Known(64, 1 << 17)
+    Counting.n_read = 0
+    read = pa.Table.from_batches(rows.iter_batches(["id"], known))
+
+    assert ["a"] * 99 + ["x" * 5_000] == read["id"].to_pylist()
+    assert Counting.n_read <= 2 * len(data)  # lines of JSON have the first read for their types
 
 
 @pytest.mark.parametrize(
