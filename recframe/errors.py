@@ -5,6 +5,7 @@ import re
 import reprlib
 import sys
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from types import TracebackType
 from typing import Any
 
@@ -104,6 +105,12 @@ def as_text(value: object) -> str:
         return str(value).encode("utf-8", "backslashreplace").decode()
     except Exception:  # as in `quote`
         return quote(value)
+
+
+def is_number(value: object, kind: type = Real) -> bool:
+    """Return whether a value is a number: no flag, and no span of time, an integer to NumPy."""
+    is_span = getattr(getattr(value, "dtype", None), "kind", "") == "m"
+    return isinstance(value, kind) and not isinstance(value, bool) and not is_span
 
 
 def show_path(path: object) -> str:
