@@ -8,6 +8,7 @@ import importlib
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from glob import has_magic
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -122,10 +123,11 @@ class Disk:
             try:
                 entry.stat()
             except OSError as error:
-                gone = isinstance(error, FileNotFoundError)
+                gone, target = isinstance(error, FileNotFoundError), ""
+                with suppress(OSError):  # where links are not told to lead, as in /proc
+                    target = f" to {show_path(Path(entry.path).readlink())}"
                 raise RecframeError(
-                    f"cannot read {show_path(entry.path)}: it is a symbolic link to "
-                    f"{show_path(Path(entry.path).readlink())}, "
+                    f"cannot read {show_path(entry.path)}: it is a symbolic link{target}, "
                     + ("which is not there; remove it" if gone else f"{reason(error)}")
                 ) from error
         return sorted(Entry(entry.name, entry.path, entry.is_dir()) for entry in found)

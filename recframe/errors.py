@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from numbers import Real
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeGuard
 
 MAX_QUOTED = 300  # characters of one value
 # What stands before the host of a URI, where a secret may have a slash, and what follows the path.
@@ -16,6 +16,8 @@ QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # else a question mark is one of a 
 _QUERY = re.compile(rf"(://.*?){QUERY.pattern}[^\s'\"]*")
 _WEB_QUERY = re.compile(r"(https?://[^'\"?]*\?)[^\s'\"]+")
 _SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # as `spell` has it
+# What libraries raise of damaged data, but for exceptions of their own.
+DAMAGE = ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError
 COMMAND = "\ufdd3"  # stands for the command line as it was given
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
@@ -107,7 +109,7 @@ def as_text(value: object) -> str:
         return quote(value)
 
 
-def is_number(value: object, kind: type = Real) -> bool:
+def is_number(value: object, kind: type = Real) -> TypeGuard[Any]:
     """Return whether a value is a number: no flag, and no span of time, an integer to NumPy."""
     is_span = getattr(getattr(value, "dtype", None), "kind", "") == "m"
     return isinstance(value, kind) and not isinstance(value, bool) and not is_span

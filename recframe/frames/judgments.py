@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from recframe.errors import (
+    DAMAGE,
     RecframeError,
     RepeatedPairError,
     option,
@@ -145,11 +147,13 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         path = without_file(path)
     try:
         return _read_all(rows, path)
-    except (OSError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         is_missing = isinstance(error, FileNotFoundError)  # as a pattern is
         call = "" if rows or is_missing else find_reader(path, quote(path))
         remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
         said = "no such file" if is_missing else str(error).partition("\n")[0].rstrip(".")
+        if not isinstance(error, OSError | ValueError):  # of what it holds for pandas
+            said = f"{type(error).__name__}: {said}"
         raise RecframeError(
             f"{name}: cannot read {show_path(path)}: {shorten(said)}{remedy}"
         ) from error
@@ -158,7 +162,11 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
 def _read_all(rows: Any, source: Any, filesystem: Any = None) -> pd.DataFrame:
     """Return rows as a frame, None as those of parquet files."""
     if rows is None:
-        return pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
+        frame = pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
+        texts: Any = frame.select_dtypes("string")
+        for label in texts:
+            pa.array(texts[label]).validate(full=True)
+        return frame
     from recframe.formats import read_whole
 
     table = read_whole(rows, lambda name: find_role(name) in ("user", "item"))
