@@ -163,7 +163,7 @@ def _read_all(rows: Any, source: Any, filesystem: Any = None) -> pd.DataFrame:
     """Return rows as a frame, None as those of parquet files."""
     if rows is None:
         frame = pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
-        texts: Any = frame.select_dtypes("string")
+        texts = frame.select_dtypes(["string"])
         for label in texts:
             pa.array(texts[label]).validate(full=True)
         return frame
