@@ -201,9 +201,9 @@ def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
     """Return the catalogue that is passed, None where it is that of the frame."""
     if items is None:
         return None
-    if is_number(items, Integral):
+    if isinstance(items, bool) or is_number(items, Integral):
         number = int(items)
-        if number < 1:
+        if number < 1 or items is True:
             raise RecframeError(f"items must be {REQUIRED}, 1 or more, found {quote(items)}")
         if number > MAX_K:
             raise RecframeError(f"items must be at most 2**53 in number, found {quote(items)}")

@@ -133,7 +133,12 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     with naming(name):
         first, *others = listings.find(path)
         if first.log and not others:
-            return pd.DataFrame(open_delta(first.log).to_table().to_pandas())
+            table = open_delta(first.log)
+            try:
+                return pd.DataFrame(table.to_table().to_pandas())
+            except DAMAGE as error:
+                said = shorten(str(error).partition("\n")[0])
+                raise RecframeError(f"cannot read {show_path(first.log)}: {said}") from error
         listings.check()
         here, remote = Path(first.path), first.remote
         open_file = partial(here.open, "rb") if remote is None else partial(Reader, remote)

@@ -72,7 +72,7 @@ def without_file(path: str) -> str:
 
 def show_uri(path: str) -> str:
     """Return a path, of a URI what is not secret and no query, for its ending and as a name."""
-    return hide(path).removesuffix("?…") if is_uri(path) else path
+    return hide(path).removesuffix("#…").removesuffix("?…") if is_uri(path) else path
 
 
 def find_ending(path: str) -> str:

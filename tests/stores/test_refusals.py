@@ -21,9 +21,12 @@ def refusal(call, match):
         call()
     error = caught.value
     whole = "".join(traceback.format_exception(error))
+    led = [error]
+    for one in led:
+        led += [new for new in (one.__cause__, one.__context__) if new and new not in led]
 
     assert "\n" not in str(error)
-    assert SECRET not in f"{error}{error!r}{whole}"
+    assert SECRET not in f"{led}{[*map(str, led)]}{whole}"
     return whole
 
 
@@ -62,11 +65,24 @@ def test_a_bucket_that_is_not_there(uri):
     refusal(lambda: recframe.evaluate(gone), "cannot read s3://nowhere/runs: no such file")
 
 
-def test_wrong_credentials(uri, server):
-    """A store that lets nobody in is told by its own words."""
-    server.status = 403
-
-    refusal(lambda: recframe.evaluate(uri("runs")), "cannot read s3://bucket/runs: .*ACCESS_DENIED")
+@pytest.mark.parametrize("status", [401, 403])
+def test_wrong_credentials(uri, server, frame, status):
+    """A store that lets nobody in is told by its own words, not as a file that is not there."""
+    server.status = status
+    for key in ("runs", "runs/*.parquet"):
+        match = r"s3://bucket/runs.*: .*ACCESS_DENIED"
+        refusal(lambda key=key: recframe.evaluate(uri(key)), match)
+        refusal(lambda key=key: frame.rec(truth=uri(key)).recall(1), match)
+    pytest.importorskip("aiohttp")
+    web = f"http://127.0.0.1:{server.port}/bucket"
+    options = {"headers": {"Authorization": SECRET}}
+    for path in (f"{web}/x.parquet?sig={SECRET}", f"{web}/", f"{web}/*.csv", f"{web}/a#{SECRET}"):
+        for call in (
+            lambda path=path: recframe.evaluate(path),
+            lambda path=path: recframe.scan(path, storage_options=options).recall(1),
+            lambda path=path: frame.rec(truth=path).recall(1),
+        ):
+            refusal(call, f"cannot read http.*: {status}, message=")
 
 
 @pytest.fixture
@@ -228,6 +244,9 @@ def test_what_is_a_uri():
     hidden = {
         f"s3://k:{SECRET}@b/x.csv?region=r&k={SECRET}": "s3://b/x.csv",
         f"https://{SECRET}@h/x.csv?{SECRET}": "https://h/x.csv",
+        f"https://h/x.csv#{SECRET}": "https://h/x.csv",
+        f"https://h/a b.csv?x#{SECRET}": "https://h/a b.csv",
+        "s3://b/a#1.csv": "s3://b/a#1.csv",
         f"s3://k:a/{SECRET}@b/x y": "s3://b/x y",
         "s3://b/day?/x*.parquet": "s3://b/day?/x*.parquet",
         "abfs://container@account/x": "abfs://container@account/x",
@@ -235,6 +254,7 @@ def test_what_is_a_uri():
         "http://[::1]:80/a@b": "http://[::1]:80/a@b",
     }
     assert list(hidden.values()) == [show_uri(uri) for uri in hidden]
+    assert "https://h/x: In CSV column #0" == hide("https://h/x: In CSV column #0")
     assert f"say 's3://b/x?…' and {SECRET}" == hide(f"say 's3://b/x?k={SECRET}' and {SECRET}")
 
 
