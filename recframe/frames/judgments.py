@@ -146,7 +146,8 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         if remote is not None:
             store, key = listings.place(path)
             # A web server may not send parts of files.
-            source, filesystem = (open_file(), None) if store.is_web else (key, store.filesystem)
+            is_one = store.is_web or first.is_given
+            source, filesystem = (open_file(), None) if is_one else (key, store.filesystem)
             with store.reaching(key):
                 return _read_all(rows, source, filesystem)
         path = without_file(path)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from recframe.errors import RecframeError, hide, show_path
 
 URI = re.compile(r"((?:[A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+)://")  # a drive has one letter
+REQUEST = "a request of recframe"  # the name of the thread of one that may never be answered
 
 
 class Access(NamedTuple):
