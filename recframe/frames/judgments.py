@@ -153,7 +153,7 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         path = without_file(path)
     try:
         return _read_all(rows, path)
-    except DAMAGE as error:
+    except (pa.ArrowException, *DAMAGE) as error:
         is_missing = isinstance(error, FileNotFoundError)  # as a pattern is
         call = "" if rows or is_missing else find_reader(path, quote(path))
         remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""

@@ -79,7 +79,10 @@ def with_bytes(name):
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 @pytest.mark.parametrize("name", ["user", "item"])
 def test_ids_that_are_not_utf_8(tmp_path, name, ending):
-    """They are refused by the file, as rows and as truth, and in a table by the column."""
+    """They are refused by the file, as rows and as truth, and in a table by the column.
+
+    Older pandas makes objects of them, which Arrow says it cannot wrap.
+    """
     table = with_bytes(name)
     path = write(tmp_path / f"x.{ending}", table)
     for call, named in (
@@ -90,7 +93,7 @@ def test_ids_that_are_not_utf_8(tmp_path, name, ending):
         (lambda: recframe.rec(table).recall(1), f"the column '{name}'"),
         (lambda: FRAME.rec(truth=table).recall(1), f"the column '{name}'"),
     ):
-        with pytest.raises(recframe.RecframeError, match=f"{named}: .*Invalid UTF8 sequence"):
+        with pytest.raises(recframe.RecframeError, match=f"{named}: .*(Invalid UTF8 sequence|Wr)"):
             call()
 
 
