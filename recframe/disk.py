@@ -8,11 +8,12 @@ import importlib
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from glob import has_magic
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
 
-from recframe.errors import RecframeError, shorten, show_path
+from recframe.errors import RecframeError, quote, shorten, show_path
 
 SPECIAL = {
     stat.S_IFIFO: "a pipe",
@@ -122,10 +123,11 @@ class Disk:
             try:
                 entry.stat()
             except OSError as error:
-                gone = isinstance(error, FileNotFoundError)
+                gone, target = isinstance(error, FileNotFoundError), ""
+                with suppress(OSError):  # where links are not told to lead, as in /proc
+                    target = f" to {show_path(Path(entry.path).readlink())}"
                 raise RecframeError(
-                    f"cannot read {show_path(entry.path)}: it is a symbolic link to "
-                    f"{show_path(Path(entry.path).readlink())}, "
+                    f"cannot read {show_path(entry.path)}: it is a symbolic link{target}, "
                     + ("which is not there; remove it" if gone else f"{reason(error)}")
                 ) from error
         return sorted(Entry(entry.name, entry.path, entry.is_dir()) for entry in found)
@@ -162,7 +164,16 @@ def open_delta(root: str) -> Any:
             f"cannot read {show_path(root)}: its log as a Delta table is read by deltalake, "
             f"which could not be imported ({error}); install it with pip install 'recframe[delta]'"
         ) from error
-    return as_dataset(root, deltalake.DeltaTable)
+    dataset = as_dataset(root, deltalake.DeltaTable)
+    for fragment in dataset.get_fragments():
+        path = PurePath(fragment.path)
+        if path.is_absolute() or ".." in path.parts or "://" in fragment.path:
+            raise RecframeError(
+                f"cannot read {show_path(root)}: its log as a Delta table names a file outside of "
+                f"it, {quote(fragment.path)}; recframe.scan(deltalake.DeltaTable({quote(root)})) "
+                "reads what its library can reach"
+            )
+    return dataset
 
 
 def as_dataset(root: str, open_table: Callable[[str], Any]) -> Any:

@@ -5,8 +5,9 @@ import re
 import reprlib
 import sys
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeGuard
 
 MAX_QUOTED = 300  # characters of one value
 # What stands before the host of a URI, where a secret may have a slash, and what follows the path.
@@ -14,7 +15,10 @@ USER = re.compile(r"([\w+.-]+)://([^\s'\"/@:\[]*(?::(?!\d+/)[^\s'\"@]*)?)@")
 QUERY = re.compile(r"\?[A-Za-z_][\w.%-]*=")  # else a question mark is one of a pattern
 _QUERY = re.compile(rf"(://.*?){QUERY.pattern}[^\s'\"]*")
 _WEB_QUERY = re.compile(r"(https?://[^'\"?]*\?)[^\s'\"]+")
+_WEB_FRAGMENT = re.compile(r"(https?://(?:(?!: )[^'\"#])*#)[^\s'\"]+")
 _SPELLED = re.compile("\ufdd0([^\ufdd1]*)\ufdd1([^\ufdd2]*)\ufdd2")  # as `spell` has it
+# What libraries raise of damaged data, but for exceptions of their own.
+DAMAGE = ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError
 COMMAND = "\ufdd3"  # stands for the command line as it was given
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
@@ -76,10 +80,11 @@ def spell_flags(options: Mapping[str, object]) -> str:
 
 
 def hide(text: str) -> str:
-    """Return a text without what may be secret in its URIs: users, passwords and queries."""
+    """Return a text without what may be secret in its URIs: user, password, query, fragment."""
     if "://" not in text:
         return text
-    return _WEB_QUERY.sub(r"\1…", _QUERY.sub(r"\1?…", USER.sub(_hide_user, text)))
+    text = _WEB_FRAGMENT.sub(r"\1…", USER.sub(_hide_user, text))
+    return _WEB_QUERY.sub(r"\1…", _QUERY.sub(r"\1?…", text))
 
 
 def _hide_user(found: re.Match[str]) -> str:
@@ -106,6 +111,12 @@ def as_text(value: object) -> str:
         return quote(value)
 
 
+def is_number(value: object, kind: type = Real) -> TypeGuard[Any]:
+    """Return whether a value is a number: no flag, and no span of time, an integer to NumPy."""
+    is_span = getattr(getattr(value, "dtype", None), "kind", "") == "m"
+    return isinstance(value, kind) and not isinstance(value, bool) and not is_span
+
+
 def show_path(path: object) -> str:
     """Return a path as a message has it: on one line, the middle of a long one left out."""
     return shorten(as_text(path), n_last=MAX_QUOTED // 2)
@@ -114,12 +125,16 @@ def show_path(path: object) -> str:
 def shorten(text: str, n_last: int = 0) -> str:
     """Return a text on one line; of a long one the beginning and the last `n_last` characters."""
     if not text.isprintable():
-        line = " ".join(text.split())
-        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line)
+        text = printable(" ".join(text.split()))
     text = hide(text)
     if len(text) <= MAX_QUOTED:
         return text
     return f"{text[: MAX_QUOTED - 1 - n_last]}…{text[len(text) - n_last :]}"
+
+
+def printable(text: str) -> str:
+    """Return lines of text with what a terminal would act upon as Python writes it."""
+    return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
 
 
 def count_of(number: int, noun: str) -> str:

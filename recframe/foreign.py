@@ -191,6 +191,10 @@ def read_frame(table: pa.Table, labels: Sequence[Any] | None = None) -> pd.DataF
     numbers = range(len(names)) if labels is None else [names.index(one) for one in labels]
     columns = {}
     for number in numbers:
+        try:  # of text Arrow does not look whether it is UTF-8
+            table.column(number).validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise RecframeError(f"the column {quote(names[number])}: {error}") from error
         # Polars has the values of a dictionary in the order in which rows happen to have them.
         metadata = table.schema.field(number).metadata or {}
         if any(key.startswith(b"_PL_CATEGORICAL") for key in metadata):

@@ -8,14 +8,13 @@ import textwrap
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
-from numbers import Real
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import pandas as pd
 
 from recframe.calls import CUT_OFFS
 from recframe.conventions import LIKE
-from recframe.errors import RecframeError, find_near, hide, option, quote, spell
+from recframe.errors import RecframeError, find_near, hide, is_number, option, quote, spell
 from recframe.foreign import TABLE_OR, TruthLike, load_table, read_frame
 from recframe.kernel.ranking import TIE_RULES, TieRule
 
@@ -185,11 +184,11 @@ class Options:
                 f"to null and pass {option('missing', 'unranked')}, or negate the column"
             )
         number = self.zero_division
-        if not _is_number(number) or (number not in (0, 1) and number == number):
+        if not is_number(number) or (number not in (0, 1) and number == number):
             raise RecframeError(f"zero_division must be NaN, 0.0 or 1.0, found {quote(number)}")
         for name in ("min_relevance", "min_score"):
             number = getattr(self, name)
-            if number is not None and not (_is_number(number) and number == number):  # not NaN
+            if number is not None and not (is_number(number) and number == number):  # not NaN
                 raise RecframeError(f"{name} must be a number or None, found {quote(number)}")
         for name in ("truth", "exclude"):
             given = getattr(self, name)
@@ -316,11 +315,6 @@ def is_key(value: object) -> bool:
 def is_path(path: object) -> bool:
     """Return whether a value is a path, whatever it leads to."""
     return isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str)
-
-
-def _is_number(value: object) -> bool:
-    """Return whether a value is a real number, which a boolean is not."""
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def spell_options(function: Function) -> Function:

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars as pl
 from scipy.sparse import csr_array
 
 import recframe
@@ -111,6 +113,12 @@ VALUES = {
     "unequal": Unequal,
     "unkeyed": Unkeyed,
     "deep list": lambda: nest(10**4),
+    "longdouble": lambda: np.longdouble("1e4000"),
+    "timedelta": lambda: timedelta(1),
+    "timedelta64": lambda: np.timedelta64(1, "D"),
+    "timedeltas": lambda: pd.Series([timedelta(1), timedelta(2)]),
+    "sparse Series": lambda: pd.Series(pd.arrays.SparseArray([1, 2])),
+    "LazyFrame": lambda: pl.LazyFrame({"x": [1, 2]}),
 }
 # As they are, in a list, in a list of lists, in a dict.
 FORMS = {

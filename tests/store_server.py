@@ -120,9 +120,10 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         with path.open("rb") as file:
             file.seek(start)
-            for at in range(start, stop if has_body else start, CHUNK):
-                chunk = file.read(min(CHUNK, stop - at))
-                server = self.server
+            server = self.server
+            step = min(CHUNK, int(server.rate or CHUNK))  # which comes bit by bit, however slowly
+            for at in range(start, stop if has_body else start, step):
+                chunk = file.read(min(step, stop - at))
                 server.wait_for(len(chunk))
                 if server.n_left is not None:
                     server.n_left -= len(chunk)
@@ -133,7 +134,7 @@ class Handler(BaseHTTPRequestHandler):
                         self.connection.close()
                         return
                 self.wfile.write(chunk)
-        self.wfile.flush()
+                self.wfile.flush()
 
 
 def list_objects(bucket, asked):

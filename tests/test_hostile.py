@@ -17,12 +17,13 @@ import recframe.dask
 from hostile import FRAME, TRUTH, VALUES, base_of, list_doors
 
 NUMBERS = {"inf", "-inf", "-1", "0", "0.5", "10**9", "2**63", "10**400", "Fraction", "float"}
+NUMBERS |= {"longdouble"}
 K = {"10**9"}
 SEEDS = {"0", "10**9", "2**63"}
 SHARES = {"0.5", "Fraction", "float"}
 BYTES = {"10**9", "2**63", "10**400", "10**5000"}
 NONE = {"None"}
-ARRAYS = {"array of ints", "Series"}
+ARRAYS = {"array of ints", "Series", "sparse Series"}
 # What an argument takes of these values, by its name or by that of its door too; else nothing.
 TAKEN = {
     "population": set(),
@@ -75,11 +76,11 @@ TAKEN = {
     "from_groups.ids": NONE,
     "from_matrix.scores": {"DataFrame", "tuple of a list", "tuple of an array"},
     "from_matrix.users": NONE,
-    "from_matrix.items": NONE | ARRAYS | {"Index"},
+    "from_matrix.items": NONE | ARRAYS | {"Index", "timedeltas"},
     "from_matrix.k": K | NONE,
     "truth_from.truth": {"dict"},
     "truth_from.users": NONE,
-    "truth_from.items": NONE | ARRAYS | {"Index"},
+    "truth_from.items": NONE | ARRAYS | {"Index", "timedeltas"},
     "from_topk.scores": NONE,
     "from_topk.users": NONE,
     "judge.truth": set(),
@@ -213,6 +214,15 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
         (lambda: recframe.metrics.recall([[1]], [1]), "recommended must hold what can be hashed"),
         (lambda: recframe.metrics.recall_at_k([1], [[1], 2], 1), "score must be one-dimensional"),
         (lambda: recframe.metrics.r_precision([None], [1]), "relevant must be boolean or 0/1, fou"),
+        (
+            lambda: recframe.metrics.r_precision([np.timedelta64(1, "D")], [1]),
+            "relevant must be boolean or 0/1, found",
+        ),
+        (lambda: FRAME.rec.catalogue(1, items=[np.longdouble(1)]), "items.* ids must not be float"),
+        (
+            lambda: recframe.from_groups([0.1], [1], sizes=[float("inf")]),
+            "sizes must be whole numbers from 0 on, found inf",
+        ),
         (lambda: recframe.evaluate([1], "auc"), "frame must be a pandas DataFrame, an Arrow table"),
         (
             lambda: recframe.evaluate("x", "auc", tmp=1),
@@ -224,6 +234,14 @@ def test_what_is_refused_says_why(call, message):
     """The message has the argument, what it must be, and what it was."""
     with pytest.raises(recframe.RecframeError, match=message):
         call()
+
+
+@pytest.mark.parametrize("label", FRAME.columns)
+def test_sparse_columns_are_as_others(label):
+    """A column may be sparse, whatever its role."""
+    sparse = FRAME.astype({label: pd.SparseDtype(FRAME[label].dtype)})
+    for call in (lambda rec: rec.evaluate("recall@1"), lambda rec: rec.mean("auc", by="user")):
+        pd.testing.assert_frame_equal(call(FRAME.rec), call(sparse.rec))
 
 
 def test_draws_of_chance_take_little_memory():

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.errors import RecframeError, option, quote, spell
+from recframe.errors import RecframeError, is_number, option, quote, spell
 from recframe.foreign import frame_error, is_table, load_table, read_frame
 from recframe.frames.columns import Columns, find_columns, find_label, get_column
 from recframe.frames.interactions import Interactions
@@ -201,7 +201,7 @@ def read_catalogue(items: Any, columns: Columns) -> Catalogue | None:
     """Return the catalogue that is passed, None where it is that of the frame."""
     if items is None:
         return None
-    if isinstance(items, Integral):
+    if isinstance(items, bool) or is_number(items, Integral):
         number = int(items)
         if number < 1 or items is True:
             raise RecframeError(f"items must be {REQUIRED}, 1 or more, found {quote(items)}")

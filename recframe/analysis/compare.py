@@ -5,7 +5,6 @@ import sys
 import warnings
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator
-from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -28,7 +27,7 @@ from recframe.analysis.resampling import (
     sign_flip_test,
 )
 from recframe.analysis.results import ResultTable
-from recframe.errors import RecframeError, as_text, option, quote, spell
+from recframe.errors import RecframeError, as_text, is_number, option, quote, spell
 from recframe.frames.names import is_infer, is_same
 from recframe.kernel.threads import Array
 from recframe.options import INFER
@@ -276,8 +275,7 @@ def plan_table(
         ("power", power, 0.5, 1),
         ("alpha", alpha, 0, 0.5),
     ):
-        is_number = isinstance(number, Real) and not isinstance(number, bool)
-        if not (is_number and low < number < high):
+        if not (is_number(number) and low < number < high):
             to = f"between {low} and {high}" if high <= 1 else "a number above 0"
             raise RecframeError(f"{name} must be {to}, found {quote(number)}")
     difference, power, alpha = float(difference), float(power), float(alpha)

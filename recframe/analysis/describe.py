@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recframe.analysis.display import TEXT_WIDTH, WideTable
-from recframe.errors import RecframeError, as_text, shorten
+from recframe.errors import RecframeError, as_text, printable, shorten
 from recframe.frames.columns import Columns, get_column
 from recframe.frames.interactions import Interactions, complete_rows, read_interactions
 from recframe.frames.names import as_labels
@@ -134,7 +134,7 @@ class Description(WideTable):
         width = pd.get_option("display.width") or TEXT_WIDTH
         lines = [textwrap.fill(f"- {one}", width, subsequent_indent="  ") for one in self.warnings]
         parts = [super().__repr__(), "\n".join(lines), str(self.refusal or "")]
-        return "\n\n".join(part for part in parts if part)
+        return printable("\n\n".join(part for part in parts if part))
 
     def _repr_html_(self) -> str | None:
         """Return the HTML for a notebook, None where pandas is set to show text."""

@@ -14,7 +14,7 @@ import pandas as pd
 from pandas.plotting import PlotAccessor
 
 from recframe.analysis.intervals import find_definition
-from recframe.errors import as_text
+from recframe.errors import as_text, printable
 from recframe.metrics.definitions import DEFINITIONS
 
 TEXT_WIDTH = 80  # where no terminal says otherwise
@@ -122,7 +122,7 @@ class WideTable(pd.DataFrame):
         """Return the table as pandas prints it, but without leaving out columns for the width."""
         n_shown = pd.get_option("display.max_columns") or MAX_SHOWN
         with pd.option_context("display.max_columns", n_shown):
-            return super().__repr__()
+            return printable(super().__repr__())
 
 
 def as_html(title: str, tables: list[str], *notes: str) -> str:
@@ -218,7 +218,7 @@ class Inspection:
         lines = ["", *("    ".join(parts) for parts in zip(*padded, strict=True))]
         if len(lines[1]) > (pd.get_option("display.width") or TEXT_WIDTH):
             lines = [line for block in blocks for line in ("", *block)]
-        return "\n".join([self._headline(), *(line.rstrip() for line in lines)])
+        return printable("\n".join([self._headline(), *(line.rstrip() for line in lines)]))
 
     def _repr_html_(self) -> str | None:
         """Return the HTML for a notebook; without jinja2 None, and the notebook shows the text."""

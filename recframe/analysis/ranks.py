@@ -261,7 +261,10 @@ def is_user(frame: pd.DataFrame, user: Hashable, columns: Columns) -> Array:
         is_bool = isinstance(own, bool | np.bool_)
         if is_bool and ids.dtype.kind in "iuf":  # of which True equals 1
             return np.zeros(len(frame), bool)
-        is_own &= ids.isin([own]).to_numpy(bool)
+        try:
+            is_own &= ids.isin([own]).to_numpy(bool)
+        except TypeError:  # pandas compares no ids with it
+            return np.zeros(len(frame), bool)
     return is_own
 
 

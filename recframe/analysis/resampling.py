@@ -6,13 +6,13 @@ batches of random numbers of their own, or on the version of NumPy.
 
 import math
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import MT19937, RandomState, SeedSequence
 
-from recframe.errors import RecframeError, quote
+from recframe.errors import RecframeError, is_number, quote
 from recframe.kernel.threads import Array, in_threads
 
 Interval = Literal["auto", "wilson", "skewed", "t", "bootstrap"]
@@ -40,11 +40,10 @@ def make_resampling(
     """Return these together, or raise where one is not valid."""
     if not isinstance(interval, str) or interval not in get_args(choices):
         raise RecframeError(f"interval must be one of {get_args(choices)}, found {quote(interval)}")
-    is_number = isinstance(confidence, Real)
-    if not (is_number and 0 < confidence < 1):
+    if not (is_number(confidence) and 0 < confidence < 1):
         raise RecframeError(f"confidence must be between 0 and 1, found {quote(confidence)}")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
-        if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+        if not is_number(number, Integral) or number < least:
             raise RecframeError(
                 f"{name} must be an integer of {least} or more, found {quote(number)}"
             )

@@ -154,7 +154,9 @@ def _conform_all(
                 f"{quote(name)} in {show_path(row_group.found.path)} has type {found}; "
                 "write the files with one type"
             ) from error
-    return pa.record_batch(columns)
+    rows = pa.record_batch(columns)
+    rows.validate(full=True)  # of text Arrow does not look whether it is UTF-8
+    return rows
 
 
 def _conform(array: pa.Array, wanted: pa.DataType) -> pa.Array:

@@ -35,6 +35,9 @@ ROUTES: dict[Route, str] = {
 BUCKET_ROWS = 3 << 17  # with more of them the cache does not hold a bucket
 MAX_BUCKETS = 96  # 10^8 rows in 256 MiB: a bucket and the next, read ahead, have room in it
 MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in all
+# Of smaller pieces a bucket gets few rows at a time, each by calls of Arrow that let go of Python's
+# lock. For that all threads queue: of 16 scans at 4 MiB it was more than half of the time.
+LEAST_PIECE = 1 << 20  # bytes, where there is as much memory
 HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
@@ -102,7 +105,7 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
         return
     is_spill = route == "spill"
     # Of the few rows of a batch in a bucket hardly two share a text: these are parted as they are.
-    n_bytes = memory // 16
+    n_bytes = _piece_bytes(memory) if is_spill else memory // 16
     reads = read_batches(files, row_groups, n_bytes, progress, limits.folder, is_plain=is_spill)
     batches = (batch for _, batch in reads)
     if is_spill:
@@ -204,6 +207,11 @@ def _in_order_of_files(held: list[Read]) -> list[pa.RecordBatch]:
     return [batch for _, batch in sorted(held, key=lambda read: read[0].index_overall)]
 
 
+def _piece_bytes(memory: int) -> int:
+    """Return the bytes of rows that are parted at a time."""
+    return max(memory // 16, min(memory, LEAST_PIECE))
+
+
 def _spilled(
     files: Files,
     limits: Limits,
@@ -219,7 +227,7 @@ def _spilled(
     n_buckets = min(MAX_BUCKETS, max(n_least, 1 + (n_bytes - 1) // max(1, memory // 4)))
     schema = pa.schema(files.types)
     with closing(Spill(limits.folder, schema, files.users, n_buckets, level)) as spill:
-        pieces = next_ahead(gather(batches, memory // 16))
+        pieces = next_ahead(gather(batches, _piece_bytes(memory)))
         for parts in run_ahead(spill.divide, pieces, n_threads):
             spill.add(parts)
             progress.report()

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import RecframeError, option_with, quote
+from recframe.errors import RecframeError, is_number, option_with, quote
 from recframe.foreign import PathLike
 from recframe.options import is_path
 
@@ -50,7 +50,7 @@ def check_limits(memory: int | str, tmp: PathLike | None, progress: bool | Repor
 def check_memory(memory: object) -> int:
     """Return an amount of memory in bytes, or raise `RecframeError`."""
     n_bytes: float = 0
-    if isinstance(memory, int | np.integer) and not isinstance(memory, bool):
+    if is_number(memory, Integral):
         n_bytes = int(memory)
     elif isinstance(memory, str) and (found := re.fullmatch(AMOUNT, memory.strip().upper())):
         n_bytes = float(found[1]) * UNITS[found[2]]

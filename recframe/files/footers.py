@@ -10,13 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recframe.errors import RecframeError, count_of, option, quote, shorten, show_path
+from recframe.errors import DAMAGE, RecframeError, count_of, option, quote, shorten, show_path
 from recframe.files.filters import find_row_groups
 from recframe.files.found import (
     TEXTS,
     Found,
     PartitionValues,
     RowGroup,
+    check_columns,
     check_names,
     naming_file,
     open_file,
@@ -185,9 +186,11 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
         _, metadata, schema = found.staged
     else:
         with naming_file(found.path):
-            _check_footer(found, memory)
+            size = _check_footer(found, memory)
             with open_file(found) as opened:
                 schema, metadata = opened.schema_arrow, opened.metadata
+            if wanted := {*names, *found.looked_at}.intersection(schema.names):
+                check_columns(metadata, size, [*wanted])
     said_too: PartitionValues = {}
     if table_schema is not None:
         # Columns added later are null in the files that were there before.
@@ -210,20 +213,21 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
 
 def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
     """Return a schema with the columns that only folders have."""
+    known = set(schema.names)
     for name, value in values.items():
-        if name not in schema.names:
+        if name not in known:
             schema = schema.append(pa.field(name, value.type))
     return schema
 
 
-def _check_footer(found: Found, memory: int) -> None:
-    """Raise where the footer of a file would take the memory that there is to work in."""
+def _check_footer(found: Found, memory: int) -> int:
+    """Return the bytes of a file; raise where its footer would take the memory to work in."""
     with found.open() as file:
-        size = file.seek(0, 2)
+        size: int = file.seek(0, 2)
         file.seek(max(0, size - 8))
         n_bytes, end = int.from_bytes(file.read(4), "little"), file.read(4)
     if end not in FILE_ENDS or n_bytes > size:
-        return  # it is no whole parquet file, which reading it will say
+        return size  # it is no whole parquet file, which reading it will say
     least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # as some is free for small ones
     if least > memory:
         raise RecframeError(
@@ -232,13 +236,14 @@ def _check_footer(found: Found, memory: int) -> None:
             f"{option('memory', f'{-(-least // 10**6)}MB')} or more, or write the file with larger "
             "row groups"
         )
+    return size
 
 
 def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
     """Return the frame of a schema without rows, or raise where pandas does not read it."""
     try:
         return pd.DataFrame(schema.empty_table().to_pandas())
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         # A dtype that pandas writes and does not read, or damage to what it has noted.
         raise RecframeError(
             f"cannot read {show_path(path)}: what it holds for pandas is damaged or not known "

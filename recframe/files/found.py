@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from posixpath import join
 from typing import Any, NamedTuple
@@ -245,12 +245,49 @@ def open_file(
     )
 
 
+class Unread:
+    """A file of so many bytes as Arrow opens it, none of which can be read."""
+
+    closed = False
+
+    def __init__(self, size: int) -> None:
+        self._size, self._at = size, 0
+
+    def seek(self, offset: int, whence: int = 0) -> None:
+        """Go to a place."""
+        self._at = offset + (0, self._at, self._size)[whence]
+
+    def tell(self) -> int:
+        """Return where it is read next."""
+        return self._at
+
+    def read(self, _: int) -> bytes:
+        """Raise."""
+        raise EOFError
+
+
+def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) -> None:
+    """Raise where a footer is damaged in what it says of these columns in a file of this size.
+
+    To be asked of them, or of their statistics, ends the process then. To be read, which is never
+    done, checks all but the types that statistics are of.
+    """
+    groups = range(metadata.num_row_groups)
+    types = {at: one.physical_type for at, one in enumerate(metadata.schema) if one.path in names}
+    file = pq.ParquetFile(pa.PythonFile(Unread(size), "r"), metadata=metadata, pre_buffer=True)
+    with suppress(EOFError):
+        next(file.reader.iter_batches(1, groups, [*types], use_threads=False), None)
+    for row_group in map(metadata.row_group, groups):
+        if any(row_group.column(at).physical_type != kind for at, kind in types.items()):
+            raise OSError("its footer has two types of one column; write it anew")
+
+
 @contextmanager
 def naming_file(path: str) -> Iterator[None]:
     """Raise what goes wrong in reading a file as a `RecframeError` that names the file."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         message = shorten(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
         if isinstance(error, pa.ArrowInvalid) and (trec := find_trec(path)):
             raise RecframeError(f"cannot read {show_path(path)}: {trec}") from error

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recframe.disk import reason
-from recframe.errors import RecframeError, quote, show_path
+from recframe.errors import DAMAGE, RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
 from recframe.foreign import PathLike, frame_error
 from recframe.frames.ids import as_users
@@ -107,8 +107,7 @@ def _read_table(path: str) -> pd.DataFrame:
             rows = _read_csv(source)
     except OSError as error:
         raise RecframeError(f"cannot read {show_path(path)}: {reason(error)}") from error
-    except (pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:
-        # The last are what pandas raises for damage to what it has noted in a file.
+    except (pa.ArrowException, *DAMAGE) as error:
         raise RecframeError(f"cannot read {show_path(path)}: {quote(str(error))}") from error
     columns = rows.columns.tolist()
     users = _find_users(columns)

@@ -363,6 +363,8 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
         column = frame.iloc[:, position]
     else:
         column = pd.Series(frame.index.get_level_values(position - frame.shape[1]), name=label)
+    if isinstance(column.dtype, pd.SparseDtype):
+        column = column.astype(column.dtype.subtype)
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
         column = column.astype(column.dtype.newbyteorder("="))  # pandas takes and hashes no other
     return column if rows is None else column.iloc[rows]

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from recframe.errors import (
+    DAMAGE,
     RecframeError,
     RepeatedPairError,
     option,
@@ -83,7 +85,12 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
     with naming(name):
         first, *others = listings.find(path)
         if first.log and not others:
-            return pd.DataFrame(open_delta(first.log).to_table().to_pandas())
+            table = open_delta(first.log)
+            try:
+                return pd.DataFrame(table.to_table().to_pandas())
+            except DAMAGE as error:
+                said = shorten(str(error).partition("\n")[0])
+                raise RecframeError(f"cannot read {show_path(first.log)}: {said}") from error
         listings.check()
         here, remote = Path(first.path), first.remote
         open_file = partial(here.open, "rb") if remote is None else partial(Reader, remote)
@@ -91,17 +98,20 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
         if remote is not None:
             store, key = listings.place(path)
             # A web server may not send parts of files.
-            source, filesystem = (open_file(), None) if store.is_web else (key, store.filesystem)
+            is_one = store.is_web or first.is_given
+            source, filesystem = (open_file(), None) if is_one else (key, store.filesystem)
             with store.reaching(key):
                 return _read_all(rows, source, filesystem)
         path = without_file(path)
     try:
         return _read_all(rows, path)
-    except (OSError, TypeError, ValueError) as error:
+    except (pa.ArrowException, *DAMAGE) as error:
         is_missing = isinstance(error, FileNotFoundError)  # as a pattern is
         call = "" if rows or is_missing else find_reader(path, quote(path))
         remedy = f"; pass {spell(f'{name}={call}', 'it as a parquet file')}" if call else ""
         said = "no such file" if is_missing else str(error).partition("\n")[0].rstrip(".")
+        if not isinstance(error, OSError | ValueError):  # of what it holds for pandas
+            said = f"{type(error).__name__}: {said}"
         raise RecframeError(
             f"{name}: cannot read {show_path(path)}: {shorten(said)}{remedy}"
         ) from error
@@ -110,7 +120,11 @@ def load_frame(name: str, given: Any) -> pd.DataFrame:
 def _read_all(rows: Any, source: Any, filesystem: Any = None) -> pd.DataFrame:
     """Return rows as a frame, None as those of parquet files."""
     if rows is None:
-        return pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
+        frame = pd.read_parquet(source, filesystem=filesystem, page_checksum_verification=True)
+        texts = frame.select_dtypes(["string"])
+        for label in texts:
+            pa.array(texts[label]).validate(full=True)
+        return frame
     from recframe.formats import read_whole
 
     table = read_whole(rows, lambda name: find_role(name) in ("user", "item"))

@@ -40,7 +40,7 @@ AS_TEXT = "ids.astype(str)"
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
 
 
-def check_dtype(column: pd.Series, role: str) -> None:
+def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
     """Raise where pandas has no index of a dtype, so that no table could show its ids."""
     dtype = column.dtype
     of_arrow = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else pa.null()

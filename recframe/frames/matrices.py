@@ -12,7 +12,7 @@ from pandas.api.types import infer_dtype, is_object_dtype
 from recframe.calls import public
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import find_table, frame_error, is_sparse
-from recframe.frames.kinds import NO_IDS, compare
+from recframe.frames.kinds import NO_IDS, check_dtype, compare
 from recframe.frames.names import find_role
 from recframe.frames.values import NUMBER_OBJECTS, check_digits, read_objects
 from recframe.kernel.grouping import group_offsets
@@ -277,6 +277,7 @@ def as_ids(name: str, values: Any) -> pd.Index[Any]:
     """Return values as ids, or raise where they cannot be compared."""
     try:
         ids: pd.Index[Any] = pd.Index(values, tupleize_cols=False).to_flat_index()
+        check_dtype(ids.rename(name), name)
         if is_object_dtype(ids.dtype):
             compare(pd.Index(pd.factorize(ids)[1], dtype=object))
     except NO_IDS as error:

@@ -235,7 +235,7 @@ def _read_rows(name: str, values: Any, n_rows: int | None = None) -> Array:
 def _read_sizes(sizes: Any, n_rows: int) -> Array:
     """Return how many rows each query has, which are all rows there are."""
     counts = as_numbers("sizes", _read_rows("sizes", sizes))
-    wrong = counts[~((counts >= 0) & (counts == np.floor(counts)))].tolist()
+    wrong = counts[~((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts)))].tolist()
     if wrong:
         raise RecframeError(f"sizes must be whole numbers from 0 on, found {quote(wrong[0])}")
     if (total := int(counts.sum())) != n_rows:

@@ -2,14 +2,13 @@
 
 import inspect
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from recframe.calls import public
-from recframe.errors import RecframeError, WrongTypeError, quote
+from recframe.errors import RecframeError, WrongTypeError, is_number, quote
 from recframe.kernel.counting import count
 from recframe.kernel.grouping import Groups
 from recframe.kernel.ranking import TIE_RULES, Ranker, Rankings
@@ -154,11 +153,11 @@ def _measure_ranking(relevant: ArrayLike, score: ArrayLike, metric: Metric) -> f
         raise RecframeError(f"score must be numbers, found dtype {score.dtype}")
     if score.dtype.kind == "f" and np.isnan(score).any():
         raise RecframeError(f"score must not be NaN, found {int(np.isnan(score).sum())}")
-    is_number = relevant.dtype.kind in "biuf" or all(
-        isinstance(value, Real | np.bool_) for value in relevant
+    are_numbers = relevant.dtype.kind in "biuf" or all(
+        is_number(value) or isinstance(value, bool | np.bool_) for value in relevant
     )
-    if not is_number or not np.isin(relevant, (0, 1)).all():
-        grades = "; grades are counted in a frame: df.rec(min_relevance=...)" * is_number
+    if not are_numbers or not np.isin(relevant, (0, 1)).all():
+        grades = "; grades are counted in a frame: df.rec(min_relevance=...)" * are_numbers
         raise RecframeError(f"relevant must be boolean or 0/1, found {quote(relevant)}{grades}")
     if metric.k is not None and metric.k > len(score):
         raise RecframeError(f"k must be at most the {len(score)} observations, found {metric.k}")

@@ -5,13 +5,13 @@ import textwrap
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
-from numbers import Integral, Real
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from recframe.errors import RecframeError, find_near, quote, shorten
+from recframe.errors import RecframeError, find_near, is_number, quote, shorten
 from recframe.metrics.definitions import DEFINITIONS
 
 Label = TypeVar("Label", bound=Hashable)
@@ -57,7 +57,7 @@ class Metric(NamedTuple):
 
 def check_k(k: object) -> int:
     """Return the cut-off as an int, or raise `RecframeError` unless it is one from 1 to 2**53."""
-    if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 1:
+    if not is_number(k, Integral) or k < 1:
         raise RecframeError(f"k must be an integer of 1 or more, found {quote(k)}")
     if int(k) > MAX_K:
         raise RecframeError(f"k must be at most 2**53, as no ranking is longer, found {quote(k)}")
@@ -185,13 +185,12 @@ def parse_metrics(labels: str | Iterable[str]) -> list[Metric]:
 
 def list_given(name: str, required: str, values: Any) -> list[Any]:
     """Return what an argument holds that may be any iterable, or raise where it is none."""
-    try:
-        each = None if isinstance(values, NO_LISTS) else iter(values)
+    try:  # what says that it can be iterated over may not be
+        given = None if isinstance(values, NO_LISTS) else list(islice(values, MAX_METRICS + 1))
     except TypeError:
-        each = None
-    if each is None:
+        given = None
+    if given is None:
         raise RecframeError(f"{name} must be {required}, found {quote(values)}")
-    given = list(islice(each, MAX_METRICS + 1))
     if len(given) > MAX_METRICS:
         raise RecframeError(f"{name} must hold at most {MAX_METRICS:,}, found more; pass fewer")
     return given
@@ -231,8 +230,7 @@ def _check_parameters(name: str, given: Mapping[str, object]) -> tuple[tuple[str
     checked = []
     for key, low, high, _, default in parameters:
         value: Any = given.get(key)
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if is_number and low <= value < high:
+        if is_number(value) and low <= value < high:
             checked.append((key, float(value)))
         elif value is not None or default is None:
             found = "none" if value is None else f"{key}={quote(value)}"

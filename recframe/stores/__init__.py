@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from recframe.errors import RecframeError, hide, show_path
 
 URI = re.compile(r"((?:[A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+)://")  # a drive has one letter
+REQUEST = "a request of recframe"  # the name of the thread of one that may never be answered
 
 
 class Access(NamedTuple):
@@ -72,7 +73,7 @@ def without_file(path: str) -> str:
 
 def show_uri(path: str) -> str:
     """Return a path, of a URI what is not secret and no query, for its ending and as a name."""
-    return hide(path).removesuffix("?…") if is_uri(path) else path
+    return hide(path).removesuffix("#…").removesuffix("?…") if is_uri(path) else path
 
 
 def find_ending(path: str) -> str:

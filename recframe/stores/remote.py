@@ -5,16 +5,21 @@ group, 2.8 times the transfer alone at 1 MB and 20 ms a request; fsspec's caches
 """
 
 import io
+import os
+import re
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock, get_ident
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Lock, Thread, get_ident
 from typing import Any, TypeVar
 from weakref import finalize
 
+from recframe.errors import RecframeError, quote
+from recframe.stores import REQUEST
 from recframe.stores.store import Store
 
+TIMEOUT = "RECFRAME_STORE_TIMEOUT"  # the environment variable of the seconds of a request
 TAIL = 8 << 10, 64 << 10  # bytes that are read first of the end of a file; most footers are in it
 TAIL_SHARE = 64  # of the file, as large ones have large footers
 END = 8  # bytes behind the footer: how many it has, and what kind of file it is
@@ -65,7 +70,7 @@ class Remote:
     def fetch(self, start: int, stop: int) -> bytes:
         """Return bytes of it, by one request."""
         with self._store.guarded():
-            read = bytes(self._open().read_at(stop - start, start))
+            read = in_time(lambda: bytes(self._open().read_at(stop - start, start)))
             if len(read) != stop - start:
                 raise OSError(f"of {stop - start:,} bytes at {start:,} there came {len(read):,}")
         return read
@@ -112,6 +117,32 @@ class Remote:
         footer = self.find(start, self.size) or self.fetch(start, self.size)
         self._footer_bytes, self._tail = len(footer), footer if self.keeps_footer else b""
         return footer
+
+
+def in_time(ask: Callable[[], bytes]) -> bytes:
+    """Return what a request returns, or raise where that takes longer than the environment says.
+
+    It is asked in a thread that nobody waits for then, as what trickles in cannot be interrupted.
+    """
+    if not (given := os.environ.get(TIMEOUT, "").strip()):
+        return ask()
+    if not (re.fullmatch(r"\d{1,6}(\.\d+)?", given) and float(given)):
+        raise RecframeError(
+            f"the environment variable {TIMEOUT} must be a number of seconds above 0, found "
+            f"{quote(given)}; unset it to wait as long as requests take"
+        )
+    answered: Future[bytes] = Future()
+
+    def answer() -> None:
+        try:
+            answered.set_result(ask())
+        except BaseException as error:
+            answered.set_exception(error)
+
+    Thread(target=answer, name=REQUEST, daemon=True).start()
+    if not wait([answered], float(given)).done:
+        raise TimeoutError(f"a request took more than the {given} seconds of {TIMEOUT}")
+    return answered.result()
 
 
 class Reader(io.RawIOBase):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
-import traceback
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -15,7 +14,7 @@ from urllib.parse import quote as quote_url
 from urllib.parse import unquote
 
 from recframe.errors import QUERY, USER, RecframeError, hide, quote, shorten, show_path
-from recframe.stores import ENVIRONMENT, Access, as_arrow, is_uri
+from recframe.stores import ENVIRONMENT, Access, as_arrow, is_uri, show_uri
 
 WEB = ("http", "https")  # whose addresses have no patterns with question marks
 # Where what is written is there once it is whole, and not before.
@@ -47,7 +46,7 @@ class Store:
 
     def show(self, key: str) -> str:
         """Return the name of a path in it, without what no message may have."""
-        return hide(f"{self._shown}{key.removeprefix(self.root)}").removesuffix("?…")
+        return show_uri(f"{self._shown}{key.removeprefix(self.root)}")
 
     @contextmanager
     def reaching(self, key: str, act: str = "read") -> Iterator[None]:
@@ -64,21 +63,31 @@ class Store:
         """Raise what a library raises as an `OSError` that has no secret, nor has its chain."""
         try:
             yield
-        except RecframeError:
-            raise
         except Exception as error:  # of any library, of the network, of someone's filesystem
-            found, cause = error, error.__cause__
-            if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
-                # Fsspec finds no file where there is no server, too.
-                is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
-                found = cause if is_other or getattr(cause, "status", 404) != 404 else error
-            is_gone = isinstance(found, FileNotFoundError)
-            text = "no such file" if is_gone else self.without_secrets(first_line(found))
-            chain = "".join(traceback.format_exception(error))
-            is_clean = self.without_secrets(chain) == chain
-            raise (FileNotFoundError if is_gone else OSError)(text) from (
-                error if is_clean else None
-            )
+            raised = error if isinstance(error, RecframeError) else self._reword(error)
+            led = [*filter(None, (raised.__cause__, raised.__context__))]
+            for one in led:
+                led += [new for new in (one.__cause__, one.__context__) if new and new not in led]
+            text = " ".join(f"{one} {one!r}" for one in led)
+            is_clean = self.without_secrets(text) == text
+            cause, context = (raised.__cause__, raised.__context__) if is_clean else (None, None)
+            try:
+                raise raised from cause
+            finally:  # which raising has set
+                raised.__context__ = context
+
+    def _reword(self, error: Exception) -> OSError:
+        """Return the `OSError` for what a library raised, without secrets."""
+        found, cause = error, error.__cause__
+        if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
+            # Fsspec finds no file where there is no server, too.
+            is_other = isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError)
+            found = cause if is_other or getattr(cause, "status", 404) != 404 else error
+        is_gone = isinstance(found, FileNotFoundError)
+        text = "no such file" if is_gone else self.without_secrets(first_line(found))
+        reworded = (FileNotFoundError if is_gone else OSError)(text)
+        reworded.__cause__ = reworded.__context__ = error
+        return reworded
 
     def without_secrets(self, text: str) -> str:
         """Return a text without what opens the store."""

@@ -256,6 +256,16 @@ def test_html_tables(tied):
     assert page == tied.rec(missing="unranked").inspect("ann", k=2)._repr_html_()
 
 
+def test_text_has_no_control_characters():
+    """Ids and labels that a terminal would act upon are shown as Python writes them."""
+    ids = {"user": ["\x1b[2Ja"] * 2, "item": ["x", "y\x07"], "\x1b[1m_score": [2, 1]}
+    rec = pd.DataFrame({**ids, "relevant": [0, 1]}).rec
+    views = rec.inspect("\x1b[2Ja", 1), rec.describe(1), rec.summary("recall@1"), rec
+    for text in map(repr, views):
+        assert r"\x1b[1m_score" in text
+        assert text.replace("\n", "").isprintable()
+
+
 def test_values_are_escaped(tied):
     """Names of users, items and scores show as text, whatever they hold."""
     frame = tied.dropna().rename(columns={"score": "<b>score"}).assign(user="<i>ann</i>")

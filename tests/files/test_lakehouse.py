@@ -297,6 +297,39 @@ def test_a_log_by_hand(tmp_path):
     assert ["ann"] == recframe.evaluate(tmp_path, ["recall@1"]).index.tolist()
 
 
+@pytest.mark.parametrize(
+    "where", ["../{}", "..%2F{}", "{}/.../{}", "file://{}/.../{}", "t/../../{}"]
+)
+def test_a_log_that_leads_out_of_its_table(tmp_path, where):
+    """Files outside of a table are refused, whose paths a stranger may have written."""
+    delta = pytest.importorskip("deltalake")
+    root, name = tmp_path / "t", "secret.parquet"
+    save_user(tmp_path / name, "eve")
+    add = {"path": where.replace("{}/...", str(tmp_path)).format(name), "partitionValues": {}}
+    add |= {"size": 1, "modificationTime": 1, "dataChange": True}
+    write_log(root, {"add": add})
+    frame = pd.DataFrame({"user": [1], "item": [1], "score": [1.0]})
+    match = rf"cannot read .*/t: its log as a Delta table names a file outside of it, .*{name}"
+    for call in (
+        lambda: recframe.evaluate(root, "recall@1"),
+        lambda: recframe.evaluate(frame, "recall@1", truth=root),
+    ):
+        with pytest.raises(recframe.RecframeError, match=match):
+            call()
+    if where == "../{}":  # asked for
+        table = recframe.evaluate(delta.DeltaTable(root), "recall@1")
+        assert ["ann", "eve"] == table.index.tolist()
+
+
+def test_truth_of_a_delta_table_that_lacks_a_file(tmp_path, rows):
+    """The table is named, in one line."""
+    delta = pytest.importorskip("deltalake")
+    delta.write_deltalake(tmp_path, rows)
+    next(tmp_path.glob("*.parquet")).unlink()
+    with pytest.raises(recframe.RecframeError, match=f"^truth: cannot read {tmp_path}: .*not foun"):
+        recframe.evaluate(rows.drop(columns="relevant"), "recall@1", truth=tmp_path)
+
+
 def features(name):
     """Return a protocol that asks a feature of readers."""
     asked = {"readerFeatures": [name], "writerFeatures": [name]}

@@ -1,6 +1,7 @@
 """Rows parted by user in a temporary file: what is made, how often, and what is seen of it."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -105,3 +106,21 @@ def test_users_that_are_text_in_rows_written_one_after_the_other():
     assert all(bucket["row"].is_monotonic_increasing for bucket in buckets)
     assert all(texts[row] == user for bucket in buckets for user, row in bucket.to_numpy())
     assert len(set(texts)) == sum(bucket["user"].nunique() for bucket in buckets)
+
+
+def test_rows_are_parted_in_large_pieces(tmp_path, monkeypatch):
+    """Each piece has a few rows for every bucket, so that the smallest memory has few pieces."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"user": rng.permutation(40_000), "score": 1.0, "relevant": 1})
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=1000)
+    sizes, divide = [], Spill.divide
+
+    def note(spill, batch):
+        sizes.append(batch.num_rows)
+        return divide(spill, batch)
+
+    monkeypatch.setattr(Spill, "divide", note)
+    recframe.evaluate(tmp_path / "rows.parquet", "recall@1", memory="1MiB")
+
+    assert 40_000 == sum(sizes)
+    assert len(sizes) <= 6

@@ -1,7 +1,11 @@
 """What goes wrong in a store is one clear line, which never has what opens the store."""
 
+import os
+import subprocess
 import sys
+import time
 import traceback
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.fs
@@ -21,9 +25,12 @@ def refusal(call, match):
         call()
     error = caught.value
     whole = "".join(traceback.format_exception(error))
+    led = [error]
+    for one in led:
+        led += [new for new in (one.__cause__, one.__context__) if new and new not in led]
 
     assert "\n" not in str(error)
-    assert SECRET not in f"{error}{error!r}{whole}"
+    assert SECRET not in f"{led}{[*map(str, led)]}{whole}"
     return whole
 
 
@@ -62,11 +69,24 @@ def test_a_bucket_that_is_not_there(uri):
     refusal(lambda: recframe.evaluate(gone), "cannot read s3://nowhere/runs: no such file")
 
 
-def test_wrong_credentials(uri, server):
-    """A store that lets nobody in is told by its own words."""
-    server.status = 403
-
-    refusal(lambda: recframe.evaluate(uri("runs")), "cannot read s3://bucket/runs: .*ACCESS_DENIED")
+@pytest.mark.parametrize("status", [401, 403])
+def test_wrong_credentials(uri, server, frame, status):
+    """A store that lets nobody in is told by its own words, not as a file that is not there."""
+    server.status = status
+    for key in ("runs", "runs/*.parquet"):
+        match = r"s3://bucket/runs.*: .*ACCESS_DENIED"
+        refusal(lambda key=key: recframe.evaluate(uri(key)), match)
+        refusal(lambda key=key: frame.rec(truth=uri(key)).recall(1), match)
+    pytest.importorskip("aiohttp")
+    web = f"http://127.0.0.1:{server.port}/bucket"
+    options = {"headers": {"Authorization": SECRET}}
+    for path in (f"{web}/x.parquet?sig={SECRET}", f"{web}/", f"{web}/*.csv", f"{web}/a#{SECRET}"):
+        for call in (
+            lambda path=path: recframe.evaluate(path),
+            lambda path=path: recframe.scan(path, storage_options=options).recall(1),
+            lambda path=path: frame.rec(truth=path).recall(1),
+        ):
+            refusal(call, f"cannot read http.*: {status}, message=")
 
 
 @pytest.fixture
@@ -89,6 +109,44 @@ def test_a_server_that_dies(server, s3, tmp_path):
     refusal(lambda: runs.evaluate("recall@3"), "cannot read bucket/runs/day=.*parquet: .*")
 
     assert [] == list(tmp_path.iterdir())
+
+
+def test_a_store_that_trickles(server, s3, frame, monkeypatch):
+    """A request ends by a limit of time that the environment may set."""
+    pytest.importorskip("aiohttp")
+    server.rate, web = 500, f"http://127.0.0.1:{server.port}/bucket"
+    calls = [
+        lambda: recframe.scan("bucket/runs", filesystem=s3).evaluate("recall@3"),
+        lambda: frame.rec(truth=f"{web}/truth.parquet").recall(1),
+    ]
+    monkeypatch.setenv("RECFRAME_STORE_TIMEOUT", "0.3")
+    began = time.monotonic()
+    for call in calls:
+        refusal(call, "cannot read .*: a request took more than the 0.3 seconds of RECFRAME_STORE_")
+    assert time.monotonic() - began < 10
+    monkeypatch.setenv("RECFRAME_STORE_TIMEOUT", "0")
+    refusal(calls[0], "RECFRAME_STORE_TIMEOUT must be a number of seconds above 0, found '0'")
+    server.rate = None
+    monkeypatch.setenv("RECFRAME_STORE_TIMEOUT", "60")
+    assert len(calls[0]())
+
+
+def test_a_command_that_a_store_lets_wait(server, uri):
+    """It ends as soon as it has said so, whatever still comes."""
+    server.rate = 100
+    command = [sys.executable, "-W", "ignore", "-m", "recframe", "evaluate", uri("truth.parquet")]
+    began = time.monotonic()
+    run = subprocess.run(
+        command,
+        env={**os.environ, "RECFRAME_STORE_TIMEOUT": "0.3"},
+        cwd=Path(recframe.__file__).parents[1],
+        capture_output=True,
+        text=True,
+    )
+
+    assert (1, "") == (run.returncode, run.stdout)
+    assert "a request took more than the 0.3 seconds of RECFRAME_STORE_TIMEOUT" in run.stderr
+    assert time.monotonic() - began < 20
 
 
 def test_a_web_server_that_dies(server):
@@ -228,6 +286,9 @@ def test_what_is_a_uri():
     hidden = {
         f"s3://k:{SECRET}@b/x.csv?region=r&k={SECRET}": "s3://b/x.csv",
         f"https://{SECRET}@h/x.csv?{SECRET}": "https://h/x.csv",
+        f"https://h/x.csv#{SECRET}": "https://h/x.csv",
+        f"https://h/a b.csv?x#{SECRET}": "https://h/a b.csv",
+        "s3://b/a#1.csv": "s3://b/a#1.csv",
         f"s3://k:a/{SECRET}@b/x y": "s3://b/x y",
         "s3://b/day?/x*.parquet": "s3://b/day?/x*.parquet",
         "abfs://container@account/x": "abfs://container@account/x",
@@ -235,6 +296,7 @@ def test_what_is_a_uri():
         "http://[::1]:80/a@b": "http://[::1]:80/a@b",
     }
     assert list(hidden.values()) == [show_uri(uri) for uri in hidden]
+    assert "https://h/x: In CSV column #0" == hide("https://h/x: In CSV column #0")
     assert f"say 's3://b/x?…' and {SECRET}" == hide(f"say 's3://b/x?k={SECRET}' and {SECRET}")
 
 
