@@ -11,58 +11,50 @@ import numpy as np
 import pandas as pd
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+ENDINGS = ["csv", "parquet"]
 
 
 def run(folder, arguments):
     """Print what became of the runs by their signal, and return what was left behind."""
     chance = random.Random(arguments.seed)
     write_runs(folder / "runs")
-    expected, seconds = {}, 0
+    for name in ("tmp", "out"):
+        (folder / name).mkdir()
+    began = time.monotonic()
+    expected = {ending: whole(folder, ending) for ending in ENDINGS}
+    seconds = (time.monotonic() - began) / len(ENDINGS)
+    print(f"left alone: {seconds:.2f} s")
     finds, rows = [], {number.name: Counter() for number in NUMBERS}
-    for trial in range(-1, arguments.count):  # the first is left alone
+    for trial in range(arguments.count):
         number = NUMBERS[trial % len(NUMBERS)]
-        ending = ("csv", "parquet")[trial // len(NUMBERS) % 2]
-        for name in ("tmp", "out"):
-            (folder / name).mkdir(exist_ok=True)
-        began = time.monotonic()
-        with subprocess.Popen(
-            command(folder, ending),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=heed,
-        ) as child:
-            if trial >= 0:
-                time.sleep(chance.uniform(0, 1.1 * seconds))
-                child.send_signal(number)
+        ending = ENDINGS[trial // len(NUMBERS) % len(ENDINGS)]
+        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command(folder, ending), **pipes, preexec_fn=heed) as child:
+            time.sleep(chance.uniform(0, 1.1 * seconds))
+            child.send_signal(number)
             _, errors = child.communicate()
-        left = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
-        if trial < 0:
-            seconds, expected["csv"] = time.monotonic() - began, left
-            expected["parquet"] = whole(folder, "parquet")
-            print(f"left alone: {seconds:.2f} s, {sorted(left)}")
-            continue
-        status = child.returncode
-        allowed = {0, 128 + number, -number}
-        temporary = [path.name for path in (folder / "tmp").iterdir()]
+        left, temporary = take(folder / "out"), take(folder / "tmp")
         half = [name for name, data in left.items() if expected[ending].get(name) != data]
+        status = child.returncode
         rows[number.name][status] += 1
-        if half or temporary or status not in allowed or errors.count("\n") > 1:
+        is_expected = status in (0, 128 + number, -number) and errors.count("\n") <= 1
+        if half or temporary or not is_expected:
             said = errors.strip().splitlines()[-1:]
-            finds.append(f"{number.name} of {ending}: {status}, {half}, {temporary}, {said}")
-        for path in [*(folder / "out").iterdir(), *(folder / "tmp").iterdir()]:
-            path.unlink()
+            finds.append(f"{number.name} of {ending}: {status}, {half}, {[*temporary]}, {said}")
     print(pd.DataFrame(rows).T.fillna(0).astype(int).to_string())
     return finds
 
 
 def whole(folder, ending):
     """Return the files of a run that is left alone."""
-    for path in (folder / "out").iterdir():
-        path.unlink()
     subprocess.run(command(folder, ending), check=True, stdout=subprocess.DEVNULL)
-    found = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
-    for path in (folder / "out").iterdir():
+    return take(folder / "out")
+
+
+def take(folder):
+    """Return what the files of a folder hold, which is then empty."""
+    found = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for path in folder.iterdir():
         path.unlink()
     return found
 
@@ -81,7 +73,7 @@ def command(folder, ending):
     return [sys.executable, "-m", "recframe", "evaluate", f"{folder}/runs", *options, *each]
 
 
-def write_runs(folder, n_rows=100_000):
+def write_runs(folder, n_rows=40_000):
     """Write four files of shuffled rows."""
     folder.mkdir()
     rng = np.random.default_rng(0)
@@ -91,4 +83,4 @@ def write_runs(folder, n_rows=100_000):
             "score": rng.random(n_rows // 4),
             "relevant": rng.random(n_rows // 4) < 0.1,
         }
-        pd.DataFrame(columns).to_parquet(folder / f"{number}.parquet", row_group_size=2000)
+        pd.DataFrame(columns).to_parquet(folder / f"{number}.parquet", row_group_size=1000)
