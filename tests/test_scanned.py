@@ -323,3 +323,18 @@ def test_a_run_of_trec(ending, tmp_path, capsys):
     path.write_bytes(b"q1 Q0 d1 1 x bm25\n")
     with pytest.raises(recframe.RecframeError, match=r"bm25.*: (?!it is a run)"):
         recframe.scan(path).recall(1)
+
+
+def test_pairs_of_nobody_are_refused_by_a_description(frame, tmp_path):
+    """That exclude or truth meets no user is known once all is read, and refused as of a frame."""
+    frame.to_parquet(tmp_path / "0.parquet")
+    nobody = pd.DataFrame({"user": [97, 98], "item": [1, 2]})
+    for name in ("exclude", "truth"):
+        options = {name: nobody, "score": "knn_score"}
+        options |= {"relevant": None} if name == "truth" else {}
+        with pytest.raises(recframe.RecframeError, match=name) as of_frame:
+            frame.rec(**options).describe(2)
+        with pytest.raises(recframe.RecframeError, match=name) as of_files:
+            describe(tmp_path, 2, **options)
+
+        assert str(of_frame.value) == str(of_files.value)

@@ -353,3 +353,20 @@ def test_curves_of_segments_are_lines():
     assert ["(score, FR)", "(score, NL)", "(b_score, FR)", "(b_score, NL)"] == [
         text.get_text() for text in axes.get_legend().get_texts()
     ]
+
+
+def test_who_varies_is_said():
+    """How many users have several values, the first of them in the middle, and two of its own."""
+    frame = pd.DataFrame(
+        {
+            "user": ["ann"] * 3 + ["bob"] * 4 + ["cat"] * 2 + ["dan"],
+            "item": range(10),
+            "score": range(10),
+            "relevant": 1,
+            "country": [*"xxx", *"yyzx", *"xy", "x"],
+        }
+    )
+    message = r"found several for 2 of 4 \(user 'bob' has 'y' and 'z'\)"
+    for rows in (frame, frame.sort_values("item", key=lambda item: item % 3, kind="stable")):
+        with pytest.raises(recframe.RecframeError, match=message if rows is frame else "for 2 of"):
+            rows.rec(short="pad").mean("precision@1", by="country")

@@ -1,1 +1,1 @@
-"""Small changes to one room, one at a time, each of which its own tests are to notice."""
+"""Small changes to one room, one at a time, each of which its tests are to notice."""

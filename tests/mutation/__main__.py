@@ -1,4 +1,4 @@
-"""Change a room one line at a time and run its own tests: python -m tests.mutation kernel.
+"""Change a room one line at a time and run tests that cover it: python -m tests.mutation kernel.
 
 Whatever lives is printed, then a table of modules. Only tests that run a changed line are run, the
 quickest first, as CI runs them: examples drawn are the same in every run. Nothing here is written
@@ -31,6 +31,33 @@ ROOT = Path(__file__).resolve().parents[2]
 # What tests import beside the package, once for all forks.
 WARM = "pandas pyarrow.parquet hypothesis.extra.numpy scipy.stats matplotlib.pyplot jinja2"
 MEMORY = 6 << 30  # which a change may make grow without end
+# Tests that cover a room beside those in its folder or module of tests/, if it has either.
+COVERED_BY = {
+    "accessor": "test_column_recipes test_methods test_masks test_library_edges test_calls",
+    "analysis": "test_population test_models_in_rows test_partitions test_notes",
+    "calls": "test_tracebacks test_functions",
+    "cells": "formats files/test_staging",
+    "cli": "test_options test_models_in_rows test_questions test_docs",
+    "console": "cli test_errors",
+    "conventions": "test_like",
+    "dask": "test_partitions test_methods",
+    "disk": "files/test_paths files/test_sources stores",
+    "errors": "test_tracebacks cli/test_arguments",
+    "files": "test_scanned test_population formats stores/test_outputs",
+    "foreign": "test_arrow_tables test_polars",
+    "formats": "files/test_staging",
+    "frames": "test_accessor test_ascending test_candidates test_doubtful_names test_duplicates "
+    "test_masks test_models_in_rows test_null_relevance test_population test_questions "
+    "test_repeated_pairs test_user_columns analysis",
+    "functions": "test_per_user_functions test_calls test_options",
+    "methods": "test_calls test_accessor test_notes",
+    "notes": "test_population test_let_pass",
+    "options": "test_like test_calls",
+    "partitions": "dask",
+    "polars": "test_methods test_arrow_tables test_units test_questions",
+    "scanned": "files test_functions test_population test_questions",
+    "stores": "files/test_paths files/test_lakehouse files/test_sources",
+}
 ARGUMENTS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
 
 
@@ -41,7 +68,9 @@ class Room:
         folder = ROOT / "recframe" / name
         is_folder = folder.is_dir()
         self.modules = sorted(folder.glob("*.py")) if is_folder else [folder.with_suffix(".py")]
-        self.tests = [str(ROOT / "tests" / (name if is_folder else f"test_{name}.py")), *more]
+        covering = [name, f"test_{name}", *COVERED_BY.get(name, "").split()]
+        paths = [ROOT / "tests" / f"{one}{ending}" for one in covering for ending in ("", ".py")]
+        self.tests = [*(str(path) for path in paths if path.exists()), *more]
         with tempfile.TemporaryDirectory() as found:
             status = wait(fork(lambda: self._observe(Path(found, "observed"))))
             if status:
@@ -65,7 +94,9 @@ class Room:
         """Return the tests that run what is changed, the quickest first."""
         lines = self.lines[str(change.path)]
         found = {test for line in change.lines for test in lines.get(line, ())}
-        if "" in found:  # run on import: a constant or a table, which any test may read
+        # Run on import (a constant or a table, which any test may read), or where coverage does not
+        # see it: in a process that a test starts, or a worker of Spark.
+        if "" in found or not found:
             found = {*self.seconds}
         return sorted(found - {""}, key=self.seconds.__getitem__)
 
@@ -142,7 +173,8 @@ def run_changed(change: Change, folder: Path, room: Room, tests: list[str]) -> i
     changed = folder / change.path.relative_to(ROOT)
     changed.write_text(change.source, encoding="utf-8")
     sys.path.insert(0, str(folder))
-    os.environ["PYTHONPATH"] = str(folder)
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), str(ROOT)])
+    os.environ["PYTHONSAFEPATH"] = "1"  # else a process finds the checkout, where it starts
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     files = sorted({str(ROOT / test.partition("::")[0]) for test in tests})
     arguments = [*ARGUMENTS, f"--basetemp={folder / 'pytest'}", *files]
@@ -179,7 +211,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("room", help="kernel, metrics, frames, files, analysis, options, …")
     parser.add_argument("--module", help="only this one of the room")
-    parser.add_argument("--tests", nargs="+", default=[], help="more than the room's own")
+    parser.add_argument("--tests", nargs="+", default=[], help="more than COVERED_BY has")
     parser.add_argument("--sample", type=int, help="so many changes, drawn at random; default: all")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="forks at a time")

@@ -22,7 +22,9 @@ def spark():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "PYSPARK_PYTHON", sys.executable)
         root = str(Path(__file__).parents[2])
-        patch.setenv("PYTHONPATH", root, prepend=os.pathsep)
+        # Last: a copy of the package that tests are run on comes before the checkout.
+        given = os.environ.get("PYTHONPATH", "")
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [given, root])))
         options = {
             "spark.sql.shuffle.partitions": 4,
             "spark.default.parallelism": 2,

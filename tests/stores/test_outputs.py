@@ -106,6 +106,23 @@ def test_an_upload_that_fails(kept, monkeypatch, folder, capsys):
     assert not kept.glob("/bucket/.recframe*")
 
 
+def test_uploads_are_moved_only_where_parts_show(kept, monkeypatch, folder):
+    """A store of objects has each once it is whole, and copies what is moved: none is moved."""
+    arguments = ["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", "memory://bucket/new.csv"]
+    moved = []
+    monkeypatch.setattr(type(kept), "mv", lambda _, *paths, **__: moved.append(paths))
+
+    assert 0 == main(arguments)
+    assert [] == moved
+    assert kept.exists("/bucket/new.csv")
+
+    monkeypatch.setattr(store, "OBJECT_STORES", set())
+
+    assert 0 == main(arguments)
+    assert 1 == len(moved)
+    assert moved[0][0].split("/")[-1].startswith(".recframe-")
+
+
 def test_a_bucket_to_write_to_that_is_not_there(uri, folder, capsys):
     """It is told before the work."""
     output = uri("out.csv").replace("@bucket", "@nowhere")
