@@ -162,7 +162,7 @@ def find_out(rec: Any, metrics: list[Metric], by: Any) -> Found:
 
     return Found(
         per_user,
-        [*facts, ("models", _list(scores)), ("metrics", _list(per_user.columns.unique("metric")))],
+        [*facts, ("models", _list(scores)), ("metrics", _list([one.label for one in metrics]))],
         [*described.warnings, *say_notes(notes)],
         [*inputs, *map(os.fspath, truth)],
         None if by is None else by_segment,
@@ -218,6 +218,7 @@ def make_page(
         "mean_panels": list(_draw_panels(means, labels, ["mean", "low", "high"])),
         "changes": changes,
         "by_pair": _pair(changes),
+        "is_several": pairs is not None and pairs.are_several,
         "change_panels": list(_draw_panels(changes, labels, ["difference", "low", "high"], [0])),
         "curves": [] if found.curves is None else list(_draw_curves(*found.curves)),
         "spreads": list(_draw_spreads(per_user, scores, labels)),
