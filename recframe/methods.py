@@ -1047,7 +1047,7 @@ class RankingMethods(ABC, Generic[Table]):
         ('<!doctype html>', True, True, False)
         """
         title, asked = check_title(title), parse_metrics(metrics)
-        return make_page(find_out(self, asked, by), title, baseline, unit)
+        return make_page(find_out(self, asked, baseline, by), title, baseline, unit)
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.

@@ -22,23 +22,23 @@ from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import import_extra
 from recframe.analysis.intervals import find_definition
 from recframe.analysis.overview import make_overview
+from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import measure_noted, summary_table
 from recframe.disk import identify
 from recframe.errors import (
     RecframeError,
     RecframeWarning,
     as_text,
-    count_of,
     hide,
-    plain,
     quote,
     show_path,
 )
 from recframe.foreign import PathLike
-from recframe.frames.tables import plain_table
-from recframe.metrics.names import Metric, define, is_metric, parse_metrics
+from recframe.frames.tables import make_columns, plain_table
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_metrics
 from recframe.notes import say_notes, taking_notes
-from recframe.options import MEANINGS, is_path
+from recframe.options import CHOICES, MEANINGS, is_path
 from recframe.stores import is_uri
 
 TITLE = "Ranking report"
@@ -48,8 +48,7 @@ N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 3, 5, 10
 N_CUT_OFFS, N_BINS, N_TICKS, N_WORRIES, N_CHARACTERS = 20, 10, 4, 20, 60
 NOT_SHOWN = "not shown"  # which is not that there is no difference
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
-CONVENTIONS = ("ties", "short", "missing", "duplicates", "zero_division", "min_relevance")
-CONVENTIONS += ("null_relevance", "gain", "min_score", "population", "unjudged")
+CONVENTIONS = (*CHOICES, "zero_division", "min_relevance", "min_score")
 
 
 class Report:
@@ -131,10 +130,14 @@ def check_title(title: Any) -> str:
     return title or TITLE
 
 
-def find_out(rec: Any, metrics: list[Metric], by: Any) -> Found:
-    """Return the tables of what an accessor holds."""
+def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Found:
+    """Return the tables of what an accessor holds; raise before it is read where it can be."""
     k = max((metric.k or 0 for metric in metrics), default=0) or K
     columns = rec._find_columns(metrics=metrics)
+    if baseline is not None:
+        find_pairs(pd.DataFrame(columns=make_columns(columns.scores, ["any"])), baseline)
+    if by is not None:
+        find_grouping(rec._sample, by, None, columns.users)
     with taking_notes() as notes:
         measured = rec._map(partial(measure_noted, metrics=metrics), columns, rec._options)
         per_user = rec._collect(measured)
@@ -192,7 +195,9 @@ def make_page(
             return table
         changed = pd.DataFrame(compare_pairs(find_pairs(users, base), weights, how))
         names = {"low": "low_of_difference", "high": "high_of_difference"}
-        return table.join(changed[["difference", "low", "high", "p_corrected"]].rename(columns=names))
+        return table.join(
+            changed[["difference", "low", "high", "p_corrected"]].rename(columns=names)
+        )
 
     def list_rows(table: pd.DataFrame) -> list[dict[Hashable, Any]]:
         rows = plain_table(pd.DataFrame(table)).to_dict("records")
@@ -209,7 +214,7 @@ def make_page(
     context = {
         "title": title,
         "version": version("recframe"),
-        "date": date.today().isoformat(),  # noqa: DTZ011 - the day where it is made
+        "date": date.today().isoformat(),
         "found": found,
         "worries": found.worries[:N_WORRIES],
         "scores": scores,
@@ -264,11 +269,10 @@ def as_name(label: object, n: int = N_CHARACTERS) -> str:
 
 def _define(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield each label of a metric, its definition, and the numbers that are in force."""
-    for metric in parse_metrics([label for label in labels[:N_ROWS] if is_metric(label)] or "auc"):
-        _, *own, k = metric.meaning
-        given = [f"{name} = {as_text(value)}" for name, value in [*own, ("k", k)] if value is not None]
-        if metric.label in labels:
-            yield metric.label, define(metric.name), given
+    for metric in map(parse_metric, filter(is_metric, labels[:N_ROWS])):
+        own = {one.name: one.default for one in DEFINITIONS[metric.name].parameters}
+        given = own | dict(metric.parameters) | ({"k": metric.k} if metric.k else {})
+        yield metric.label, define(metric.name), [f"{name} = {given[name]}" for name in given]
 
 
 def _list(labels: Sequence[Any]) -> str:
@@ -334,15 +338,16 @@ def _draw_curves(
     """Yield a metric's name, the axes of cut-offs and of means, its points, and means by model."""
     rows = means.head(N_MODELS).to_dict("records")
     for family, points in curves.items():
-        low, high = 1, points[-1].k
+        low, high = 1, points[-1].k or 1
         values = _find_axis([0, *(row[point.label] for row in rows for point in points)])
-        if values is not None:
-            ticks = [low, *(n for n in _find_axis([low, high]).ticks if low < n < high), high]
+        ks = _find_axis([low, high])
+        if values is not None and ks is not None:
+            ticks = [low, *(n for n in ks.ticks if low < n < high), high]
             yield family, Axis(low, high, ticks), values, points, rows
 
 
 def _draw_spreads(
-    per_user: pd.DataFrame, scores: list[Hashable], labels: list[str]
+    per_user: pd.DataFrame, scores: Sequence[Hashable], labels: list[str]
 ) -> Iterator[tuple[str, Axis, list[tuple[Hashable, list[int], list[float]]]]]:
     """Yield a metric, an axis, and of each model the users in each bin of it, and quantiles."""
     for label in labels[:N_METRICS]:
@@ -380,14 +385,14 @@ def _find_extremes(found: Found, pairs: ScorePairs) -> Iterator[dict[str, Any]]:
         falls = values[values["difference"] < 0].nsmallest(N_EXTREME, "difference")
         rises = values[values["difference"] > 0].nlargest(N_EXTREME, "difference")
         lists = []
-        for user in [*falls.index[:1], *rises.index[:1]] if number == 0 and found.inspect else ():
+        inspect = found.inspect if number == 0 else None
+        for user in [*falls.index[:1], *rises.index[:1]] if inspect else ():
             with suppress(RecframeError):  # as where its list is shorter than k
-                tables = found.inspect(user).tables
+                tables = inspect(user).tables  # type: ignore[misc]  # there are none without it
                 both = [(scores[place], tables[scores[place]]) for place in (base, other)]
                 ranked = [(score, rows[rows["position"].notna()]) for score, rows in both]
-                lists.append(
-                    (user, [(score, rows.head(N_LISTED).to_dict("records")) for score, rows in ranked])
-                )
+                shown = [(score, rows.head(N_LISTED)) for score, rows in ranked]
+                lists.append((user, [(score, rows.to_dict("records")) for score, rows in shown]))
         yield {
             "baseline": scores[base],
             "score": scores[other],

@@ -140,7 +140,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means, and write them and the values of every user if asked."""
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
-    options = _read_options(arguments)
+    options = read_options(arguments)
     rec, opened = scan_asked(arguments, options)
     try:
         return _evaluate(rec, opened, metrics, arguments, options)
@@ -187,7 +187,7 @@ def _evaluate(
 
 def run_describe(arguments: Namespace) -> tuple[int, str]:
     """Print what the files hold, and write it if asked."""
-    options = _read_options(arguments)
+    options = read_options(arguments)
     rec, opened = scan_asked(arguments, options)
     with outputs(arguments, rec.paths) as (output, _):
         table = rec.describe(arguments.k)
@@ -209,7 +209,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
 
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     """Print what the lists show of the catalogue, and write it if asked."""
-    options = rank_options(_read_options(arguments))
+    options = rank_options(read_options(arguments))
     rec, opened = scan_asked(arguments, options)
     items = arguments.items
     beside = [items] if isinstance(items, str) else []
@@ -223,7 +223,7 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     return DONE, f"{opened[0].rows_said} rows"
 
 
-def _read_options(arguments: Namespace) -> Options:
+def read_options(arguments: Namespace) -> Options:
     """Return the options that are given."""
     given = vars(arguments)
     options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
@@ -241,8 +241,8 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
     opened: list[Files] = []
 
     def note(found: Files) -> None:
-        opened.append(found)  # and say, if asked, what will be read and how
-        if not arguments.verbose:
+        opened.append(found)  # and say once, if asked, what will be read and how
+        if not arguments.verbose or len(opened) > 1:
             return
         paths, columns = found.paths, found.columns
         which = f": {paths[0]}" if paths else ""
