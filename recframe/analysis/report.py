@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import date
 from functools import partial
 from html import escape
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -211,9 +211,13 @@ def make_page(
         row["finding"] = ("higher" if row["difference"] > 0 else "lower") if is_shown else NOT_SHOWN
     segments = pd.DataFrame() if found.by_segment is None else found.by_segment(measure)
     place = list(segments).index("score") if len(segments) else 0
+    try:
+        own_version = version("recframe")
+    except PackageNotFoundError:  # as where its folder is on the path, and it is not installed
+        own_version = ""
     context = {
         "title": title,
-        "version": version("recframe"),
+        "version": own_version,
         "date": date.today().isoformat(),
         "found": found,
         "worries": found.worries[:N_WORRIES],
