@@ -39,7 +39,6 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_metrics
 from recframe.notes import say_notes, taking_notes
 from recframe.options import CHOICES, MEANINGS, is_path
-from recframe.stores import is_uri
 
 TITLE = "Ranking report"
 CONFIDENCE, K = 0.95, 10  # of intervals; of lists, where no metric has a cut-off
@@ -68,7 +67,7 @@ class Report:
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, where no style of a notebook meets its own."""
         style = "width: 100%; height: 48em; border: 1px solid #8888; border-radius: 6px"
-        title, page = escape(self.title), escape(self.html)
+        title, page = escape(as_name(self.title, 200)), escape(self.html)
         return f'<iframe title="{title}" srcdoc="{page}" sandbox style="{style}"></iframe>'
 
     def save(self, path: PathLike) -> None:
@@ -85,7 +84,9 @@ class Report:
         RecframeError
             It cannot be written, or is a file that the page was made of.
         """
-        from recframe.stores.store import whole_file  # which `import recframe` need not load
+        # What `import recframe` need not load.
+        from recframe.stores import is_uri
+        from recframe.stores.store import whole_file
 
         name = os.fspath(path)
         if not is_uri(name) and Path(name).is_file():
