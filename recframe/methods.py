@@ -60,7 +60,7 @@ from recframe.analysis.summary import (
     summary_table,
 )
 from recframe.calls import make_public, public
-from recframe.errors import RecframeError, find_near
+from recframe.errors import RecframeError, RecframeWarning, find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.interactions import Interactions
@@ -1047,7 +1047,9 @@ class RankingMethods(ABC, Generic[Table]):
         ('<!doctype html>', True, True, False)
         """
         title, asked = check_title(title), parse_metrics(metrics)
-        return make_page(find_out(self, asked, baseline, by), title, baseline, unit)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)  # of what the page says
+            return make_page(find_out(self, asked, baseline, by), title, baseline, unit)
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.

@@ -2,8 +2,7 @@
 
 import math
 import os
-import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -27,7 +26,6 @@ from recframe.analysis.summary import measure_noted, summary_table
 from recframe.disk import identify
 from recframe.errors import (
     RecframeError,
-    RecframeWarning,
     as_text,
     hide,
     quote,
@@ -133,7 +131,7 @@ def check_title(title: Any) -> str:
 
 def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Found:
     """Return the tables of what an accessor holds; raise before it is read where it can be."""
-    k = max((metric.k or 0 for metric in metrics), default=0) or K
+    deepest = max(metric.k or 0 for metric in metrics)
     columns = rec._find_columns(metrics=metrics)
     if baseline is not None:
         find_pairs(pd.DataFrame(columns=make_columns(columns.scores, ["any"])), baseline)
@@ -143,16 +141,14 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Found:
         measured = rec._map(partial(measure_noted, metrics=metrics), columns, rec._options)
         per_user = rec._collect(measured)
     curves, catalogue = _plan_curves(metrics), None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RecframeWarning)  # of what the notes say too
-        described = Description(rec._collect(rec.describe(k)))
-        points = [point.label for family in curves.values() for point in family]
-        means = _plain(rec._collect(rec.mean(points))) if points else None
-        if rec._find_columns(with_item=True).item is not None:
-            with suppress(RecframeError):  # as where lists need not be as long as k
-                catalogue = _plain(rec._collect(rec.catalogue(k)))
+    described = Description(rec._collect(rec.describe(deepest or 1)))
+    points = [point.label for family in curves.values() for point in family]
+    means = _plain(rec._collect(rec.mean(points))) if points else None
+    if rec._find_columns(with_item=True).item is not None:
+        with suppress(RecframeError):  # as where lists need not be as long as k
+            catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
     overview = make_overview(rec._call, rec._size, rec._sample, rec._options)
-    figures, scores = described.iloc[:, 0], columns.scores
+    figures = described.iloc[:, 0]
     sides = [f"{figures[name]:,} {name[6:]}" for name in (ONLY_ROWS, ONLY_TRUTH) if name in figures]
     inputs = list(map(os.fspath, getattr(rec, "paths", [])))
     facts = [("data", overview.title.partition(": ")[2])]
@@ -166,13 +162,13 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Found:
 
     return Found(
         per_user,
-        [*facts, ("models", _list(scores)), ("metrics", _list([one.label for one in metrics]))],
+        facts,
         [*described.warnings, *say_notes(notes)],
         [*inputs, *map(os.fspath, truth)],
         None if by is None else by_segment,
         None if means is None else (curves, means),
         catalogue,
-        partial(rec.inspect, k=k),
+        partial(rec.inspect, k=deepest or K),
         [(name, getattr(rec._options, name), MEANINGS[name]) for name in CONVENTIONS],
     )
 
@@ -186,15 +182,20 @@ def make_page(
     scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     if pairs is None and (len(scores) > 1 or baseline is not None):
         pairs = find_pairs(per_user, baseline)
+    # What each score is compared with first, which segments are too.
+    firsts = {other: (base, other) for base, other in reversed(pairs.pairs)} if pairs else {}
+    bases = {as_text(scores[other]): scores[base] for base, other in firsts.values()}
     base = scores[pairs.pairs[0][0]] if pairs else None
 
     def measure(users: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
         """Return the means of a segment, and how they differ from the first baseline."""
         table = pd.DataFrame(summary_table(users, weights, resampling=resampling, unit=unit))
         table = table[["mean", "low", "high", "n_users"]]
-        if base is None:
+        if pairs is None:
             return table
-        changed = pd.DataFrame(compare_pairs(find_pairs(users, base), weights, how))
+        changed = pd.DataFrame(
+            compare_pairs(ScorePairs(users, [*firsts.values()], False), weights, how)
+        )
         names = {"low": "low_of_difference", "high": "high_of_difference"}
         return table.join(
             changed[["difference", "low", "high", "p_corrected"]].rename(columns=names)
@@ -234,7 +235,8 @@ def make_page(
         "spreads": list(_draw_spreads(per_user, scores, labels)),
         "quantiles": QUANTILES,
         "by": list(segments)[:place],
-        "segments": list(_sort_segments(segments, labels, base)),
+        "segments": list(_sort_segments(segments, labels, bases)),
+        "bases": bases,
         "extremes": [] if pairs is None else list(_find_extremes(found, pairs)),
         "definitions": list(_define(labels)),
         "n_rows": N_ROWS,
@@ -278,12 +280,6 @@ def _define(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
         own = {one.name: one.default for one in DEFINITIONS[metric.name].parameters}
         given = own | dict(metric.parameters) | ({"k": metric.k} if metric.k else {})
         yield metric.label, define(metric.name), [f"{name} = {given[name]}" for name in given]
-
-
-def _list(labels: Sequence[Any]) -> str:
-    """Return labels as a sentence part, the first of many."""
-    more = f" and {len(labels) - N_MODELS:,} more" if len(labels) > N_MODELS else ""
-    return ", ".join(map(as_name, labels[:N_MODELS])) + more
 
 
 def _plan_curves(metrics: Sequence[Metric]) -> dict[str, list[Metric]]:
@@ -367,15 +363,15 @@ def _draw_spreads(
 
 
 def _sort_segments(
-    segments: pd.DataFrame, labels: list[str], base: Hashable | None
+    segments: pd.DataFrame, labels: list[str], bases: Mapping[str, Hashable]
 ) -> Iterator[tuple[str, list[dict[Hashable, Any]], int]]:
     """Yield a metric, its rows, the worst segments first, and how many there are."""
-    figure = "mean" if base is None else "difference"
+    figure = "difference" if bases else "mean"
     for label in labels[:N_METRICS] if len(segments) else ():
         definition = find_definition(label)
         is_low_good = definition is not None and definition.better == "low"
         own = segments[segments["metric"] == label]
-        own = own if base is None else own[own["score"].map(as_text) != as_text(base)]
+        own = own[own["score"].map(as_text).isin(bases)] if bases else own
         own = own.sort_values(figure, ascending=not is_low_good, kind="stable")
         yield label, own.head(N_ROWS // len(labels[:N_METRICS])).to_dict("records"), len(own)
 

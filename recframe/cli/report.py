@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from recframe.analysis.compare import ScorePairs
-from recframe.analysis.report import Found, check_title, make_page
+from recframe.analysis.report import Found, Report, check_title, make_page
 from recframe.analysis.segments import make_each, segment_given
 from recframe.cli.commands import outputs, read_options, scan_asked
 from recframe.cli.flags import (
@@ -27,7 +27,7 @@ from recframe.errors import RecframeError, as_flag, count_of, quote, show_path
 from recframe.files.saved import read_joined
 from recframe.frames.tables import plain_table
 from recframe.metrics.definitions import DEFAULT_METRICS
-from recframe.metrics.names import find_alike, is_metric, parse_metrics
+from recframe.metrics.names import find_alike, is_metric
 from recframe.options import DEFAULTS, list_changed
 
 PAGE_ENDINGS = (".html", ".htm")
@@ -89,23 +89,14 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
                 f"{as_flag(given[0])} is of rows of users and items; {show_path(first.paths[0])} "
                 "has values of users, which recframe evaluate --per-user wrote"
             )
-        read = arguments.paths
-    else:
-        rec, _ = scan_asked(arguments, options)
-        read = rec.paths
-    with outputs(arguments, read) as (output, _):
-        if is_saved:
-            found, pairs = _find_saved(arguments)
-            known: dict[str, Any] = {
-                str(one): one for one in found.per_user.columns.unique("score")
-            }
-            baseline = find_baseline(arguments.baseline, known, "scores")
-            pairs = pairs if baseline is None else None
-            report = make_page(found, title, baseline, arguments.unit, pairs)
+    rec = None if is_saved else scan_asked(arguments, options)[0]
+    with outputs(arguments, arguments.paths if rec is None else rec.paths) as (output, _):
+        if rec is None:
+            report = _report_saved(arguments, title)
         else:
-            metrics = [one.label for one in parse_metrics(arguments.metrics or DEFAULT_METRICS)]
-            known = {str(one): one for one in rec.scores}
-            baseline = find_baseline(arguments.baseline, known, "score columns")
+            known = {str(score): score for score in rec.scores}
+            baseline = find_baseline(arguments.baseline, known, "scores")
+            metrics = arguments.metrics or DEFAULT_METRICS
             report = rec.report(metrics, baseline, arguments.by, title, arguments.unit)
         if output is not None:  # as it always is
             output.write(report.html.encode())
@@ -114,8 +105,8 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
     return DONE, "1 page"
 
 
-def _find_saved(arguments: Namespace) -> tuple[Found, ScorePairs | None]:
-    """Return the tables of saved values of users, and the scores of two nights that belong."""
+def _report_saved(arguments: Namespace, title: str) -> Report:
+    """Return the page of saved values of users; of two files each score is compared with itself."""
     paths, by = arguments.paths, arguments.by
     per_user = read_joined(paths)
     scores, known = (per_user.columns.unique(level).tolist() for level in ("score", "metric"))
@@ -139,13 +130,15 @@ def _find_saved(arguments: Namespace) -> tuple[Found, ScorePairs | None]:
         return plain_table(make_each(segment_given(per_user, by, None), make_table))
 
     found = Found(per_user, facts, notes, paths, by_segment if by else None)
-    heads, tails = zip(*(str(score).partition(": ")[::2] for score in scores), strict=True)
-    pairs = [
-        (old, new)
-        for new in range(len(scores))
-        for old in range(new)
-        if tails[old] and tails[old] == tails[new] and heads[old] != heads[new]
-    ]
-    if len(paths) != 2 or not pairs:
-        return found, None
-    return found, ScorePairs(per_user, pairs, are_several=True)
+    baseline = find_baseline(arguments.baseline, {str(score): score for score in scores}, "scores")
+    pairs = None
+    if len(paths) == 2 and baseline is None:  # whose names read_joined puts before scores of both
+        night, own = zip(*(str(score).partition(": ")[::2] for score in scores), strict=True)
+        both = [
+            (old, new)
+            for new in range(len(scores))
+            for old in range(new)
+            if own[old] and own[old] == own[new] and night[old] != night[new]
+        ]
+        pairs = ScorePairs(per_user, both, are_several=True) if both else None
+    return make_page(found, title, baseline, arguments.unit, pairs)

@@ -85,7 +85,7 @@ def test_one_night_of_some_metrics(nights, tmp_path):
         (["{night}", "--filter", "object = 1"], "--filter is of rows of users and items"),
         (["{night}", "--metric", "auc"], "'auc' must be in the files, which have"),
         (["{night}", "--baseline", "none"], "--baseline must be one of the scores evaluated"),
-        (["{run}", "--baseline", "none"], "--baseline must be one of the score columns"),
+        (["{run}", "--baseline", "none"], "--baseline must be one of the scores"),
         (["{run}", "--metric", "recall@40"], "k=40 is more than the ranked rows"),
         (["{run}", "--by", "none"], "by='none'|--by none"),
     ],
