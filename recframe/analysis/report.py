@@ -267,6 +267,8 @@ def as_number(value: float, sign: str = "") -> str:
 
 def as_name(label: object, n: int = N_CHARACTERS) -> str:
     """Return a label on one line; of a long one, also as HTML, the beginning and the end."""
+    if pd.api.types.is_scalar(label) and pd.isna(label):
+        return "(none)"
     text = " · ".join(map(as_text, label)) if isinstance(label, tuple) else as_text(label)
     line = " ".join(hide(text[:10_000]).split())
     line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
