@@ -16,7 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.compare import ScorePairs, compare_pairs, find_pairs, make_comparison
+from recframe.analysis.compare import (
+    ALPHA,
+    ScorePairs,
+    compare_pairs,
+    find_pairs,
+    make_comparison,
+)
 from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import import_extra
 from recframe.analysis.intervals import find_definition
@@ -24,13 +30,7 @@ from recframe.analysis.overview import make_overview
 from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import measure_noted, summary_table
 from recframe.disk import identify
-from recframe.errors import (
-    RecframeError,
-    as_text,
-    hide,
-    quote,
-    show_path,
-)
+from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.foreign import PathLike
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFINITIONS
@@ -43,8 +43,10 @@ CONFIDENCE, K = 0.95, 10  # of intervals; of lists, where no metric has a cut-of
 # What is shown at most, so that a page of any data has less than 300 kB.
 N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 3, 5, 10
 N_CUT_OFFS, N_BINS, N_TICKS, N_WORRIES, N_CHARACTERS = 20, 10, 4, 20, 60
-NOT_SHOWN = "not shown"  # which is not that there is no difference
+CHANGE = ["difference", "low_of_difference", "high_of_difference", "p_corrected"]
+NO_FINDING = "not shown"  # which is not that there is no difference
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
+Row = dict[Hashable, Any]  # of a table, by its columns
 CONVENTIONS = (*CHOICES, "zero_division", "min_relevance", "min_score")
 
 
@@ -95,7 +97,7 @@ class Report:
             file.write(self.html.encode())
 
 
-class Found(NamedTuple):
+class Findings(NamedTuple):
     """The tables that a page is made of; what is not known of the data is None or empty."""
 
     per_user: pd.DataFrame
@@ -129,7 +131,7 @@ def check_title(title: Any) -> str:
     return title or TITLE
 
 
-def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Found:
+def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Findings:
     """Return the tables of what an accessor holds; raise before it is read where it can be."""
     deepest = max(metric.k or 0 for metric in metrics)
     columns = rec._find_columns(metrics=metrics)
@@ -150,21 +152,21 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Found:
     overview = make_overview(rec._call, rec._size, rec._sample, rec._options)
     figures = described.iloc[:, 0]
     sides = [f"{figures[name]:,} {name[6:]}" for name in (ONLY_ROWS, ONLY_TRUTH) if name in figures]
-    inputs = list(map(os.fspath, getattr(rec, "paths", [])))
+    inputs: list[Any] = [*getattr(rec, "paths", [])]
     facts = [("data", overview.title.partition(": ")[2])]
     facts += [("files", " … ".join(dict.fromkeys((inputs[0], inputs[-1]))))] if inputs else []
     facts += [(name, f"{what} ({how})") for name, how, what in overview.rows]
     facts.append(("users", "; ".join([f"{len(per_user):,} evaluated", *sides])))
-    truth = [one for one in (rec._options.truth, rec._options.exclude) if is_path(one)]
+    inputs += [one for one in (rec._options.truth, rec._options.exclude) if is_path(one)]
 
     def by_segment(make_table: Callable[..., pd.DataFrame]) -> pd.DataFrame:
         return _plain(rec._collect(rec._of_users(metrics, make_table, by, None)))
 
-    return Found(
+    return Findings(
         per_user,
         facts,
         [*described.warnings, *say_notes(notes)],
-        [*inputs, *map(os.fspath, truth)],
+        list(map(os.fspath, inputs)),
         None if by is None else by_segment,
         None if means is None else (curves, means),
         catalogue,
@@ -174,7 +176,7 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Found:
 
 
 def make_page(
-    found: Found, title: str, baseline: Any, unit: Any, pairs: ScorePairs | None = None
+    found: Findings, title: str, baseline: Any, unit: Any, pairs: ScorePairs | None = None
 ) -> Report:
     """Return the page of what was found; raise where the baseline or the unit is none."""
     how = make_comparison("permutation", "holm", CONFIDENCE, 9_999, 0, unit=unit)
@@ -182,7 +184,7 @@ def make_page(
     scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     if pairs is None and (len(scores) > 1 or baseline is not None):
         pairs = find_pairs(per_user, baseline)
-    # What each score is compared with first, which segments are too.
+    # What each score is compared with first: segments are too.
     firsts = {other: (base, other) for base, other in reversed(pairs.pairs)} if pairs else {}
     bases = {as_text(scores[other]): scores[base] for base, other in firsts.values()}
     base = scores[pairs.pairs[0][0]] if pairs else None
@@ -193,15 +195,12 @@ def make_page(
         table = table[["mean", "low", "high", "n_users"]]
         if pairs is None:
             return table
-        changed = pd.DataFrame(
-            compare_pairs(ScorePairs(users, [*firsts.values()], False), weights, how)
-        )
-        names = {"low": "low_of_difference", "high": "high_of_difference"}
-        return table.join(
-            changed[["difference", "low", "high", "p_corrected"]].rename(columns=names)
-        )
+        of_segment = ScorePairs(users, list(firsts.values()), are_several=False)
+        changed = compare_pairs(of_segment, weights, how)
+        changed = changed[["difference", "low", "high", "p_corrected"]]
+        return table.join(changed.set_axis(CHANGE, axis=1))
 
-    def list_rows(table: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    def list_rows(table: pd.DataFrame) -> list[Row]:
         rows = plain_table(pd.DataFrame(table)).to_dict("records")
         return sorted(rows, key=lambda row: labels.index(row["metric"]))
 
@@ -209,8 +208,8 @@ def make_page(
     changes = [] if pairs is None else list_rows(compare_pairs(pairs, None, how))
     for row in changes:
         row.setdefault("baseline", base)
-        is_shown = row["p_corrected"] < 1 - CONFIDENCE
-        row["finding"] = ("higher" if row["difference"] > 0 else "lower") if is_shown else NOT_SHOWN
+        word = "higher" if row["difference"] > 0 else "lower"
+        row["finding"] = word if row["p_corrected"] < ALPHA else NO_FINDING
     segments = pd.DataFrame() if found.by_segment is None else found.by_segment(measure)
     place = list(segments).index("score") if len(segments) else 0
     try:
@@ -226,11 +225,11 @@ def make_page(
         "scores": scores,
         "baseline": base,
         "means": means,
-        "mean_panels": list(_draw_panels(means, labels, ["mean", "low", "high"])),
+        "mean_panels": list(_draw_panels(means, labels, "mean")),
         "changes": changes,
         "by_pair": _pair(changes),
         "is_several": pairs is not None and pairs.are_several,
-        "change_panels": list(_draw_panels(changes, labels, ["difference", "low", "high"], [0])),
+        "change_panels": list(_draw_panels(changes, labels, "difference")),
         "curves": [] if found.curves is None else list(_draw_curves(*found.curves)),
         "spreads": list(_draw_spreads(per_user, scores, labels)),
         "quantiles": QUANTILES,
@@ -267,10 +266,9 @@ def as_number(value: float, sign: str = "") -> str:
 
 def as_name(label: object, n: int = N_CHARACTERS) -> str:
     """Return a label on one line; of a long one, also as HTML, the beginning and the end."""
-    if pd.api.types.is_scalar(label) and pd.isna(label):
-        return "(none)"
     text = " · ".join(map(as_text, label)) if isinstance(label, tuple) else as_text(label)
-    line = " ".join(hide(text[:10_000]).split())
+    is_null = label is None or label is pd.NA or label != label
+    line = "(none)" if is_null else " ".join(hide(text[:10_000]).split())
     line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
     n = n if len(escape(line).encode()) < 2 * n else max(12, n // 4)
     return line if len(line) <= n else f"{line[: n - n // 3 - 1]}…{line[-(n // 3) :]}"
@@ -298,46 +296,43 @@ def _plan_curves(metrics: Sequence[Metric]) -> dict[str, list[Metric]]:
     return {family: parse_metrics([f"{family}@{k}" for k in ks]) for family, ks in cut_offs.items()}
 
 
-def _find_axis(values: Any) -> Axis | None:
+def _find_axis(values: Sequence[float]) -> Axis | None:
     """Return an axis for values, from one round number to another; None where there are none."""
-    known = np.asarray(values, float)
-    known = known[np.isfinite(known)]
-    if not len(known):
+    known = [value for value in values if math.isfinite(value)]
+    if not known:
         return None
-    low, high = float(known.min()), float(known.max())
+    low, high = float(min(known)), float(max(known))
     least = (high - low or abs(high) or 1) / N_TICKS
     power = 10.0 ** math.floor(math.log10(least))
     step = next(n * power for n in (1, 2, 5, 10) if n * power >= least * 0.999)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    last += first == last
+    first = math.floor(low / step + 1e-9)
+    last = max(math.ceil(high / step - 1e-9), first + 1)
     return Axis(first * step, last * step, [n * step for n in range(first, last + 1)])
 
 
-def _pair(changes: list[dict[Hashable, Any]]) -> list[Any]:
+def _pair(changes: list[Row]) -> list[Any]:
     """Return the rows of every two models that are compared, of the first ones."""
-    of_pair = dict[tuple[Hashable, Hashable], list[dict[Hashable, Any]]]()
+    of_pair = dict[tuple[Hashable, Hashable], list[Row]]()
     for row in changes:
         of_pair.setdefault((row["baseline"], row["score"]), []).append(row)
     return list(of_pair.items())[:N_MODELS]
 
 
 def _draw_panels(
-    rows: list[dict[Hashable, Any]],
-    labels: list[str],
-    names: list[str],
-    also: Sequence[float] = (),
-) -> Iterator[tuple[str, Axis, list[dict[Hashable, Any]]]]:
-    """Yield a metric, an axis and the rows of models, whose intervals are drawn."""
+    rows: list[Row], labels: list[str], figure: str
+) -> Iterator[tuple[str, Axis, list[Row]]]:
+    """Yield a metric, an axis and the rows of models, whose figure and interval are drawn."""
     for label in labels[:N_METRICS]:
         of_metric = [row for row in rows if row["metric"] == label][:N_MODELS]
-        axis = _find_axis([*also, *(row[name] for row in of_metric for name in names)])
+        drawn = [row[name] for row in of_metric for name in (figure, "low", "high")]
+        axis = _find_axis([*drawn, 0] if figure == "difference" else drawn)
         if axis is not None and len(of_metric):
             yield label, axis, of_metric
 
 
 def _draw_curves(
     curves: dict[str, list[Metric]], means: pd.DataFrame
-) -> Iterator[tuple[str, Axis, Axis, list[Metric], list[dict[Hashable, Any]]]]:
+) -> Iterator[tuple[str, Axis, Axis, list[Metric], list[Row]]]:
     """Yield a metric's name, the axes of cut-offs and of means, its points, and means by model."""
     rows = means.head(N_MODELS).to_dict("records")
     for family, points in curves.items():
@@ -366,7 +361,7 @@ def _draw_spreads(
 
 def _sort_segments(
     segments: pd.DataFrame, labels: list[str], bases: Mapping[str, Hashable]
-) -> Iterator[tuple[str, list[dict[Hashable, Any]], int]]:
+) -> Iterator[tuple[str, list[Row], int]]:
     """Yield a metric, its rows, the worst segments first, and how many there are."""
     figure = "difference" if bases else "mean"
     for label in labels[:N_METRICS] if len(segments) else ():
@@ -378,7 +373,7 @@ def _sort_segments(
         yield label, own.head(N_ROWS // len(labels[:N_METRICS])).to_dict("records"), len(own)
 
 
-def _find_extremes(found: Found, pairs: ScorePairs) -> Iterator[dict[str, Any]]:
+def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[dict[str, Any]]:
     """Yield two models, the users whose first metric falls and rises most, and their lists."""
     scores, metrics = map(pairs.per_user.columns.unique, ("score", "metric"))
     for number, (base, other) in enumerate(pairs.pairs[:N_PAIRS]):

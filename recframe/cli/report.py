@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from recframe.analysis.compare import ScorePairs
-from recframe.analysis.report import Found, Report, check_title, make_page
+from recframe.analysis.report import Findings, Report, check_title, make_page
 from recframe.analysis.segments import make_each, segment_given
 from recframe.cli.commands import outputs, read_options, scan_asked
 from recframe.cli.flags import (
@@ -129,7 +129,7 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
     def by_segment(make_table: Any) -> pd.DataFrame:
         return plain_table(make_each(segment_given(per_user, by, None), make_table))
 
-    found = Found(per_user, facts, notes, paths, by_segment if by else None)
+    found = Findings(per_user, facts, notes, paths, by_segment if by else None)
     baseline = find_baseline(arguments.baseline, {str(score): score for score in scores}, "scores")
     pairs = None
     if len(paths) == 2 and baseline is None:  # whose names read_joined puts before scores of both
