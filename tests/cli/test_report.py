@@ -64,6 +64,8 @@ def test_two_nights(nights, tmp_path, capsys):
     assert "tuesday: KNN scores: 1 user of 10 without a value" in page
     assert 'id="segments"' in page
     assert "Nothing in the data" not in page
+    assert "Differences between models" in page
+    assert 2 == page.count("No user has another value")
 
 
 def test_one_night_of_some_metrics(nights, tmp_path):
