@@ -45,22 +45,26 @@ def make_page() -> str:
     return PAGE.format(height=HEIGHT, inspection=df.rec.inspect(4, k=4).to_html())
 
 
-def draw(page: str, picture: Path, chromium: str) -> None:
+def draw(page: str, picture: Path, chromium: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> None:
     """Draw a page at twice its size, which is sharp on any screen."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         path.write_text(page, "utf-8")
         options = [
             *("--headless", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=2"),
-            *("--default-background-color=00000000", f"--window-size={WIDTH},{HEIGHT}"),
+            "--virtual-time-budget=5000",  # for frames within the page too
+            *("--default-background-color=00000000", f"--window-size={size[0]},{size[1]}"),
             f"--screenshot={picture}",
         ]
         subprocess.run([chromium, *options, path.as_uri()], check=True, timeout=120)
 
 
-if __name__ == "__main__":
+def find_chromium(given: list[str]) -> str:
+    """Return the path of Chromium, as given or as found; end where there is none."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    chromium = sys.argv[1] if sys.argv[1:] else next(filter(None, map(shutil.which, names)), None)
-    if chromium is None:
-        sys.exit("no Chromium on the PATH; pass its path: python examples/draw_inspect.py PATH")
-    draw(make_page(), HERE / "inspect.png", chromium)
+    chromium = next(filter(None, [*given, *map(shutil.which, names)]), None)
+    return chromium or sys.exit("no Chromium on the PATH; pass its path as the argument")
+
+
+if __name__ == "__main__":
+    draw(make_page(), HERE / "inspect.png", find_chromium(sys.argv[1:]))

@@ -42,6 +42,7 @@ from recframe.analysis.ranks import (
     top_columns,
     top_table,
 )
+from recframe.analysis.report import Report, check_title, find_out, make_page
 from recframe.analysis.resampling import Interval, OfDifferences, make_resampling
 from recframe.analysis.segments import (
     By,
@@ -60,7 +61,7 @@ from recframe.analysis.summary import (
     summary_table,
 )
 from recframe.calls import make_public, public
-from recframe.errors import RecframeError, find_near
+from recframe.errors import RecframeError, RecframeWarning, find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import ALL_USERS
 from recframe.frames.interactions import Interactions
@@ -262,6 +263,11 @@ class RankingMethods(ABC, Generic[Table]):
     def _whole(self, per_user: Any, make_table: MakeTable) -> Table:
         """Return what is made of the per-user table, in one piece and with its users sorted."""
         return make_table(per_user)  # type: ignore[return-value]  # where tables are of pandas
+
+    def _collect(self, table: Any) -> pd.DataFrame:
+        """Return a table of this engine as one of pandas."""
+        collected: pd.DataFrame = table
+        return collected
 
     def _add_up(
         self,
@@ -1014,6 +1020,68 @@ class RankingMethods(ABC, Generic[Table]):
         how = make_comparison(test, correction, *draws, weights=weights, unit=unit)
         make_table = partial(compare_table, baseline=baseline, how=how)
         return self._of_users(parse_metrics(metrics), make_table, by, weights)
+
+    def report(
+        self,
+        metrics: str | Iterable[str] = DEFAULT_METRICS,
+        baseline: Hashable | None = None,
+        by: By | None = None,
+        title: str | None = None,
+        unit: Hashable | None = INFER,
+    ) -> Report:
+        """
+        Return a page to hand on: what the data is, and what the models differ in.
+
+        It is one file of HTML that opens offline, light or dark, and prints on A4. It begins with
+        what should worry about the data, in words. Then come what was evaluated, `summary`,
+        `compare`, means at the cut-offs up to those asked for, the distribution over users,
+        segments, the users whose first metric falls and rises most, with the lists of two of them,
+        `catalogue`, and the definitions in force.
+
+        Parameters
+        ----------
+        metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
+            Names of metrics, as "precision@4", "recall@4", "r_precision".
+        baseline : label, list of labels, or "all", default None
+            The score column to compare with, as in `compare`; None: the first, if there are more.
+        by : label, Series or list of them, default None
+            Segments, as in `mean`; those that are worst come first.
+        title : str, default None
+            The title of the page; None: "Ranking report".
+        unit : label or None, default "infer"
+            As in `summary`, with several `user` columns.
+
+        Returns
+        -------
+        Report
+            ``save(path)`` writes the page, ``html`` is its text; a notebook displays it. Of many
+            models, metrics, segments or users it shows the first, so that it has at most 300 kB.
+
+        Raises
+        ------
+        RecframeError
+            A metric is unknown, the baseline is no score column, or the frame is refused.
+        ImportError
+            The page needs jinja2, the extra ``notebook``.
+
+        See Also
+        --------
+        summary : The means and their intervals.
+        compare : The differences between models.
+
+        Examples
+        --------
+        >>> import pandas as pd, recframe
+        >>> scores = {"a_score": [2, 1, 2, 1, 2, 1], "b_score": [2, 1, 1, 2, 1, 2]}
+        >>> df = pd.DataFrame({"user": [1, 1, 2, 2, 3, 3], "relevant": [0, 1] * 3, **scores})
+        >>> page = df.rec.report("recall@1", title="Monday").html
+        >>> page[:15], "<h1" in page, "Monday" in page, "<script" in page
+        ('<!doctype html>', True, True, False)
+        """
+        title, asked = check_title(title), parse_metrics(metrics)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)  # of what the page says
+            return make_page(find_out(self, asked, baseline, by), title, baseline, unit)
 
     if TYPE_CHECKING:
         # The methods of metrics are made below, one for each definition; this is for editors.

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -87,6 +88,7 @@ CALLS = {  # by the beginnings of rows
         lambda rec: rec.curve(k=1),
     ),
     "`describe`, `inspect`": every(lambda rec: rec.describe(1), lambda rec: rec.inspect(1, 1)),
+    "`report`": every(*([lambda rec: rec.report(METRIC)] if find_spec("jinja2") else [])),
     "`rank`, `top`": every(lambda rec: rec.rank(), lambda rec: rec.top(1)),
     "`judge`": lambda make: make(ROWS.drop(columns="relevant"), **OPTIONS).judge(PAIRS),
     "`catalogue`": every(lambda rec: rec.catalogue(1)),

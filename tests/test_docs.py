@@ -106,6 +106,19 @@ def test_example_is_what_its_script_makes(tmp_path):
     pd.testing.assert_frame_equal(saved, script["make_example"]())
 
 
+def test_report_of_the_example():
+    """The README links the report and its picture; its script still makes the same page."""
+    path = ROOT / "examples" / "make_report.py"
+    script = {"__name__": "make_report", "__file__": str(path)}
+    exec(compile(path.read_text("utf-8"), path.name, "exec"), script)
+    pages = script["make_report"]().html, (ROOT / "examples" / "report.html").read_text("utf-8")
+    made, saved = (re.sub(r"\d{4}-\d\d-\d\d", "DAY", page) for page in pages)
+
+    assert saved == made
+    assert "](examples/report.png)](examples/report.html)" in README
+    assert (ROOT / "examples" / "report.png").stat().st_size < 300_000
+
+
 def test_picture_of_inspect():
     """The README links the picture, which is small; its script still makes the page drawn."""
     path = ROOT / "examples" / "draw_inspect.py"

@@ -36,6 +36,7 @@ TAKEN = {
     "weights": NONE,
     "unit": NONE,
     "confidence": SHARES,
+    "title": NONE | {"no text", "str", "lines", "long text", "null byte", "surrogate"},
     "correction": NONE,
     "k": K,
     "lists": {"dict"},

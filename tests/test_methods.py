@@ -46,7 +46,7 @@ class ListRec(RankingMethods[pd.DataFrame]):
 METHODS = [
     name
     for name, _ in inspect.getmembers(ListRec, inspect.isfunction)
-    if not name.startswith("_") and name != "inspect"
+    if not name.startswith("_") and name not in ("inspect", "report")
 ]
 ARGUMENTS = {"compare": {"n_resamples": 9}, "summary": {"n_resamples": 9}, "rbp": {"p": 0.5}}
 ARGUMENTS |= {"err": {"max": 4}}
@@ -83,6 +83,15 @@ def test_a_new_engine_inspects(engine, two_scores):
     assert repr(two_scores.rec(**options).inspect("bob", 3)) == repr(
         engine(**options).inspect("bob", 3)
     )
+
+
+def test_a_new_engine_reports(engine, two_scores):
+    """Its page is that of a DataFrame, but for how the rows are called."""
+    options = {"score": ["score", "b"], "short": "pad"}
+    pages = [rec(**options).report("recall@2").html for rec in (two_scores.rec, engine)]
+    mine, own = ([line for line in page.splitlines() if "<dt>data" not in line] for page in pages)
+
+    assert mine == own
 
 
 def test_engines_have_the_same_methods():

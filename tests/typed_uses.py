@@ -18,6 +18,7 @@ means: pd.DataFrame = rec(truth="truth.parquet", population="rows").mean(
     ["recall@4", "r_precision"]
 )
 one: pd.DataFrame = rec.recall(k=4)
+rec.report("recall@4", baseline="a", by="country", title="Monday").save("report.html")
 ranks: pd.DataFrame = rec(score=["a", "dist"], ascending=[False, True], relevant=None).rank()
 evaluated: pd.DataFrame = recframe.evaluate(frame, "recall@4", short="pad", min_relevance=2)
 for block in recframe.iter_evaluate("a.parquet", ["recall@4"], memory="64MiB", ties="first"):

@@ -13,6 +13,7 @@ from recframe.cli.commands import add_catalogue, add_describe, add_evaluate
 from recframe.cli.compare import add_compare
 from recframe.cli.flags import STATUSES
 from recframe.cli.parser import Parser, expand
+from recframe.cli.report import add_report
 from recframe.cli.trec import add_trec
 from recframe.console import INTERRUPTED, REFUSED, TERMINATED, USAGE, describe, tell
 from recframe.errors import RecframeError, in_flags, quote, show_path
@@ -23,6 +24,7 @@ COMMANDS = {
     "evaluate": (add_evaluate, "mean metrics over users"),
     "describe": (add_describe, "what the files hold, before a number is trusted"),
     "catalogue": (add_catalogue, "what the lists of all users show of the items"),
+    "report": (add_report, "a page of HTML to hand on"),
     "compare": (
         add_compare,
         "what has changed since values of users were saved, and a gate for jobs",
@@ -34,6 +36,7 @@ EPILOG = f"""examples:
   recframe evaluate runs/*.parquet --truth test.parquet --output means.json
   recframe describe runs/ --k 4
   recframe catalogue runs/ --items 5000
+  recframe report runs/ --by country -o report.html
   recframe compare monday.parquet tuesday.parquet --max-drop 0.01
   recframe evaluate @options.txt runs/
 

@@ -37,7 +37,7 @@ from recframe.errors import RecframeError, count_of, in_flags, shorten, show_pat
 from recframe.files.blocks import ROUTES, plan_blocks
 from recframe.files.budget import check_limits
 from recframe.files.footers import Files
-from recframe.files.output import check_apart, list_files, whole_file, write_each
+from recframe.files.output import check_apart, list_files, write_each
 from recframe.frames.judgments import load_frame
 from recframe.frames.tables import tidy_table
 from recframe.metrics.definitions import DEFAULT_METRICS
@@ -46,6 +46,7 @@ from recframe.notes import say_notes, taking_notes
 from recframe.options import DEFAULTS, MEANINGS, Options, list_changed, make_options
 from recframe.scanned import ScannedRecAccessor, scan_source
 from recframe.stores import find_ending, is_uri, show_uri
+from recframe.stores.store import whole_file
 
 NOT_SHOWN = ("gain", "population")  # which no figure of the catalogue depends on
 NOT_DESCRIBED = ("ties", "zero_division", "gain")  # which no figure depends on
@@ -140,7 +141,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:
     """Print the means, and write them and the values of every user if asked."""
     metrics = parse_metrics(arguments.metrics or DEFAULT_METRICS)
-    options = _read_options(arguments)
+    options = read_options(arguments)
     rec, opened = scan_asked(arguments, options)
     try:
         return _evaluate(rec, opened, metrics, arguments, options)
@@ -187,7 +188,7 @@ def _evaluate(
 
 def run_describe(arguments: Namespace) -> tuple[int, str]:
     """Print what the files hold, and write it if asked."""
-    options = _read_options(arguments)
+    options = read_options(arguments)
     rec, opened = scan_asked(arguments, options)
     with outputs(arguments, rec.paths) as (output, _):
         table = rec.describe(arguments.k)
@@ -209,7 +210,7 @@ def run_describe(arguments: Namespace) -> tuple[int, str]:
 
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     """Print what the lists show of the catalogue, and write it if asked."""
-    options = rank_options(_read_options(arguments))
+    options = rank_options(read_options(arguments))
     rec, opened = scan_asked(arguments, options)
     items = arguments.items
     beside = [items] if isinstance(items, str) else []
@@ -223,7 +224,7 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
     return DONE, f"{opened[0].rows_said} rows"
 
 
-def _read_options(arguments: Namespace) -> Options:
+def read_options(arguments: Namespace) -> Options:
     """Return the options that are given."""
     given = vars(arguments)
     options = {name: given[name] for name in MEANINGS if given.get(name) is not None}
@@ -241,8 +242,8 @@ def scan_asked(arguments: Namespace, options: Options) -> tuple[ScannedRecAccess
     opened: list[Files] = []
 
     def note(found: Files) -> None:
-        opened.append(found)  # and say, if asked, what will be read and how
-        if not arguments.verbose:
+        opened.append(found)  # and say once, if asked, what will be read and how
+        if not arguments.verbose or len(opened) > 1:
             return
         paths, columns = found.paths, found.columns
         which = f": {paths[0]}" if paths else ""

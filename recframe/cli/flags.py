@@ -208,8 +208,12 @@ def add_how(
             make = partial(make_resampling, **RESAMPLING._asdict())
             takes = {"type": partial(_read_checked, make, name), "metavar": "NUMBER"}
         group.add_argument(f"--{name}", help=f"{what} (default: {HOW_DEFAULTS[name]})", **takes)
-    if not has_units:
-        return
+    if has_units:
+        add_unit(group)
+
+
+def add_unit(group: argparse._ArgumentGroup) -> None:
+    """Add who is independent where several columns tell users apart."""
     either = group.add_mutually_exclusive_group()
     either.add_argument(
         "--unit",
@@ -261,14 +265,7 @@ def add_output(
         metavar="FILE",
         help=f"also write {what} to FILE ({', '.join(OUTPUT_ENDINGS)}), whole or not at all",
     )
-    said = group.add_mutually_exclusive_group()
-    said.add_argument(*quiet, dest="quiet", action="store_true", help="no progress bar, no notes")
-    said.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="also say what is read and how, rows, users and seconds, on standard error",
-    )
+    add_said(group, quiet)
     if whose:
         group.add_argument(
             "--per-user",
@@ -277,6 +274,18 @@ def add_output(
             help=f"also write the values of every {whose} to FILE ({' or '.join(FILE_ENDINGS)})",
         )
     return group
+
+
+def add_said(group: argparse._ArgumentGroup, quiet: Sequence[str] = QUIET) -> None:
+    """Add how much is said on standard error."""
+    said = group.add_mutually_exclusive_group()
+    said.add_argument(*quiet, dest="quiet", action="store_true", help="no progress bar, no notes")
+    said.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also say what is read and how, rows, users and seconds, on standard error",
+    )
 
 
 def add_limits(command: argparse.ArgumentParser) -> None:

@@ -187,6 +187,10 @@ class DaskRecAccessor(RankingMethods[Any]):
         )
         return means.map_partitions(make_table, meta=make_table(means._meta))
 
+    def _collect(self, table: Any) -> pd.DataFrame:
+        computed: pd.DataFrame = table.compute()
+        return sort_table(computed) if computed.columns.nlevels == 2 else computed
+
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         roles: dict[str, Any] = {"columns": columns, "k": k, "options": options}
         frame, lookups = self._open(columns, options)

@@ -1,10 +1,8 @@
 """Results going out: files that appear whole or not at all, and never take the place of input."""
 
 import os
-import secrets
-import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack
 from glob import has_magic
 from pathlib import Path
 from typing import IO
@@ -13,13 +11,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recframe.disk import Disk, check_kind, identify
+from recframe.disk import Disk, identify
 from recframe.errors import RecframeError, show_path
 from recframe.foreign import PathLike
 from recframe.frames.tables import tidy_table
 from recframe.stores import is_uri, show_uri, without_file
 from recframe.stores.listings import do_match, search
-from recframe.stores.store import uploaded
 
 FILE_ENDINGS = (".parquet", ".csv")
 
@@ -92,37 +89,3 @@ def list_files(path: str) -> list[str]:
     if not os.path.isdir(path):  # noqa: PTH112 - it raises nothing
         return [path]
     return [entry.path for entry in search(Disk(), path)]
-
-
-@contextmanager
-def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
-    """Give an open file beside `path`, which is renamed to it once it is whole.
-
-    Its name is its own, so that no other run, nor what one left behind, is in its way. A link
-    stays, and what it leads to is replaced; so do the permissions of an old file.
-    """
-    if is_uri(os.fspath(path)):
-        with uploaded(os.fspath(path)) as file:
-            yield file
-        return
-    try:
-        target = Path(os.path.realpath(path))
-        partial = target.with_name(f".recframe-{secrets.token_hex(8)}{target.suffix}")
-        if target.is_dir():
-            raise IsADirectoryError("it is a folder")
-        if target.exists():
-            check_kind(os.fspath(target), target.stat(), "write")
-            target.open("ab").close()  # what is read-only is not replaced behind its back
-        file = partial.open("xb")  # a path that cannot be written is found before the work
-        try:
-            with file:
-                if target.exists():
-                    shutil.copymode(target, partial)
-                yield file
-            partial.replace(target)
-        except BaseException:
-            with suppress(OSError):
-                partial.unlink()
-            raise
-    except OSError as error:
-        raise RecframeError(f"cannot write {show_path(path)}: {error.strerror or error}") from error

@@ -283,22 +283,18 @@ def _spell_column(name: str) -> str:
 
 def describe_metrics() -> str:
     """Return a line on each metric, or two: its name and its definition."""
-    lines = [
-        (
-            show_name(name),
-            definition.formula.__doc__ or "Return (python -OO leaves definitions out)",
-        )
-        for name, definition in DEFINITIONS.items()
-    ]
+    lines = [(show_name(name), define(name)) for name in DEFINITIONS]
     width = max(len(name) for name, _ in lines) + 4
     lay_out = partial(textwrap.fill, width=LINE, subsequent_indent=" " * width)
     head = "metrics of every user; hits@k are relevant rows up to k, R all relevant items:"
-    texts = []
-    for name, text in lines:
-        first = text.strip().splitlines()[0].removeprefix("Return ")
-        first = first.removesuffix(OF_EACH).rstrip(",")
-        texts.append(lay_out(f"  {name}".ljust(width) + first))
+    texts = [lay_out(f"  {name}".ljust(width) + text) for name, text in lines]
     return "\n".join([head, *texts])
+
+
+def define(name: str) -> str:
+    """Return the definition of a metric in a line."""
+    text = DEFINITIONS[name].formula.__doc__ or "Return (python -OO leaves definitions out)"
+    return text.strip().splitlines()[0].removeprefix("Return ").removesuffix(OF_EACH).rstrip(",")
 
 
 def list_names() -> str:

@@ -258,6 +258,9 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
             plain = plain.assign(**{name: 0 for name in undefined if name not in plain})
         return self._finish(plain)
 
+    def _collect(self, table: Any) -> pd.DataFrame:
+        return table if isinstance(table, pd.DataFrame) else table.to_pandas()
+
     def _finish(self, table: pd.DataFrame) -> pl.DataFrame:
         """Return a table of pandas as one of Polars."""
         return as_polars(table, self._frame.collect_schema())

@@ -16,7 +16,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.tables import mean_table
+from recframe.frames.tables import mean_table, sort_table
 from recframe.methods import Join, Make, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
@@ -244,6 +244,19 @@ class SparkRecAccessor(RankingMethods[Any]):
         empty = lazy.make_empty(per_user, self._sample, self._options)
         labels = lazy.list_labels(make_table(mean_table(empty)))
         return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=True)
+
+    def _collect(self, table: Any) -> pd.DataFrame:
+        if isinstance(table, pd.DataFrame):
+            return table
+        rows, at = as_frame(table.toArrow(), table.columns), table.columns.index("score")
+        if at == 0 or "metric" in rows:
+            return rows
+        users, metrics = table.columns[:at], table.columns[at + 1 :]
+        empty = lazy.make_empty(table, self._sample, self._options)
+        of_score = {score: own.set_index(users)[metrics] for score, own in rows.groupby("score")}
+        parts = [of_score.get(str(score), empty[score]) for score in empty.columns.unique("score")]
+        wide = pd.concat(parts, axis=1).set_axis(empty.columns, axis=1)
+        return sort_table(wide)
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         beside, options = self._open(columns, options)

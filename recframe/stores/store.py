@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import tempfile
@@ -13,7 +14,9 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import quote as quote_url
 from urllib.parse import unquote
 
+from recframe.disk import check_kind
 from recframe.errors import QUERY, USER, RecframeError, hide, quote, shorten, show_path
+from recframe.foreign import PathLike
 from recframe.stores import ENVIRONMENT, Access, as_arrow, is_uri, show_uri
 
 WEB = ("http", "https")  # whose addresses have no patterns with question marks
@@ -259,3 +262,37 @@ def _upload(store: Store, path: Path, key: str) -> None:
             with suppress(Exception):
                 store.filesystem.delete_file(place)
         raise
+
+
+@contextmanager
+def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
+    """Give an open file beside `path`, which is renamed to it once it is whole.
+
+    Its name is its own, so that no other run, nor what one left behind, is in its way. A link
+    stays, and what it leads to is replaced; so do the permissions of an old file.
+    """
+    if is_uri(os.fspath(path)):
+        with uploaded(os.fspath(path)) as file:
+            yield file
+        return
+    try:
+        target = Path(os.path.realpath(path))
+        partial = target.with_name(f".recframe-{secrets.token_hex(8)}{target.suffix}")
+        if target.is_dir():
+            raise IsADirectoryError("it is a folder")
+        if target.exists():
+            check_kind(os.fspath(target), target.stat(), "write")
+            target.open("ab").close()  # what is read-only is not replaced behind its back
+        file = partial.open("xb")  # a path that cannot be written is found before the work
+        try:
+            with file:
+                if target.exists():
+                    shutil.copymode(target, partial)
+                yield file
+            partial.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                partial.unlink()
+            raise
+    except OSError as error:
+        raise RecframeError(f"cannot write {show_path(path)}: {error.strerror or error}") from error

@@ -205,7 +205,7 @@ def test_completion(monkeypatch):
             return {one.text.lstrip(".") for one in found}
 
     for start in ("r", "df.rec", "recframe.rec(df)"):
-        assert {"recall", "reciprocal_rank"} == complete(f"{start}.re")
+        assert {"recall", "reciprocal_rank", "report"} == complete(f"{start}.re")
     assert "ties=" in complete("recframe.rec(df, ti")
     assert not [name for name in dir(shapes.two_models().rec) if re.match("_[^_]", name)]
 

@@ -17,10 +17,10 @@ from recframe.files.output import (
     FILE_ENDINGS,
     check_apart,
     list_files,
-    whole_file,
     write_each,
 )
 from recframe.frames.tables import tidy_table
+from recframe.stores.store import whole_file
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ NAMESPACE = ["unshare", "--pid", "--fork", "--user", "--map-root-user"]
 RUN = """
 import os, sys
 from pathlib import Path
-from recframe.files.output import whole_file
+from recframe.stores.store import whole_file
 with whole_file(Path(sys.argv[1])) as file:
     file.write(b"begun ")
     print(os.getpid(), flush=True)

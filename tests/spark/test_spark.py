@@ -267,6 +267,25 @@ def test_describe_and_inspect(spark, kind):
         ours.inspect(999)
 
 
+@pytest.mark.parametrize("kind", [None, "Spark"])
+def test_report(spark, kind):
+    """It is computed at once, to the page that pandas has, but for tied rows, in any order."""
+    pytest.importorskip("jinja2")
+    frame, truth = make()
+    asked = ROLES if kind is None else OF_TRUTH
+    given = {} if kind is None else {"truth": TRUTHS[kind](truth, spark, None)}
+    ours = recframe.spark.rec(on_spark(spark, frame), **given, **asked)
+    theirs = frame.rec(**asked, **({} if kind is None else {"truth": truth}))
+    metrics = ["recall@3", "precision@2"]  # of others pandas warns, and workers do not
+    pages = [rec.report(metrics).html for rec in (ours, theirs)]
+    own, expected = (
+        [line for line in page.splitlines() if not re.match("<dt>(data|truth|options)<|<li", line)]
+        for page in pages
+    )
+
+    assert expected == own
+
+
 def test_a_frame_without_rows(spark):
     """Has no user, and means that are undefined."""
     frame, _ = make()

@@ -1,0 +1,49 @@
+"""Make report.html, the report of the example, and report.png, its picture in the README.
+
+It needs the extra ``notebook``, and for the picture Chromium, named or found on the PATH:
+
+    python examples/make_report.py /usr/bin/chromium
+"""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+import recframe  # noqa: F401 - it gives every DataFrame the accessor df.rec
+
+HERE = Path(__file__).resolve().parent
+SIZE = 960, 900  # of the picture, in pixels of CSS; the page goes on below and fades out
+
+# A card on a transparent ground, for pages that are light or dark.
+CARD = """<!doctype html>
+<meta charset="utf-8">
+<style>
+  body {{ margin: 0 }}
+  main {{ height: {height}px; overflow: hidden; border-radius: 10px; position: relative }}
+  iframe {{ box-sizing: border-box; height: {height}px !important }}
+  main::after {{
+    content: ""; position: absolute; inset: auto 2px 1px; height: 70px; border-radius: 9px;
+    background: linear-gradient(#fff0, #fff);
+  }}
+</style>
+<main>{report}</main>
+"""
+
+
+def make_report():
+    """Return the report: two scorers of ten objects, which come from two countries."""
+    df = pd.read_parquet(HERE / "example.parquet")
+    objects = pd.RangeIndex(10, name="object")
+    country = pd.Series(["NL", "FR"] * 5, objects, name="country")
+    metrics = ["precision@4", "recall@4", "ndcg@10", "r_precision"]
+    return df.rec.report(metrics, by=country, title="KNN against random scores")
+
+
+if __name__ == "__main__":
+    from draw_inspect import draw, find_chromium
+
+    report = make_report()
+    report.save(HERE / "report.html")
+    page = CARD.format(height=SIZE[1], report=report._repr_html_())
+    draw(page, HERE / "report.png", find_chromium(sys.argv[1:]), SIZE)

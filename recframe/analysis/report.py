@@ -1,0 +1,400 @@
+"""The report: one page of HTML to hand on, made of the tables that are there."""
+
+import math
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date
+from functools import partial
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from recframe.analysis.compare import (
+    ALPHA,
+    ScorePairs,
+    compare_pairs,
+    find_pairs,
+    make_comparison,
+)
+from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
+from recframe.analysis.display import import_extra
+from recframe.analysis.intervals import find_definition
+from recframe.analysis.overview import make_overview
+from recframe.analysis.segments import find_grouping
+from recframe.analysis.summary import measure_noted, summary_table
+from recframe.disk import identify
+from recframe.errors import RecframeError, as_text, hide, quote, show_path
+from recframe.foreign import PathLike
+from recframe.frames.tables import make_columns, plain_table
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_metrics
+from recframe.notes import say_notes, taking_notes
+from recframe.options import CHOICES, MEANINGS, is_path
+
+TITLE = "Ranking report"
+CONFIDENCE, K = 0.95, 10  # of intervals; of lists, where no metric has a cut-off
+# What is shown at most, so that a page of any data has less than 300 kB.
+N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 3, 5, 10
+N_CUT_OFFS, N_BINS, N_TICKS, N_WORRIES, N_CHARACTERS = 20, 10, 4, 20, 60
+CHANGE = ["difference", "low_of_difference", "high_of_difference", "p_corrected"]
+NO_FINDING = "not shown"  # which is not that there is no difference
+QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
+Row = dict[Hashable, Any]  # of a table, by its columns
+CONVENTIONS = (*CHOICES, "zero_division", "min_relevance", "min_score")
+
+
+class Report:
+    """A page of what was found, as `df.rec.report` returns it; a notebook displays it.
+
+    `html` is the page: static, without a script, and complete in itself.
+    """
+
+    def __init__(self, title: str, html: str, inputs: Sequence[str]) -> None:
+        self.title, self.html, self._inputs = title, html, inputs
+
+    def __repr__(self) -> str:
+        """Return what it is, and what to do with it."""
+        size = len(self.html.encode()) / 1000
+        return f"<Report {as_name(self.title)!r}: {size:,.0f} kB; .save('report.html') writes it>"
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, where no style of a notebook meets its own."""
+        style = "width: 100%; height: 48em; border: 1px solid #8888; border-radius: 6px"
+        title, page = escape(as_name(self.title, 200)), escape(self.html)
+        return f'<iframe title="{title}" srcdoc="{page}" sandbox style="{style}"></iframe>'
+
+    def save(self, path: PathLike) -> None:
+        """
+        Write the page to a file, which is there whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, as report.html, here or in a store.
+
+        Raises
+        ------
+        RecframeError
+            It cannot be written, or is a file that the page was made of.
+        """
+        # What `import recframe` need not load.
+        from recframe.stores import is_uri
+        from recframe.stores.store import whole_file
+
+        name = os.fspath(path)
+        if not is_uri(name) and Path(name).is_file():
+            own = identify(name)
+            if any(not is_uri(one) and identify(one) == own for one in self._inputs):
+                raise RecframeError(f"cannot write {show_path(name)}: it is read; name another")
+        with whole_file(path) as file:
+            file.write(self.html.encode())
+
+
+class Findings(NamedTuple):
+    """The tables that a page is made of; what is not known of the data is None or empty."""
+
+    per_user: pd.DataFrame
+    facts: list[tuple[str, str]]
+    worries: list[str]
+    inputs: list[str]
+    by_segment: Callable[[Callable[..., pd.DataFrame]], pd.DataFrame] | None = None
+    curves: tuple[dict[str, list[Metric]], pd.DataFrame] | None = None
+    catalogue: pd.DataFrame | None = None
+    inspect: Callable[[Hashable], Any] | None = None
+    conventions: Sequence[tuple[str, object, str]] = ()
+
+
+class Axis(NamedTuple):
+    """The numbers that a picture has room for, and which of them are written at its edge."""
+
+    low: float
+    high: float
+    ticks: list[float]
+
+    def at(self, value: float) -> float:
+        """Return how far along the axis a value is, in [0, 1]."""
+        return (value - self.low) / (self.high - self.low)
+
+
+def check_title(title: Any) -> str:
+    """Return the title of a page; raise where it is no text, or what a page needs is not there."""
+    import_extra("jinja2", "notebook", "a report")
+    if not isinstance(title, str | None):
+        raise RecframeError(f"title must be a text, found {quote(title)}")
+    return title or TITLE
+
+
+def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Findings:
+    """Return the tables of what an accessor holds; raise before it is read where it can be."""
+    deepest = max(metric.k or 0 for metric in metrics)
+    columns = rec._find_columns(metrics=metrics)
+    if baseline is not None:
+        find_pairs(pd.DataFrame(columns=make_columns(columns.scores, ["any"])), baseline)
+    if by is not None:
+        find_grouping(rec._sample, by, None, columns.users)
+    with taking_notes() as notes:
+        measured = rec._map(partial(measure_noted, metrics=metrics), columns, rec._options)
+        per_user = rec._collect(measured)
+    curves, catalogue = _plan_curves(metrics), None
+    described = Description(rec._collect(rec.describe(deepest or 1)))
+    points = [point.label for family in curves.values() for point in family]
+    means = _plain(rec._collect(rec.mean(points))) if points else None
+    if rec._find_columns(with_item=True).item is not None:
+        with suppress(RecframeError):  # as where lists need not be as long as k
+            catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
+    overview = make_overview(rec._call, rec._size, rec._sample, rec._options)
+    figures = described.iloc[:, 0]
+    sides = [f"{figures[name]:,} {name[6:]}" for name in (ONLY_ROWS, ONLY_TRUTH) if name in figures]
+    inputs: list[Any] = [*getattr(rec, "paths", [])]
+    facts = [("data", overview.title.partition(": ")[2])]
+    facts += [("files", " … ".join(dict.fromkeys((inputs[0], inputs[-1]))))] if inputs else []
+    facts += [(name, f"{what} ({how})") for name, how, what in overview.rows]
+    facts.append(("users", "; ".join([f"{len(per_user):,} evaluated", *sides])))
+    inputs += [one for one in (rec._options.truth, rec._options.exclude) if is_path(one)]
+
+    def by_segment(make_table: Callable[..., pd.DataFrame]) -> pd.DataFrame:
+        return _plain(rec._collect(rec._of_users(metrics, make_table, by, None)))
+
+    return Findings(
+        per_user,
+        facts,
+        [*described.warnings, *say_notes(notes)],
+        list(map(os.fspath, inputs)),
+        None if by is None else by_segment,
+        None if means is None else (curves, means),
+        catalogue,
+        partial(rec.inspect, k=deepest or K),
+        [(name, getattr(rec._options, name), MEANINGS[name]) for name in CONVENTIONS],
+    )
+
+
+def make_page(
+    found: Findings, title: str, baseline: Any, unit: Any, pairs: ScorePairs | None = None
+) -> Report:
+    """Return the page of what was found; raise where the baseline or the unit is none."""
+    how = make_comparison("permutation", "holm", CONFIDENCE, 9_999, 0, unit=unit)
+    resampling, per_user = how.resampling, found.per_user
+    scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
+    if pairs is None and (len(scores) > 1 or baseline is not None):
+        pairs = find_pairs(per_user, baseline)
+    # What each score is compared with first: segments are too.
+    firsts = {other: (base, other) for base, other in reversed(pairs.pairs)} if pairs else {}
+    bases = {as_text(scores[other]): scores[base] for base, other in firsts.values()}
+    base = scores[pairs.pairs[0][0]] if pairs else None
+
+    def measure(users: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
+        """Return the means of a segment, and how they differ from the first baseline."""
+        table = pd.DataFrame(summary_table(users, weights, resampling=resampling, unit=unit))
+        table = table[["mean", "low", "high", "n_users"]]
+        if pairs is None:
+            return table
+        of_segment = ScorePairs(users, list(firsts.values()), are_several=False)
+        changed = compare_pairs(of_segment, weights, how)
+        changed = changed[["difference", "low", "high", "p_corrected"]]
+        return table.join(changed.set_axis(CHANGE, axis=1))
+
+    def list_rows(table: pd.DataFrame) -> list[Row]:
+        rows = plain_table(pd.DataFrame(table)).to_dict("records")
+        return sorted(rows, key=lambda row: labels.index(row["metric"]))
+
+    means = list_rows(summary_table(per_user, resampling=resampling, unit=unit))
+    changes = [] if pairs is None else list_rows(compare_pairs(pairs, None, how))
+    for row in changes:
+        row.setdefault("baseline", base)
+        word = "higher" if row["difference"] > 0 else "lower"
+        row["finding"] = word if row["p_corrected"] < ALPHA else NO_FINDING
+    segments = pd.DataFrame() if found.by_segment is None else found.by_segment(measure)
+    place = list(segments).index("score") if len(segments) else 0
+    try:
+        own_version = version("recframe")
+    except PackageNotFoundError:  # as where its folder is on the path, and it is not installed
+        own_version = ""
+    context = {
+        "title": title,
+        "version": own_version,
+        "date": date.today().isoformat(),
+        "found": found,
+        "worries": found.worries[:N_WORRIES],
+        "scores": scores,
+        "baseline": base,
+        "means": means,
+        "mean_panels": list(_draw_panels(means, labels, "mean")),
+        "changes": changes,
+        "by_pair": _pair(changes),
+        "is_several": pairs is not None and pairs.are_several,
+        "change_panels": list(_draw_panels(changes, labels, "difference")),
+        "curves": [] if found.curves is None else list(_draw_curves(*found.curves)),
+        "spreads": list(_draw_spreads(per_user, scores, labels)),
+        "quantiles": QUANTILES,
+        "by": list(segments)[:place],
+        "segments": list(_sort_segments(segments, labels, bases)),
+        "bases": bases,
+        "extremes": [] if pairs is None else list(_find_extremes(found, pairs)),
+        "definitions": list(_define(labels)),
+        "n_rows": N_ROWS,
+        "n_metrics": N_METRICS,
+        "n_models": N_MODELS,
+    }
+    jinja = import_extra("jinja2", "notebook", "a report")
+    environment = jinja.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
+    )
+    environment.filters |= {"number": as_number, "name": as_name}
+    text = (files("recframe.analysis") / "report.html.j2").read_text("utf-8")
+    return Report(title, environment.from_string(text).render(context), found.inputs)
+
+
+def _plain(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as plain columns, which those of some engines have already."""
+    return table if table.index.names == [None] else plain_table(table)
+
+
+def as_number(value: float, sign: str = "") -> str:
+    """Return a number to four decimals, or to three digits where four decimals show fewer."""
+    value = float(value) + 0.0  # no minus before a zero
+    if math.isnan(value):
+        return "–"
+    return f"{value:{sign}.4f}" if value == 0 or 1e-3 <= abs(value) < 1e6 else f"{value:{sign}.3g}"
+
+
+def as_name(label: object, n: int = N_CHARACTERS) -> str:
+    """Return a label on one line; of a long one, also as HTML, the beginning and the end."""
+    text = " · ".join(map(as_text, label)) if isinstance(label, tuple) else as_text(label)
+    is_null = label is None or label is pd.NA or label != label
+    line = "(none)" if is_null else " ".join(hide(text[:10_000]).split())
+    line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
+    n = n if len(escape(line).encode()) < 2 * n else max(12, n // 4)
+    return line if len(line) <= n else f"{line[: n - n // 3 - 1]}…{line[-(n // 3) :]}"
+
+
+def _define(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each label of a metric, its definition, and the numbers that are in force."""
+    for metric in map(parse_metric, filter(is_metric, labels[:N_ROWS])):
+        own = {one.name: one.default for one in DEFINITIONS[metric.name].parameters}
+        given = own | dict(metric.parameters) | ({"k": metric.k} if metric.k else {})
+        yield metric.label, define(metric.name), [f"{name} = {given[name]}" for name in given]
+
+
+def _plan_curves(metrics: Sequence[Metric]) -> dict[str, list[Metric]]:
+    """Return each metric with a cut-off at those up to its own, which `short` does not refuse."""
+    deepest = dict[str, int]()
+    for metric in metrics:
+        family = metric.label.rpartition("@")[0]
+        deepest[family] = max(metric.k or 0, deepest.get(family, 0))
+    cut_offs = {
+        family: sorted({1, *range(k, 0, -math.ceil(k / N_CUT_OFFS))})
+        for family, k in islice(deepest.items(), N_METRICS)
+        if k > 1
+    }
+    return {family: parse_metrics([f"{family}@{k}" for k in ks]) for family, ks in cut_offs.items()}
+
+
+def _find_axis(values: Sequence[float]) -> Axis | None:
+    """Return an axis for values, from one round number to another; None where there are none."""
+    known = [value for value in values if math.isfinite(value)]
+    if not known:
+        return None
+    low, high = float(min(known)), float(max(known))
+    least = (high - low or abs(high) or 1) / N_TICKS
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(n * power for n in (1, 2, 5, 10) if n * power >= least * 0.999)
+    first = math.floor(low / step + 1e-9)
+    last = max(math.ceil(high / step - 1e-9), first + 1)
+    return Axis(first * step, last * step, [n * step for n in range(first, last + 1)])
+
+
+def _pair(changes: list[Row]) -> list[Any]:
+    """Return the rows of every two models that are compared, of the first ones."""
+    of_pair = dict[tuple[Hashable, Hashable], list[Row]]()
+    for row in changes:
+        of_pair.setdefault((row["baseline"], row["score"]), []).append(row)
+    return list(of_pair.items())[:N_MODELS]
+
+
+def _draw_panels(
+    rows: list[Row], labels: list[str], figure: str
+) -> Iterator[tuple[str, Axis, list[Row]]]:
+    """Yield a metric, an axis and the rows of models, whose figure and interval are drawn."""
+    for label in labels[:N_METRICS]:
+        of_metric = [row for row in rows if row["metric"] == label][:N_MODELS]
+        drawn = [row[name] for row in of_metric for name in (figure, "low", "high")]
+        axis = _find_axis([*drawn, 0] if figure == "difference" else drawn)
+        if axis is not None and len(of_metric):
+            yield label, axis, of_metric
+
+
+def _draw_curves(
+    curves: dict[str, list[Metric]], means: pd.DataFrame
+) -> Iterator[tuple[str, Axis, Axis, list[Metric], list[Row]]]:
+    """Yield a metric's name, the axes of cut-offs and of means, its points, and means by model."""
+    rows = means.head(N_MODELS).to_dict("records")
+    for family, points in curves.items():
+        low, high = 1, points[-1].k or 1
+        values = _find_axis([0, *(row[point.label] for row in rows for point in points)])
+        ks = _find_axis([low, high])
+        if values is not None and ks is not None:
+            ticks = [low, *(n for n in ks.ticks if low < n < high), high]
+            yield family, Axis(low, high, ticks), values, points, rows
+
+
+def _draw_spreads(
+    per_user: pd.DataFrame, scores: Sequence[Hashable], labels: list[str]
+) -> Iterator[tuple[str, Axis, list[tuple[Hashable, list[int], list[float]]]]]:
+    """Yield a metric, an axis, and of each model the users in each bin of it, and quantiles."""
+    for label in labels[:N_METRICS]:
+        columns = [per_user[(score, label)].dropna().to_numpy() for score in scores[:N_MODELS]]
+        known = np.concatenate(columns)
+        axis = _find_axis([known.min(), known.max()] if len(known) else [])
+        if axis is not None:
+            edges = np.linspace(axis.low, axis.high, N_BINS + 1)
+            bins = [np.histogram(values, edges)[0].tolist() for values in columns]
+            quantiles = [pd.Series(values).quantile(QUANTILES).tolist() for values in columns]
+            yield label, axis, list(zip(scores, bins, quantiles, strict=False))
+
+
+def _sort_segments(
+    segments: pd.DataFrame, labels: list[str], bases: Mapping[str, Hashable]
+) -> Iterator[tuple[str, list[Row], int]]:
+    """Yield a metric, its rows, the worst segments first, and how many there are."""
+    figure = "difference" if bases else "mean"
+    for label in labels[:N_METRICS] if len(segments) else ():
+        definition = find_definition(label)
+        is_low_good = definition is not None and definition.better == "low"
+        own = segments[segments["metric"] == label]
+        own = own[own["score"].map(as_text).isin(bases)] if bases else own
+        own = own.sort_values(figure, ascending=not is_low_good, kind="stable")
+        yield label, own.head(N_ROWS // len(labels[:N_METRICS])).to_dict("records"), len(own)
+
+
+def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[dict[str, Any]]:
+    """Yield two models, the users whose first metric falls and rises most, and their lists."""
+    scores, metrics = map(pairs.per_user.columns.unique, ("score", "metric"))
+    for number, (base, other) in enumerate(pairs.pairs[:N_PAIRS]):
+        values = pairs.per_user.iloc[:, [base * len(metrics), other * len(metrics)]]
+        values = values.set_axis(["baseline", "score"], axis=1).dropna()
+        values["difference"] = values["score"] - values["baseline"]
+        falls = values[values["difference"] < 0].nsmallest(N_EXTREME, "difference")
+        rises = values[values["difference"] > 0].nlargest(N_EXTREME, "difference")
+        lists = []
+        inspect = found.inspect if number == 0 else None
+        for user in [*falls.index[:1], *rises.index[:1]] if inspect else ():
+            with suppress(RecframeError):  # as where its list is shorter than k
+                tables = inspect(user).tables  # type: ignore[misc]  # there are none without it
+                both = [(scores[place], tables[scores[place]]) for place in (base, other)]
+                ranked = [(score, rows[rows["position"].notna()]) for score, rows in both]
+                shown = [(score, rows.head(N_LISTED)) for score, rows in ranked]
+                lists.append((user, [(score, rows.to_dict("records")) for score, rows in shown]))
+        yield {
+            "baseline": scores[base],
+            "score": scores[other],
+            "metric": metrics[0],
+            "sides": [("falls", falls), ("rises", rises)],
+            "lists": lists,
+        }

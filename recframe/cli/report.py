@@ -1,0 +1,144 @@
+"""``recframe report``: a page of HTML of files, or of values of users that were saved."""
+
+import argparse
+from argparse import Namespace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from recframe.analysis.compare import ScorePairs
+from recframe.analysis.report import Findings, Report, check_title, make_page
+from recframe.analysis.segments import make_each, segment_given
+from recframe.cli.commands import outputs, read_options, scan_asked
+from recframe.cli.flags import (
+    STATUSES,
+    add_files,
+    add_limits,
+    add_metrics,
+    add_options,
+    add_said,
+    add_unit,
+)
+from recframe.cli.parser import read_target
+from recframe.cli.results import find_baseline
+from recframe.console import DONE, tell
+from recframe.errors import RecframeError, as_flag, count_of, quote, show_path
+from recframe.files.saved import read_joined
+from recframe.frames.tables import plain_table
+from recframe.metrics.definitions import DEFAULT_METRICS
+from recframe.metrics.names import find_alike, is_metric
+from recframe.options import DEFAULTS, list_changed
+
+PAGE_ENDINGS = (".html", ".htm")
+
+
+def add_report(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``recframe report``."""
+    command.set_defaults(run=run_report, per_user=None)
+    command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...] -o FILE"
+    command.description = """\
+Write a page of HTML to hand on: what should worry about the data, means with
+intervals, differences from a baseline, means by cut-off, the distribution over
+users, segments, the users who fall and rise most, figures of the catalogue and
+the definitions in force. PATH may also be files that recframe evaluate
+--per-user wrote: several, as of two nights, are beside each other."""
+    command.epilog = f"""examples:
+  recframe report run.parquet -o report.html
+  recframe report runs/ --metric ndcg@10 recall@10 --baseline knn --by country \\
+    --title "Candidates of November" -o report.html
+  recframe report monday.parquet tuesday.parquet -o nights.html
+
+{STATUSES}"""
+    add_files(command)
+    add_metrics(command, DEFAULT_METRICS)
+    add_options(command, DEFAULTS)
+    group = command.add_argument_group("page")
+    group.add_argument("--title", metavar="TEXT", help="the title of the page")
+    group.add_argument("--baseline", metavar="SCORE", help="what others are compared with")
+    group.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="segments of users: a column that does not vary within a user's rows, or before the "
+        "score in saved values; for several repeat it",
+    )
+    add_unit(group)
+    group = command.add_argument_group("output")
+    group.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        type=partial(read_target, PAGE_ENDINGS),
+        metavar="FILE",
+        help=f"the page ({' or '.join(PAGE_ENDINGS)}), written whole or not at all",
+    )
+    add_said(group)
+    add_limits(command)
+
+
+def run_report(arguments: Namespace) -> tuple[int, str]:
+    """Write the page; return the exit status and what is done."""
+    title, options = check_title(arguments.title), read_options(arguments)
+    first = Namespace(**{**vars(arguments), "paths": arguments.paths[:1], "verbose": False})
+    labels = list(scan_asked(first, options)[0]._sample)
+    if is_saved := "score" in labels and is_metric(labels[-1]):
+        given = [name for name in ("filter", "union_by_name") if getattr(arguments, name)]
+        if given := [*given, *list_changed(options)]:
+            raise RecframeError(
+                f"{as_flag(given[0])} is of rows of users and items; {show_path(first.paths[0])} "
+                "has values of users, which recframe evaluate --per-user wrote"
+            )
+    rec = None if is_saved else scan_asked(arguments, options)[0]
+    with outputs(arguments, arguments.paths if rec is None else rec.paths) as (output, _):
+        if rec is None:
+            report = _report_saved(arguments, title)
+        else:
+            known = {str(score): score for score in rec.scores}
+            baseline = find_baseline(arguments.baseline, known, "scores")
+            metrics = arguments.metrics or DEFAULT_METRICS
+            report = rec.report(metrics, baseline, arguments.by, title, arguments.unit)
+        if output is not None:  # as it always is
+            output.write(report.html.encode())
+    if not arguments.quiet:
+        tell(f"{show_path(arguments.output)}: {len(report.html.encode()) / 1000:,.0f} kB")
+    return DONE, "1 page"
+
+
+def _report_saved(arguments: Namespace, title: str) -> Report:
+    """Return the page of saved values of users; of two files each score is compared with itself."""
+    paths, by = arguments.paths, arguments.by
+    per_user = read_joined(paths)
+    scores, known = (per_user.columns.unique(level).tolist() for level in ("score", "metric"))
+    asked = arguments.metrics or known
+    alike = find_alike([*known, *asked])
+    if lacking := [label for label in asked if alike[label] not in known]:
+        raise RecframeError(f"{quote(lacking[0])} must be in the files, which have {quote(known)}")
+    columns: Any = pd.MultiIndex.from_product([scores, [alike[label] for label in asked]])
+    per_user = per_user[columns.set_names(per_user.columns.names)]
+    missing = {score: int(per_user[score].isna().all(axis=1).sum()) for score in scores}
+    notes = [
+        f"{score}: {count_of(n, 'user')} of {len(per_user):,} without a value, who are in neither "
+        "its means nor its differences"
+        for score, n in missing.items()
+        if n
+    ]
+    facts = [("files", ", ".join(map(show_path, paths))), ("users", f"{len(per_user):,}")]
+    facts.append(("metrics", ", ".join(map(str, asked))))
+
+    def by_segment(make_table: Any) -> pd.DataFrame:
+        return plain_table(make_each(segment_given(per_user, by, None), make_table))
+
+    found = Findings(per_user, facts, notes, paths, by_segment if by else None)
+    baseline = find_baseline(arguments.baseline, {str(score): score for score in scores}, "scores")
+    pairs = None
+    if len(paths) == 2 and baseline is None:  # whose names read_joined puts before scores of both
+        night, own = zip(*(str(score).partition(": ")[::2] for score in scores), strict=True)
+        both = [
+            (old, new)
+            for new in range(len(scores))
+            for old in range(new)
+            if own[old] and own[old] == own[new] and night[old] != night[new]
+        ]
+        pairs = ScorePairs(per_user, both, are_several=True) if both else None
+    return make_page(found, title, baseline, arguments.unit, pairs)

@@ -1,0 +1,476 @@
+"""df.rec.report: a page whose numbers are those of the tables, whatever the names and the size."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+from datetime import date
+from html.parser import HTMLParser
+from pathlib import Path
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import recframe
+import recframe.dask
+import recframe.polars
+from recframe.analysis.report import as_number
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "example.parquet"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), "")
+MODULES = (Path(__file__).parents[2], Path.home(), Path("/usr/lib"), Path("/usr/local/lib"))
+AXE = next(
+    (path for one in MODULES if (path := one / "node_modules/axe-core/axe.min.js").exists()), None
+)
+METRICS = ["precision@4", "recall@4", "ndcg@10", "r_precision"]
+MOST_BYTES = 300_000
+SCRIPT = "<script>document.title = 'run'</script>\"'&"
+VOID = ("meta", "path", "circle", "rect", "polyline")  # of HTML, and of SVG as it is written here
+
+
+def in_browser(test):
+    """Mark a test that renders in a browser; skip it where there is none."""
+    without = pytest.mark.skipif(not BROWSER, reason="no Chromium on the PATH to render in")
+    return pytest.mark.browser(without(test))
+
+
+class Page(HTMLParser):
+    """A page as a reader has it: tables by the section they are in, headings, ids and links."""
+
+    def __init__(self, page):
+        """Read a page."""
+        super().__init__()
+        self.tables, self.headings, self.tags, self.open = {}, {}, [], []
+        self.section, self.cell, self.text = "", None, []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        """Take note of a tag."""
+        given = dict(attributes)
+        self.tags.append((tag, given))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "section":
+            self.section = given["aria-labelledby"]
+        if re.fullmatch("h[1-6]", tag):
+            self.headings[given["id"]] = tag
+        if tag == "table":
+            self.tables.setdefault(self.section, []).append([])
+        if tag == "tr":
+            self.tables[self.section][-1].append([])
+        if tag in ("td", "th"):
+            self.cell = []
+
+    def handle_startendtag(self, tag, attributes):
+        """Take note of a tag that is closed at once."""
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        """Take note of a cell that is whole."""
+        assert tag == self.open.pop()
+        if tag in ("td", "th"):
+            self.tables[self.section][-1][-1].append("".join(self.cell).strip())
+            self.cell = None
+
+    def handle_data(self, data):
+        """Take note of a text."""
+        if self.open and self.open[-1] != "style":
+            self.text.append(data)
+        if self.cell is not None:
+            self.cell.append(data)
+
+
+@pytest.fixture(scope="module")
+def example():
+    """The example frame of the repository, with a column of users."""
+    frame = pd.read_parquet(EXAMPLE)
+    return frame.assign(half=np.where(frame["object"] % 2, "odd", "even"))
+
+
+@pytest.fixture(scope="module")
+def report(example):
+    """A report of it."""
+    return example.rec.report(METRICS, by="half", title="Two scorers")
+
+
+@pytest.fixture
+def hostile():
+    """Many models with many metrics, segments and users whose names are long or markup."""
+    rng, n_users, n_items = np.random.default_rng(0), 70, 12
+    n = n_users * n_items
+    scores = {f"{SCRIPT * 3} {i} 文書{'🙂' * 40} score": rng.random(n) for i in range(30)}
+    rows = {
+        "user": np.repeat([f"{i} {SCRIPT * 4}" for i in range(n_users)], n_items),
+        "item": [f"{i} {SCRIPT * 9}" for i in range(n_items)] * n_users,
+        "relevant": rng.integers(0, 2, n),
+        f"by {SCRIPT}": np.repeat([f"{i} {'<&>' * 200}" for i in range(n_users)], n_items),
+    }
+    return pd.DataFrame(rows | scores)
+
+
+def test_numbers_are_those_of_python(report, example):
+    """Every number of the tables of the page is that of the method, to the digits it shows."""
+    page = Page(report.html)
+    means, changes = example.rec.summary(METRICS), example.rec.compare(METRICS)
+    expected = [
+        [metric, score, as_number(row["mean"]), f"{row['low']:.4f} to {row['high']:.4f}"]
+        for metric in METRICS
+        for (score, own), row in means.iterrows()
+        if own == metric
+    ]
+    assert expected == [row[:4] for row in page.tables["means"][0][1:]]
+    assert [
+        [
+            *(metric, score, f"{row['difference']:+.4f}"),
+            *(f"{row['low']:+.4f} to {row['high']:+.4f}", f"{row['p_corrected']:.4f}", "higher"),
+            *map(str, row[["n_won", "n_tied", "n_lost"]]),
+        ]
+        for (score, metric), row in changes.iterrows()
+    ] == page.tables["differences"][0][1:]
+    for family, table in zip(("precision", "recall", "ndcg"), page.tables["cut-offs"], strict=True):
+        curve = example.rec.curve(family, 4 if family != "ndcg" else 10)
+        assert [
+            [str(k), *map("{:.4f}".format, row)]
+            for k, row in zip(curve.index, curve.to_numpy(), strict=True)
+        ] == table[1:]
+    catalogue = example.rec.catalogue(10)
+    assert [
+        [score, *map("{:.4f}".format, row)]
+        for score, row in zip(catalogue.index, catalogue.to_numpy(), strict=True)
+    ] == page.tables["catalogue"][0][1:]
+    per_user = example.rec.evaluate(METRICS)
+    assert [
+        [metric, score]
+        + [f"{per_user[(score, metric)].quantile(q):.4f}" for q in (0.1, 0.25, 0.5, 0.75, 0.9)]
+        for metric in METRICS
+        for score in per_user.columns.unique("score")
+    ] == page.tables["users"][0][1:]
+
+
+def test_segments_are_those_of_python(report, example):
+    """Segments have the means and differences of `by`, the worst first."""
+    page = Page(report.html)
+    means = example.rec.summary(METRICS, by="half")
+    changes = example.rec.compare(METRICS, by="half").sort_values("difference")
+    for metric, table in zip(METRICS, page.tables["segments"], strict=True):
+        own = changes.xs(metric, level="metric")
+        assert [
+            [
+                *label,
+                f"{means.loc[(*label, metric), 'mean']:.4f}",
+                f"{row['difference']:+.4f}",
+                f"{row['p_corrected']:.4f}",
+            ]
+            for label, row in own.iterrows()
+        ] == [[*row[:3], row[5], row[7]] for row in table[1:]]
+
+
+def test_extremes_are_users(report, example):
+    """The users of whom the first metric falls and rises most are there, with two lists each."""
+    page = Page(report.html)
+    per_user = example.rec.evaluate("precision@4").droplevel("metric", axis=1)
+    changed = per_user["KNN scores"] - per_user["Random scores"]
+    rows = {user: row for user, *row in page.tables["extremes"][0][1:]}
+    shown = re.findall(r"User (.*?)</a></h3>(.*?)(?=<h3|</section)", report.html, re.DOTALL)
+
+    assert [str(changed.idxmin()), str(changed.idxmax())] == [user for user, _ in shown]
+    for user, lists in shown:
+        assert f"{changed[int(user)]:+.4f}" == rows[user][3]
+        expected = [
+            (str(item), bool(relevant))
+            for table in example.rec.inspect(int(user), 10).tables.values()
+            for item, relevant in table[["item", "relevant"]].head(10).to_numpy()
+        ]
+        lines = re.findall("<bdi>(.*?)</bdi></span>(.*?)</li>", lists)
+        assert expected == [(item, "✓" in mark) for item, mark in lines]
+
+
+ENGINES = {
+    "Arrow": lambda frame, _: recframe.rec(pa.Table.from_pandas(frame)),
+    "Polars": lambda frame, _: pl.from_pandas(frame).rec,
+    "LazyFrame": lambda frame, _: pl.from_pandas(frame).lazy().rec,
+    "Dask": lambda frame, _: dd.from_pandas(frame, npartitions=3, sort=False).rec,
+    "files": lambda frame, path: [frame.to_parquet(path), recframe.scan(path)][1],
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_give_the_same_page(engine, example, report, tmp_path):
+    """Every engine gives the page of pandas, but for how it says where the rows are."""
+    path = tmp_path / "rows.parquet"
+    page = ENGINES[engine](example, path).report(METRICS, by="half", title="Two scorers").html
+    apart = [
+        (mine, own)
+        for mine, own in zip(
+            report.html.splitlines(),
+            [line for line in page.splitlines() if "<dt>files</dt>" not in line],
+            strict=True,
+        )
+        if mine != own
+    ]
+
+    assert all("<dt>data</dt>" in mine for mine, _ in apart)
+    assert len(apart) <= 1
+
+
+def test_worries_come_first():
+    """What is wrong with the data is said in words, before any result; else that nothing is."""
+    frame = pd.DataFrame(
+        {
+            "user": [1, 1, 2, 2, 3],
+            "item": list("abcda"),
+            "score": [0.5, 0.5, 0.2, 0.1, 0.1],
+            "relevant": [0, 1, 1, 0, 0],
+        }
+    )
+    page = frame.rec(short="pad").report("recall@1").html
+    worries = frame.rec(short="pad").describe(1).warnings
+
+    assert worries
+    places = [page.index(one) for one in worries]
+    assert max(places) < page.index('id="means"')
+    assert "Nothing in the data needs attention" not in page
+
+
+def test_notes_are_on_the_page():
+    """What aggregates warn of is said there, and not warned of."""
+    frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, None], "relevant": [1, 0]})
+    with pytest.warns(recframe.RecframeWarning) as caught:
+        frame.rec(missing="drop").mean("precision@1")
+    page = frame.rec(missing="drop").report("precision@1").html
+
+    assert str(caught[0].message) in html.unescape(page)
+
+
+def test_it_is_complete_in_itself(report):
+    """No script, nothing from elsewhere; every heading has an anchor, every anchor a place."""
+    page = Page(report.html)
+    tags = {tag for tag, _ in page.tags}
+    ids = [given["id"] for _, given in page.tags if "id" in given]
+    links = [given["href"] for _, given in page.tags if "href" in given]
+
+    assert [] == page.open
+    assert not tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
+    assert not [name for _, given in page.tags for name in given if name[:2] == "on"]
+    assert not re.search(r"url\(|@import|https?://|src=", report.html)
+    assert len(ids) == len(set(ids))
+    assert {f"#{one}" for one in page.headings} == set(links)
+    assert {"data", "means", "differences", "cut-offs", "segments", "users"} <= set(ids)
+    assert f"on {date.today().isoformat()}" in report.html
+    assert len(report.html.encode()) < MOST_BYTES / 3
+
+
+def test_names_are_harmless_and_pages_small(hostile):
+    """Names with markup are text, and a page of much has at most 300 kB."""
+    metrics = [f"{name}@{k}" for name in ("precision", "recall", "ndcg") for k in (3, 5, 9, 12)]
+    report = hostile.rec.report(metrics, by=f"by {SCRIPT}", title=SCRIPT * 100)
+
+    assert "<script" not in report.html
+    assert len(report.html.encode()) < MOST_BYTES
+    page = Page(report.html)
+    assert [] == page.open
+    assert any(SCRIPT[:20] in text for text in page.text)
+    assert 70 * 29 - len(page.tables["segments"][0]) + 1 == int(
+        re.search(r"([\d,]+) more rows, which summary\(by", report.html)[1].replace(",", "")
+    )
+    assert "<script" not in report._repr_html_()
+
+
+def test_one_model_and_no_item():
+    """What there is not has no section: no differences of one model, no lists without items."""
+    frame = pd.DataFrame({"user": [1, 1, 2, 2], "score": [1, 2, 3, 4], "relevant": [0, 1, 1, 0]})
+    page = Page(frame.rec.report("auc").html)
+
+    assert {"means", "users"} == set(page.tables)
+    with pytest.raises(recframe.RecframeError, match="two score columns or more"):
+        frame.rec.report("auc", baseline="score")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"baseline": "none"}, "baseline must be a score column"),
+        ({"by": "none"}, "none"),
+        ({"title": 3}, "title must be a text, found 3"),
+        ({"metrics": "recal@4"}, "did you mean 'recall@4'"),
+    ],
+)
+def test_refusals_come_before_the_work(asked, message, example, monkeypatch):
+    """What an argument is refused for is found before the rows are read."""
+    monkeypatch.setattr(recframe.RecAccessor, "_map", lambda *_: pytest.fail("it is read"))
+    with pytest.raises(recframe.RecframeError, match=message):
+        example.rec.report(**{"metrics": "recall@4", **asked})
+
+
+def test_units_are_asked_for(example):
+    """Where users come again, it takes the unit that it asks for."""
+    rec = example.assign(day=example["item"] % 2).rec(user=["day", "object"])
+    with pytest.raises(recframe.RecframeError, match="unit='object'"):
+        rec.report("precision@4")
+    page = Page(rec.report("precision@4", unit="object").html)
+
+    assert ["10", "10"] == [row[4] for row in page.tables["means"][0][1:]]
+
+
+def test_pairs_of_models(example):
+    """A list of baselines, or all, names the baseline of each row."""
+    frame = example.assign(third_score=example["KNN scores"] ** 2)
+    scores = ["Random scores", "KNN scores", "third_score"]
+    rows = Page(frame.rec(score=scores).report("recall@4", "all").html).tables["differences"][0]
+
+    assert [[*scores[1:], scores[2]], [scores[0]] * 2 + [scores[1]]] == [
+        [row[place] for row in rows[1:]] for place in (1, 2)
+    ]
+
+
+def test_low_is_good():
+    """Of a metric of which low values are better, segments where it rises are the worst."""
+    frame = pd.DataFrame(
+        {
+            "user": np.repeat([1, 2, 3, 4], 3),
+            "a_score": [3, 2, 1] * 4,
+            "b_score": [3, 2, 1, 3, 2, 1, 1, 2, 3, 1, 2, 3],
+            "relevant": [1, 0, 0] * 4,
+            "country": np.repeat(["NL", "FR"], 6),
+        }
+    )
+    rows = Page(frame.rec.report(["fall_out@1", "recall@1"], by="country").html).tables["segments"]
+
+    assert [["FR", "NL"]] * 2 == [[row[0] for row in table[1:]] for table in rows]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.875, "0.8750"),
+        (-0.0, "0.0000"),
+        (0.00002, "2e-05"),
+        (1234.5678, "1234.5678"),
+        (2.5e7, "2.5e+07"),
+        (np.nan, "–"),
+    ],
+)
+def test_digits(value, expected):
+    """Numbers have four decimals, or three digits where these would show fewer."""
+    assert expected == as_number(value)
+
+
+def test_save(report, example, tmp_path):
+    """A page is written whole or not at all, and never over a file that it is of."""
+    path, page = tmp_path / "rows.parquet", tmp_path / "page.html"
+    example.to_parquet(path)
+    report.save(page)
+    assert report.html == page.read_text("utf-8")
+    of_file = recframe.scan(path).report("recall@4")
+    with pytest.raises(recframe.RecframeError, match=r"cannot write .*: it is read"):
+        of_file.save(path)
+    with pytest.raises(recframe.RecframeError, match="cannot write"):
+        report.save(tmp_path / "none" / "page.html")
+    pd.testing.assert_frame_equal(example, pd.read_parquet(path))
+    assert {path, page} == set(tmp_path.iterdir())
+
+
+def test_in_a_notebook(report):
+    """A notebook shows the same page, in a frame of its own; text says what to do with it."""
+    pattern = r'<iframe title="(.*?)" srcdoc="(.*?)" .*></iframe>'
+    frame = re.fullmatch(pattern, report._repr_html_(), re.DOTALL)
+
+    assert ("Two scorers", report.html) == tuple(map(html.unescape, frame.groups()))
+    assert re.fullmatch(r"<Report 'Two scorers': \d+ kB; \.save\('report.html'\) .*>", repr(report))
+
+
+def test_without_jinja(example, monkeypatch):
+    """Without jinja2 the extra is named, before a row is read."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setattr(recframe.RecAccessor, "_map", lambda *_: pytest.fail("it is read"))
+
+    with pytest.raises(ImportError, match=r"needs jinja2.*pip install 'recframe\[notebook\]'"):
+        example.rec.report("recall@4")
+
+
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+
+
+def see(page, folder, script, *arguments):
+    """Return what a script finds in a page that headless Chromium shows."""
+    path = folder / "page.html"
+    shown = "document.body.append(Object.assign(document.createElement('pre'), {id: 'seen', "
+    shown += "textContent: JSON.stringify(await look())}))"
+    path.write_text(
+        f"{page}<script>{script}\naddEventListener('load', async () => {{ {shown} }});</script>",
+        "utf-8",
+    )
+    profile = f"--user-data-dir={folder / 'profile'}"
+    command = [BROWSER, *FLAGS, profile, "--virtual-time-budget=20000", *arguments, "--dump-dom"]
+    run = subprocess.run([*command, path.as_uri()], capture_output=True, timeout=120, check=True)
+    found = re.search('<pre id="seen">(.*)</pre>', run.stdout.decode(), re.DOTALL)
+    return json.loads(html.unescape(found.group(1)))
+
+
+@in_browser
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize(
+    ("scheme", "paper"), [(1, "rgb(255, 255, 255)"), (0, "rgb(20, 24, 29)")], ids=["light", "dark"]
+)
+def test_in_a_browser(width, scheme, paper, report, tmp_path):
+    """It is as wide as the window and no wider, in the scheme that is asked for."""
+    look = """async function look() { return {
+        wide: document.documentElement.scrollWidth - innerWidth, title: document.title,
+        paper: getComputedStyle(document.body).backgroundColor,
+        gone: [...document.querySelectorAll("svg[role]")].filter((one) => !one.clientHeight).length,
+    } }"""
+    arguments = (f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={width},900")
+    seen = see(report.html, tmp_path, look, *arguments)
+
+    assert {"wide": 0, "title": "Two scorers", "paper": paper, "gone": 0} == {
+        **seen,
+        "wide": max(0, seen["wide"]),
+    }
+
+
+@in_browser
+@pytest.mark.skipif(AXE is None, reason="npm's axe-core is not there")
+@pytest.mark.parametrize("scheme", [1, 0], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_accessibility(width, scheme, report, tmp_path):
+    """Axe finds nothing against its rules, light or dark, on a phone or a desk."""
+    look = """async function look() {
+        const found = await axe.run(document, {resultTypes: ["violations"]});
+        return found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]);
+    }"""
+    arguments = (f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={width},900")
+
+    assert [] == see(report.html, tmp_path, AXE.read_text("utf-8") + look, *arguments)
+
+
+@in_browser
+def test_printed(report, tmp_path):
+    """It is printed on pages of A4."""
+    report.save(tmp_path / "page.html")
+    printed = tmp_path / "page.pdf"
+    command = [BROWSER, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--no-pdf-header-footer"]
+    path = (tmp_path / "page.html").as_uri()
+    subprocess.run(
+        [*command, f"--print-to-pdf={printed}", path], capture_output=True, timeout=120, check=True
+    )
+    sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", printed.read_bytes())
+
+    assert {(595, 842)} == {tuple(round(float(side)) for side in size) for size in sizes}
+
+
+@in_browser
+def test_names_run_no_script_in_a_browser(hostile, tmp_path):
+    """A name with markup does nothing, in the page and in a notebook's frame."""
+    report = hostile.rec.report("recall@3", title="still")
+    look = "async function look() { return document.title }"
+
+    assert "still" == see(report.html, tmp_path, look)
+    framed = f"<!doctype html><title>still</title>{report._repr_html_()}"
+    assert "still" == see(framed, tmp_path, look)

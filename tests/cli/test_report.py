@@ -1,0 +1,123 @@
+"""``recframe report``: the page of files, and of saved values of users."""
+
+import html
+import re
+
+import pandas as pd
+import pytest
+
+import recframe
+from recframe.cli import main
+
+METRICS = ["precision@4", "recall@4"]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A file of the example, whose users are of two countries."""
+    frame = pd.read_parquet("examples/example.parquet")
+    frame["country"] = (frame["object"] % 2).map({0: "NL", 1: "FR"})
+    frame.to_parquet(tmp_path / "run.parquet")
+    return tmp_path / "run.parquet"
+
+
+@pytest.fixture
+def nights(tmp_path, run):
+    """The values of users on two nights, in two formats, the second without a user."""
+    frame, paths = pd.read_parquet(run), [tmp_path / "monday.parquet", tmp_path / "tuesday.csv"]
+    for path, rows in zip(paths, (frame, frame[frame["object"] > 0]), strict=True):
+        rows.to_parquet(tmp_path / "night.parquet")
+        words = ["evaluate", str(tmp_path / "night.parquet"), "--metric", *METRICS, "-q"]
+        assert 0 == main([*words, "--by", "country", "--per-user", str(path)])
+    return list(map(str, paths))
+
+
+def test_page_of_files(run, tmp_path, capsys):
+    """The command writes the page that a scan gives, and says how large it is."""
+    words = ["--by", "country", "--title", "a <b>", "--baseline", "KNN scores"]
+    path = tmp_path / "report.html"
+    assert 0 == main(["report", str(run), "--metric", *METRICS, *words, "-o", str(path)])
+    expected = recframe.scan(run).report(METRICS, "KNN scores", "country", "a <b>").html
+
+    assert expected == path.read_text("utf-8")
+    assert "<title>a &lt;b&gt;</title>" in expected
+    assert ("", f"recframe: {path}: {len(expected.encode()) / 1000:.0f} kB") == tuple(
+        map(str.strip, capsys.readouterr())
+    )
+
+
+def test_two_nights(nights, tmp_path, capsys):
+    """Saved values are beside each other: each score is compared with that of the first night."""
+    path = tmp_path / "nights.html"
+    assert 0 == main(["report", *nights, "-o", str(path), "-q", "--by", "country"])
+    page = html.unescape(path.read_text("utf-8"))
+    per_user = recframe.read_per_user(nights)
+    means = recframe.summary(per_user)
+    rows = re.findall("<tr.*?</tr>", page[page.index('id="differences"') :], re.DOTALL)
+
+    for (_, metric), row in means.iterrows():
+        assert f"<td>{row['mean']:.4f}</td><td>{row['low']:.4f} to {row['high']:.4f}</td>" in page
+        assert metric in page
+    for row, metric in zip(rows[1:5], [*METRICS[:1] * 2, *METRICS[1:] * 2], strict=True):
+        named = re.findall("<bdi>(.*?)</bdi>", row)
+        assert [metric, named[1].replace("tuesday", "monday")] == [named[0], named[2]]
+    assert "tuesday: KNN scores: 1 user of 10 without a value" in page
+    assert 'id="segments"' in page
+    assert "Nothing in the data" not in page
+    assert "Differences between models" in page
+    assert 2 == page.count("No user has another value")
+
+
+def test_one_night_of_some_metrics(nights, tmp_path):
+    """Of one file its scores are compared, in the metrics that are asked for."""
+    path = tmp_path / "night.html"
+    words = ["--metric", "Recall@4", "--baseline", "KNN scores", "-q"]
+    assert 0 == main(["report", nights[0], *words, "-o", str(path)])
+    page = path.read_text("utf-8")
+
+    assert "Differences from KNN scores" in page
+    assert "recall@4" in page
+    assert "precision@4" not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["{night}", "--ties", "worst"], "--ties is of rows of users and items; .* has values of"),
+        (["{night}", "--filter", "object = 1"], "--filter is of rows of users and items"),
+        (["{night}", "--metric", "auc"], "'auc' must be in the files, which have"),
+        (["{night}", "--baseline", "none"], "--baseline must be one of the scores evaluated"),
+        (["{run}", "--baseline", "none"], "--baseline must be one of the scores"),
+        (["{run}", "--metric", "recall@40"], "k=40 is more than the ranked rows"),
+        (["{run}", "--by", "none"], "by='none'|--by none"),
+    ],
+)
+def test_refusals(words, message, run, nights, tmp_path, capsys):
+    """What does not go together is said in a line, and nothing is written."""
+    words = [word.format(night=nights[0], run=run) for word in words]
+    path = tmp_path / "report.html"
+
+    assert 1 == main(["report", *words, "-o", str(path)])
+    assert re.search(message, capsys.readouterr().err)
+    assert not path.exists()
+
+
+def test_never_over_what_is_read(run, tmp_path, capsys):
+    """A page has an ending of its own, and does not lie where the paths would find it."""
+    with pytest.raises(SystemExit):
+        main(["report", str(run), "-o", str(run)])
+    assert "must end in .html or .htm" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["report", str(run)])
+    assert "the following arguments are required: -o" in capsys.readouterr().err
+    assert 1 == main(["report", str(tmp_path / "*"), "-o", str(tmp_path / "report.html")])
+    assert "it would be read the next time" in capsys.readouterr().err
+
+
+def test_what_is_read_is_said_once(run, tmp_path, capsys):
+    """With -v, the files are named once, though they are read several times."""
+    assert 0 == main(["report", str(run), "-v", "-o", str(tmp_path / "report.html")])
+    said = capsys.readouterr().err
+
+    assert 1 == said.count("columns: ")
+    assert "recframe: 1 page in " in said
