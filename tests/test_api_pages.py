@@ -14,7 +14,6 @@ import pytest
 
 import recframe
 import recframe.metrics
-from recframe import recipes
 from recframe.dask import DaskRecAccessor
 from recframe.polars import PolarsRecAccessor
 from recframe.scanned import ScannedRecAccessor
@@ -22,7 +21,7 @@ from recframe.scanned import ScannedRecAccessor
 COMMAND = (
     "pdoc -d numpy -o build/api "
     "recframe recframe.methods recframe.metrics recframe.scanned recframe.dask recframe.polars "
-    "recframe.conventions recframe.recipes recframe.uncertainty"
+    "recframe.conventions"
 )
 
 
@@ -92,14 +91,3 @@ def test_pages_hold_every_public_name(folder, module, name):
         objects, _ = read(path.parent / (page or path.name))
 
     assert letters(summary) in letters(html.unescape(re.sub("<[^>]*>", "", objects[name])))
-
-
-def test_pages_hold_the_recipes(folder):
-    """The page of recipes has a heading for each, and their examples as code."""
-    page = (folder / "recframe" / "recipes.html").read_text("utf-8")
-    titles = re.findall("^## (.*)$", recipes.__doc__, re.MULTILINE)
-
-    assert titles == [
-        html.unescape(title) for title in re.findall(r"<h2 id=[^>]*>(.*?)</h2>", page)
-    ]
-    assert page.count("<pre><code>&gt;&gt;&gt; ") >= len(titles)
