@@ -1,8 +1,7 @@
 """recframe: ranking metrics of pandas DataFrames, as ``df.rec``.
 
-`recframe.recipes` has the call for what MovieLens, Surprise, Spark, LightFM, vector stores, logs,
-TREC and others give, `recframe.uncertainty` what intervals and tests say, `recframe.conventions`
-what other libraries call each metric.
+The guides show the calls for your data, explain options, metrics, intervals and tests, and say what
+other libraries call each metric: https://github.com/recframe/recframe/tree/main/examples/guide
 """
 
 from recframe.console import Importing, is_command

@@ -1,12 +1,19 @@
-"""Conventions: what other libraries call each metric, and how their figures differ.
+"""What other libraries call each metric, and the options that give their figures.
 
-Metrics of one name are not always one metric. In brackets is how the figures of a library differ
-from those of recframe with the options that the README lists for it; each line is asserted against
-the library itself. Messages know all these names: `df.rec.mean("ndcg_cut_10")` says what it is here.
-`df.rec(like="RecTools")` sets the options, and refuses a metric whose name there differs.
+Messages know all these names: `df.rec.mean("ndcg_cut_10")` says what it is here. The guide shows
+the table: https://github.com/recframe/recframe/blob/main/examples/guide/coming-from.md
+"""
 
-| metric | there |
-| --- | --- |
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from recframe.errors import RecframeError
+
+# A metric and its names there. In brackets is how the figures of a library differ from those with
+# the options of `LIKE`; each is asserted against the library itself.
+TABLE = """\
 | `precision@k` | trec_eval `P_k`, ir_measures `P@k`, ranx `precision@k`, RecTools `Precision`, RePlay `Precision`, Recommenders `precision_at_k`, LensKit `Precision`, torchmetrics `RetrievalPrecision`, evidently `PrecisionTopK` |
 | `recall@k` | trec_eval `recall_k`, ir_measures `R@k`, ranx `recall@k`, RecTools `Recall`, RePlay `Recall`, Recommenders `recall_at_k`, LensKit `Recall` (it is `capped_recall@k`), torchmetrics `RetrievalRecall`, evidently `RecallTopK` |
 | `r_precision` | trec_eval `Rprec`, ir_measures `Rprec`, ranx `r-precision`, RecTools `Precision(r_precision=True)` (it is `capped_recall@k`), Recommenders `r_precision_at_k` (hits@min(R, k) / R, the mean of users with a hit), torchmetrics `RetrievalRPrecision` |
@@ -28,14 +35,6 @@ the library itself. Messages know all these names: `df.rec.mean("ndcg_cut_10")` 
 | `gini` | LensKit `ExposureGini` (of exposures, which fall with the position) |
 | `personalization` | evidently `Personalization` |
 """
-
-import re
-from collections.abc import Iterable, Mapping
-from functools import cache
-from typing import Any, NamedTuple
-
-from recframe.errors import RecframeError
-
 TABLE_ROW = re.compile(r"\| `(\w+)(?:@k)?` \| (.*) \|")
 # A library, unless it is the one before; its name for the metric; how its figures differ.
 CELL = re.compile(r"(?:([\w-]+) )?`([^`]+)`(?: \(((?:[^()`]|`[^`]*`|\([^()]*\))+)\))?(?:, |$)")
@@ -79,7 +78,7 @@ class Theirs(NamedTuple):
 def read_table() -> dict[str, dict[str, list[Theirs]]]:
     """Return the names of libraries for each metric: {metric: {library: [Theirs]}}."""
     table: dict[str, dict[str, list[Theirs]]] = {}
-    for metric, cells in TABLE_ROW.findall(__doc__ or ""):  # there is none under python -OO
+    for metric, cells in TABLE_ROW.findall(TABLE):
         table[metric] = {}
         for cell in CELL.finditer(cells):
             library, name, differs = cell.groups(default="")

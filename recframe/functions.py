@@ -196,7 +196,8 @@ def evaluate(
         A library, whose conventions the other options follow: "trec_eval", "ir_measures", "ranx",
         "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn" or
         "evidently". Options beside it win. A metric that the library defines otherwise is refused,
-        with the name that gives its figure, if there is one: see `recframe.conventions`.
+        with the name that gives its figure, if there is one:
+        https://github.com/recframe/recframe/blob/main/examples/guide/coming-from.md
 
     Returns
     -------
@@ -544,7 +545,8 @@ def summary(
         levels are told apart by their names or by names of metrics, in either order, so that
         ``long.pivot(index="user", columns="score")`` is one too.
     confidence, n_resamples, seed, interval : float, int, int, str
-        As in `df.rec.summary`; `recframe.uncertainty` explains the intervals.
+        As in `df.rec.summary`. https://github.com/recframe/recframe/blob/main/examples/guide/compare.md
+        explains the intervals.
     by, weights : Series, label, or list of them, default None
         As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
         be an index level.
@@ -609,7 +611,8 @@ def compare(
     baseline, test, correction : label or list of labels, str, str or None
         As in `df.rec.compare`.
     confidence, n_resamples, seed, interval : float, int, int, str
-        As in `df.rec.compare`; `recframe.uncertainty` explains the intervals.
+        As in `df.rec.compare`. https://github.com/recframe/recframe/blob/main/examples/guide/compare.md
+        explains the intervals.
     by, weights : Series, label, or list of them, default None
         As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
         be an index level.

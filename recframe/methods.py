@@ -871,7 +871,8 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return the means of metrics over users with their confidence intervals.
 
-        `recframe.uncertainty` explains the intervals.
+        https://github.com/recframe/recframe/blob/main/examples/guide/compare.md
+        explains the intervals.
 
         Parameters
         ----------

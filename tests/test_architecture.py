@@ -19,7 +19,7 @@ ROOMS = (
     *("foreign", "cells", "formats", "stores"),
     *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
     *("accessor", "scanned", "functions", "polars", "partitions", "dask", "spark"),
-    *("recipes", "uncertainty", "cli", "__init__", "__main__"),
+    *("cli", "__init__", "__main__"),
 )
 ARRAYS_ONLY = {"kernel": {"errors"}, "metrics": {"calls", "errors", "kernel"}}
 OPTIONAL = (

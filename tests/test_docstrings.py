@@ -41,10 +41,7 @@ def test_docstring_is_valid_numpydoc(name):
     assert [] == validate(name)["errors"]
 
 
-# Examples of the recipes are run on their data, by test_recipes.
-@pytest.mark.parametrize(
-    "name", [name for name in MODULES if not name.endswith(("__main__", ".recipes"))]
-)
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
 def test_docstring_examples(name):
     """The examples print what they show."""
     module = importlib.import_module(name)

@@ -12,7 +12,7 @@ from recframe.cli import main
 from recframe.conventions import LEFT, LIKE
 from recframe.options import DEFAULTS
 
-README = Path(__file__).parents[1] / "README.md"
+GUIDE = Path(__file__).parents[1] / "examples" / "guide" / "coming-from.md"
 FRAME = pd.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 3], "score": [0.9, 0.9, 0.4, 0.1]})
 TRUTH = pd.DataFrame({"user": [1, 1, 2, 4], "item": [1, 3, 2, 1]})
 
@@ -20,7 +20,7 @@ TRUTH = pd.DataFrame({"user": [1, 1, 2, 4], "item": [1, 3, 2, 1]})
 @pytest.mark.parametrize("library", LIKE)
 @pytest.mark.parametrize("door", DOORS)
 def test_it_sets_the_options(door, library, tmp_path):
-    """On every door; they have the values that the README lists."""
+    """On every door; they have the values that the guide lists."""
     options = {"population": "both", **LIKE[library], "truth": TRUTH}
     given = {"truth": TRUTH, "like": library}
     if "population" not in LIKE[library]:
@@ -31,9 +31,9 @@ def test_it_sets_the_options(door, library, tmp_path):
     pd.testing.assert_frame_equal(expected, found, **how)
 
 
-def test_the_readme_lists_them():
+def test_the_guide_lists_them():
     """A row for each library, or for several that are alike."""
-    text = README.read_text(encoding="utf-8").split("## As other libraries do it")[1]
+    text = GUIDE.read_text(encoding="utf-8")
     listed = {}
     for names, cell in re.findall(r"^\| ([^|]+) \| ([^|]*) \| [^|]+ \|$", text, re.MULTILINE):
         options = dict(re.findall(r'(\w+)="?([\w.]+)"?', cell.split(";")[0]))

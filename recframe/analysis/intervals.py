@@ -1,6 +1,7 @@
 """Intervals: how far the mean over all users may lie from that of the users at hand.
 
-Measured in `tests/benchmarks/coverage.py`, explained in `recframe.uncertainty`. Users who do not
+Measured in `tests/benchmarks/coverage.py`, explained in
+https://github.com/recframe/recframe/blob/main/examples/guide/compare.md. Users who do not
 all count alike are values that do: the mean of values x_i of weights w_i is Σ w_i x_i / Σ w_i. To
 first order it moves with its users as the plain mean of the values m + (w_i / mean of w)(x_i - m),
 whose mean it is: of these the error and the intervals are those of any mean (W. G. Cochran,

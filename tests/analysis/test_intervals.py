@@ -1,12 +1,12 @@
 """Intervals of means against SciPy, their definitions, and what they promise at the edges."""
 
 import math
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 import pytest
 
-from recframe import uncertainty
 from recframe.analysis.compare import Correction, Test
 from recframe.analysis.display import WORDS
 from recframe.analysis.intervals import find_range, mean_interval, student_bound, wilson
@@ -14,6 +14,7 @@ from recframe.analysis.resampling import Interval, OfDifferences, Resampling
 from recframe.errors import RecframeError
 
 UNIT = (0.0, 1.0)
+GUIDE = (Path(__file__).parents[2] / "examples/guide/compare.md").read_text("utf-8")
 
 
 def how(interval="auto", confidence=0.95):
@@ -212,12 +213,11 @@ def test_tango_refuses_other_differences():
         mean_interval(np.array([0.5, 1.0]), None, how("tango"), are_differences=True)
 
 
-def test_the_page_of_uncertainty_tells_of_every_choice():
+def test_the_guide_explains_every_choice():
     """Each interval, test and correction that there is has its place there."""
     intervals = get_args(Literal[Interval, OfDifferences])[1:]
     names = [*intervals, *get_args(Test), *get_args(Correction)]
     words = [WORDS[name] for name in (*intervals, *get_args(Test)[1:], "equal", "exact", "drawn")]
-    said = " ".join(uncertainty.__doc__.split())
 
-    assert [] == [one for one in words if one not in said]
-    assert [] == [name for name in names if f"{name}`" not in uncertainty.__doc__.replace('"', "`")]
+    assert [] == [one for one in words if one not in " ".join(GUIDE.split())]
+    assert [] == [name for name in names if f"{name}`" not in GUIDE.replace('"', "`")]

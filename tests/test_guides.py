@@ -1,0 +1,240 @@
+"""The guides, examples/guide/*.md: each block runs as pasted, and prints what is shown behind it.
+
+A section runs on the blocks before the first one, so that each stands by itself.
+"""
+
+import ast
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import shapes
+from recframe import RecframeError
+from recframe.cli import main
+from recframe.conventions import TABLE
+from recframe.metrics.definitions import DEFINITIONS
+from recframe.options import DEFAULTS
+
+ROOT = Path(__file__).parents[1]
+GUIDES = {path.stem: path.read_text("utf-8") for path in (ROOT / "examples/guide").glob("*.md")}
+NAMES = (
+    *("prepare-data", "metrics", "edge-cases", "compare", "files", "engines", "command-line"),
+    *("coming-from", "speed", "questions-and-words"),
+)
+# A block, and the output that follows it.
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+HEADING = re.compile("^## ", re.MULTILINE)
+SECTIONS = [
+    (name, section.partition("\n")[0])
+    for name, text in sorted(GUIDES.items())
+    for section in HEADING.split(text)[1:]
+    if any(language in ("python", "console") for language, *_ in BLOCK.findall(section))
+]
+# What the sections on data find, as the tool of that shape gives it, or several tools do.
+GIVEN = {
+    "Ratings with predictions": {"df": (shapes.movielens, shapes.surprise, shapes.spark_als)},
+    "Spark's recommendForAllUsers": {
+        "recs": shapes.spark_recommendations,
+        "test": shapes.spark_test,
+    },
+    "A matrix of scores": {"scores": shapes.score_matrix, "test": shapes.csr_test},
+    "A vector store": {"df": shapes.vector_store, "gold": shapes.gold_pairs},
+    "The log of a RAG system": {"df": shapes.rag_log},
+    "The log of an A/B test": {"df": shapes.ab_log},
+    "TREC": {"run": shapes.trec_run, "qrels": shapes.trec_qrels},
+    "Runs as dicts": {"runs": shapes.run_dicts, "qrels": shapes.qrels_dict},
+    "Arrays of a ranker": {
+        name: lambda number=number: shapes.ranker_arrays()[number]
+        for number, name in enumerate(["label", "predicted", "sizes"])
+    },
+    "Two models": {"df": shapes.two_models},
+    "Lists of the best items": {
+        "lists": (shapes.topk_lists, shapes.topk_frame),
+        "test": shapes.truth_sets,
+    },
+}
+
+
+def run_python(code, names):
+    """Run a block and return what a notebook shows: what it prints, and its last value."""
+    body = ast.parse(code).body
+    last = body.pop() if isinstance(body[-1], ast.Expr) else None
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(compile(ast.Module(body, []), "guide", "exec"), names)
+            value = last and eval(compile(ast.Expression(last.value), "guide", "eval"), names)
+        except RecframeError as error:
+            value = None
+            out.write(f"{type(error).__name__}: {error}\n")
+        if value is not None:
+            out.write(f"{value}\n")
+            names["_"] = value
+    return out.getvalue()
+
+
+def run_doctest(code, names):
+    """Run a block of prompts and return nothing, or what differs."""
+    example = doctest.DocTestParser().get_doctest(code, names, "guide", None, 0)
+    out = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
+    runner.run(example, out=out.write, clear_globs=False)
+    names |= example.globs
+    return out.getvalue()
+
+
+def run_console(block):
+    """Run the commands of a block, and return each line typed with what it prints."""
+    shown, status = [], 0
+    for line in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
+        out, errors = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            if line == "echo $?":
+                out.write(f"{status}\n")
+            else:
+                status = main(shlex.split(line.removeprefix("recframe "))) or 0
+        shown.append((f"$ {line}\n", out.getvalue(), errors.getvalue()))
+    return shown
+
+
+def is_shown(expected, found):
+    """Tell whether two texts are the same but for blanks."""
+    return expected.split() == found.split()
+
+
+def check_blocks(text, names):
+    """Assert that each block of a text prints what it shows."""
+    for language, code, output in BLOCK.findall(text):
+        if language == "console":
+            shown = run_console(code)
+            whole = "".join(line + out + errors for line, out, errors in shown)
+            other = "".join(line + errors + out for line, out, errors in shown)
+            assert is_shown(code, whole) or is_shown(code, other), whole
+        elif language == "python" and ">>> " in code:
+            assert not run_doctest(code, names)
+        elif language == "python":
+            found = run_python(code, names)
+            assert not output or is_shown(output, found), found
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with the files that examples read."""
+    examples = tmp_path / "examples"
+    examples.mkdir()
+    for pattern in ("*.parquet", "*.run", "qrels.txt"):
+        for path in (ROOT / "examples").glob(pattern):
+            shutil.copy(path, examples)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def list_given(made):
+    """Return the names that a section finds, of each tool whose shape it is for."""
+    tools = max((len(make) for make in made.values() if isinstance(make, tuple)), default=1)
+    return [
+        {key: make[at] if isinstance(make, tuple) else make for key, make in made.items()}
+        for at in range(tools)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize(("name", "title"), SECTIONS, ids=lambda value: value.strip("?"))
+def test_section(name, title, folder):
+    """Its blocks print what they show, behind those at the head of the guide."""
+    head, *sections = HEADING.split(GUIDES[name])
+    (section,) = [one for one in sections if one.startswith(f"{title}\n")]
+    code = "".join(code for language, code, _ in BLOCK.findall(section) if language == "python")
+    for module in re.findall(r"^(?:>>> )?(?:import|from) ([\w.]+)", code, re.MULTILINE):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    for given in list_given(GIVEN[title] if name == "prepare-data" else {}):
+        names: dict = {}
+        with pd.option_context("display.width", 100, "display.max_columns", 20):
+            check_blocks(head, names)
+            names |= {key: make() for key, make in given.items()}
+            check_blocks(section, names)
+        assert not given or names["_"].notna().all(axis=None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_begins_with_a_question_and_a_block(name, folder):
+    """A title, a question, and a block that runs as pasted; few screens beside the tables."""
+    text = GUIDES[name]
+    title, question, *_ = text.split("\n\n")
+    assert title.startswith("# ")
+    assert question.endswith("?")
+    lines = text.splitlines()
+    assert len(lines) >= 60
+    assert len([line for line in lines if not line.startswith("|")]) <= 150
+    head = HEADING.split(text)[0]
+    assert BLOCK.search(head)
+    with pd.option_context("display.width", 100, "display.max_columns", 20):
+        check_blocks(head, {})
+
+
+def test_links_lead_somewhere():
+    """Those of guides to files of the project, and those of docstrings to guides."""
+    assert set(NAMES) == set(GUIDES)
+    for text in GUIDES.values():
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+            assert (ROOT / "examples/guide" / target).resolve().exists(), target
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    base = f"{project['urls']['Source']}/blob/main/examples/guide/"
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "recframe").rglob("*.py"))
+    addresses = re.findall(r"https://\S+/examples/guide/[\w-]+\.md", code)
+    assert addresses
+    for address in addresses:
+        assert address.removeprefix(base).removesuffix(".md") in NAMES, address
+
+
+def test_every_name_has_its_place():
+    """Metrics, options and names of other libraries are those that the code has."""
+    assert [] == [name for name in DEFINITIONS if f"`{name}" not in GUIDES["metrics"]]
+    assert [] == [name for name in DEFAULTS if not re.search(rf"\b{name}\b", GUIDES["edge-cases"])]
+    assert [] == [row for row in TABLE.splitlines() if row not in GUIDES["coming-from"]]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
+def test_nightly_job(tmp_path, monkeypatch, capsys):
+    """The job passes the first night; where the model becomes worse, its gate has status 3."""
+    blocks = BLOCK.findall(GUIDES["command-line"])
+    (job,) = [code for language, code, _ in blocks if language == "bash"]
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "recframe"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m recframe "$@"\n')
+    program.chmod(0o755)
+    (tmp_path / "runs").mkdir()
+    frame = pd.read_parquet(ROOT / "examples" / "example.parquet")
+
+    def save_run(score):
+        night = frame[["object", "item", "relevant"]].assign(score=frame[score])
+        night.to_parquet("runs/run.parquet")
+
+    save_run("KNN scores")
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(["sh", "-c", job], env=environment, capture_output=True, text=True)
+    save_run("Random scores")
+    lines = [shlex.split(line)[1:] for line in job.splitlines() if line.startswith("recframe ")]
+
+    assert (0, "recframe: note: all values are the same in both files\n") == (
+        run.returncode,
+        run.stderr,
+    )
+    assert ["recframe", "runs", "yesterday.parquet"] == sorted(
+        path.name for path in tmp_path.iterdir()
+    )
+    assert [0, 3] == [main(line) for line in lines]
+    assert "recframe: failed: recall@10 of 'score' fell by " in capsys.readouterr().err
