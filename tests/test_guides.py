@@ -137,6 +137,7 @@ def folder(tmp_path, monkeypatch):
         for path in (ROOT / "examples").glob(pattern):
             shutil.copy(path, examples)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     return tmp_path
 
 
