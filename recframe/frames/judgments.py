@@ -237,7 +237,7 @@ class Candidates:
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)
         for parted, overlap in self._sides:
-            share = parted.of(users.ids) if is_part else None
+            share = parted.of(users.ids, items.ids) if is_part else None
             pairs = parted.pairs if share is None else share.pairs
             matches = pairs.match(users, items, sorted_pairs, overlap.other)
             is_found = np.zeros(len(ids), bool)

@@ -35,7 +35,7 @@ CONVERSIONS = [
     ({TEXT, DATES, TIMES}, "pd.to_datetime({})"),
     ({TEXT, DATES, TIMES, ZONED_TIMES}, "pd.to_datetime({}, utc=True)"),
 ]
-AS_TEXT = "ids.astype(str)"
+AS_TEXT, BESIDE = "ids.astype(str)", ("truth", "exclude")
 # What Python raises for ids that cannot be keys, or not be compared.
 NO_IDS = (TypeError, ValueError, ArithmeticError, RecursionError, NotImplementedError)
 
@@ -104,7 +104,7 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
         raise RecframeError(
             f"{role}: ids of different kinds are never equal; {show_sides(among, ids, other)}; "
             f"convert both with {how}",
-            {"as_text": True} if how == AS_TEXT else None,
+            {"as_text": True} if how == AS_TEXT and other in BESIDE else None,
         )
     sides = _floats(among), _floats(ids)
     if len({side.dtype for side in sides if (side != np.floor(side)).any()}) > 1:

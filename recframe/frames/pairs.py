@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,11 @@ import pandas as pd
 from recframe.frames.ids import Ids, Users
 from recframe.frames.kinds import NUMBERS, TEXT, find_kinds
 from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, match, plain
-from recframe.kernel.grouping import Groups, SortedPairs, number_members
+from recframe.kernel.grouping import Groups, SortedPairs, group_offsets, number_members, run_starts
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting
+
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 class Matches(NamedTuple):
@@ -96,50 +98,67 @@ class PartedPairs:
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs
+        self._users, self._items = _Lookup(pairs.users.ids), _Lookup(pairs.item.ids)
 
-    @cached_property
-    def _sorted(self) -> tuple[list[str], Array, Array] | None:
-        """How users are hashed, their hashes in order, and whose these are."""
-        if (hashed := _hash_users(self.pairs.users.ids)) is None:
-            return None
-        kinds, bits = hashed
-        order = np.argsort(bits)
-        return kinds, bits[order], order
+    def of(self, users: pd.Index[Any], items: pd.Index[Any]) -> Share | None:
+        """Return the pairs of these users and those of few others; None where all may be.
 
-    def of(self, users: pd.Index[Any]) -> Share | None:
-        """Return the pairs of these users, and those of few others; None where all may be."""
-        hashed = _hash_users(users)
-        if self._sorted is None or hashed is None or hashed[0] != self._sorted[0]:
+        The share has these items too, as far as pairs of any user have them.
+        """
+        own, listed = self._users.find(users), self._items.find(items)
+        if own is None:
             return None
-        (_, among, order), bits = self._sorted, np.unique(hashed[1])
-        first = np.searchsorted(among, bits)
-        which, number = number_members(np.searchsorted(among, bits, "right") - first)
-        own = np.sort(order[first[which] + number])
         (ids, groups, _), item = self.pairs.users, self.pairs.item
         sizes = np.diff(groups.offsets)[own]
         which, number = number_members(sizes)
         rows = groups.rows(groups.offsets[own][which] + number)
-        items, codes = np.unique(item.codes[rows], return_inverse=True)
-        offsets = np.append(0, np.cumsum(sizes))
-        of_users = Users(ids.take(own), Groups(len(own), offsets=offsets))
-        of_items = item._replace(codes=codes, ids=item.restore(items))
-        return Share(Pairs(of_users, of_items), rows, own, items)
+        are_own = np.full(len(item.ids), listed is None)
+        are_own[item.codes[rows] if listed is None else np.append(listed, item.codes[rows])] = True
+        are_items = np.flatnonzero(are_own)  # in less time than by a sort
+        of_users = Users(ids.take(own), Groups(len(own), offsets=group_offsets(sizes)))
+        codes = np.searchsorted(are_items, item.codes[rows])
+        of_items = item._replace(codes=codes, ids=item.restore(are_items))
+        return Share(Pairs(of_users, of_items), rows, own, are_items)
 
 
-def _hash_users(users: pd.Index[Any]) -> tuple[list[str], Array] | None:
+class _Lookup:
+    """Distinct ids, of which those that some others may be are found without a look at all."""
+
+    def __init__(self, ids: pd.Index[Any]) -> None:
+        self._ids = ids
+
+    @cached_property
+    def _hashed(self) -> tuple[list[str], Array, Array] | None:
+        """The kinds of ids, their hashes in order, and where each stands."""
+        if (hashed := _hash_ids(self._ids)) is None:
+            return None
+        order = np.argsort(hashed[1])
+        return hashed[0], hashed[1][order], order
+
+    def find(self, others: pd.Index[Any]) -> Array | None:
+        """Return the positions, ascending, of all ids that some others may be; None: of any."""
+        known, asked = self._hashed, _hash_ids(others)
+        if known is None or asked is None or known[0] != asked[0]:
+            return None
+        bits = np.sort(asked[1])  # a search of keys in order is fast
+        first, behind = (np.searchsorted(known[1], bits, side) for side in SIDES)
+        which, number = number_members(behind - first)
+        found = np.sort(known[2][first[which] + number])
+        return found[run_starts(found)]
+
+
+def _hash_ids(all_ids: pd.Index[Any]) -> tuple[list[str], Array] | None:
     """Return the kinds of ids, and 64 bits that are equal where these are, whatever holds them.
 
     Of several columns those of other kinds than numbers and text are left out; None where all are.
     """
-    kinds, bits = [], np.zeros(len(users), np.uint64)
-    for number in range(users.nlevels):
-        ids = plain(users.get_level_values(number))
-        (kind, *others), values = find_kinds(ids) or [""], ids.to_numpy()
-        if others or kind not in (NUMBERS, TEXT):
-            kinds.append("")
-            continue
-        values = values.astype(np.float64 if kind == NUMBERS else object)
-        values = values + 0.0 if kind == NUMBERS else values  # -0.0 and 0.0 are one user
-        bits = bits * np.uint64(31) + pd.util.hash_array(values, categorize=False)
-        kinds.append(kind)
+    kinds, bits = [], np.zeros(len(all_ids), np.uint64)
+    for number in range(all_ids.nlevels):
+        ids = plain(all_ids.get_level_values(number))
+        found = [*find_kinds(ids)]
+        kinds.append(found[0] if found in ([NUMBERS], [TEXT]) else "")
+        if kinds[-1]:
+            values = ids.to_numpy(np.float64 if kinds[-1] == NUMBERS else object)
+            values = values + 0.0 if kinds[-1] == NUMBERS else values  # -0.0 and 0.0 are one id
+            bits = bits * np.uint64(31) + pd.util.hash_array(values, categorize=False)
     return (kinds, bits) if any(kinds) else None

@@ -57,7 +57,9 @@ class Judge:
         `adds_absent`, users of truth who have no row in it are added. Where it `is_part` of
         several, only truth of its users is looked up.
         """
-        share = self.parted.of(interactions.users.ids) if is_part else None
+        share = None
+        if is_part:
+            share = self.parted.of(interactions.users.ids, interactions.read_items().ids)
         judgments = self.judgments if share is None else self.judgments.of(share)
         matches = self.find(interactions, share)
         if is_all:

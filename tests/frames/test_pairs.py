@@ -34,7 +34,9 @@ def test_all_pairs_of_users_and_no_others(kind):
     """However either side holds the ids; where a share's rows and items are is said."""
     ids, convert = IDS[kind]
     frame, pairs = make(ids)
-    share = PartedPairs(pairs).of(pd.Index(convert(pd.Series(ids).take([4, 0, 2]))))
+    share = PartedPairs(pairs).of(
+        pd.Index(convert(pd.Series(ids).take([4, 0, 2]))), pd.Index([1, 6, 9])
+    )
 
     own = frame.iloc[share.rows]
     is_own = frame["user"].isin(pd.Series(ids).take([0, 2, 4]))
@@ -44,6 +46,7 @@ def test_all_pairs_of_users_and_no_others(kind):
     assert own["item"].tolist() == item.ids.take(item.codes).tolist()
     assert users.ids.tolist() == pairs.users.ids.take(share.users).tolist()
     assert item.ids.tolist() == pairs.item.ids.take(share.items).tolist()
+    assert sorted({*own["item"], 1, 6}) == sorted(item.ids)
 
 
 @pytest.mark.parametrize(
@@ -52,13 +55,13 @@ def test_all_pairs_of_users_and_no_others(kind):
 def test_all_may_be_of_users_of_other_kinds(users):
     """Dates and booleans are equal to others in ways that their bits do not show."""
     frame, pairs = make(users) if len(users) == 6 else make(users * 3)
-    assert PartedPairs(pairs).of(pd.Index(frame["user"].unique())) is None
+    assert PartedPairs(pairs).of(pd.Index(frame["user"].unique()), pd.Index([1])) is None
 
 
 def test_ids_of_different_kinds_are_left_to_who_refuses_them():
     """Numbers are not looked up among text."""
     _, pairs = make(range(6))
-    assert PartedPairs(pairs).of(pd.Index(["1"])) is None
+    assert PartedPairs(pairs).of(pd.Index(["1"]), pd.Index([1])) is None
 
 
 @pytest.mark.parametrize("by", [["user"], ["day", "user"]])
