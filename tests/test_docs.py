@@ -85,15 +85,26 @@ def test_nightly_job(tmp_path, monkeypatch, capsys):
     assert "recframe: failed: recall@10 of 'score' fell by " in capsys.readouterr().err
 
 
-def test_python_blocks(monkeypatch):
-    """The Python blocks, read in order, print what they show."""
-    monkeypatch.chdir(ROOT)
+def test_python_blocks(tmp_path, monkeypatch):
+    """The Python blocks, read in order, print what they show; they need no checkout."""
+    monkeypatch.chdir(tmp_path)
     example = doctest.DocTestParser().get_doctest("".join(blocks("python")), {}, "README", None, 0)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     with pd.option_context("display.width", 120):
         runner.run(example)
 
     assert (0, True) == (runner.failures, runner.tries > 3)
+
+
+def test_readme_is_one_page_whose_links_are_there():
+    """It has at most 130 lines and 1,000 words; an address of this project is of a file here."""
+    links = re.findall(r"recframe/recframe/(?:blob/)?main/([^)\s]+)", README)
+
+    assert len(README.splitlines()) <= 130
+    assert len(re.sub(r"\(http\S*?\)", "", README).split()) <= 1000
+    assert [] == [link for link in links if not (ROOT / link).exists()]
+    assert len(links) > 20
+    assert [] == re.findall(r"\]\((?!https)", README)
 
 
 def test_example_is_what_its_script_makes(tmp_path):
@@ -115,7 +126,7 @@ def test_report_of_the_example():
     made, saved = (re.sub(r"\d{4}-\d\d-\d\d", "DAY", page) for page in pages)
 
     assert saved == made
-    assert "](examples/report.png)](examples/report.html)" in README
+    assert "/blob/main/examples/report.html)" in README
     assert (ROOT / "examples" / "report.png").stat().st_size < 300_000
 
 
@@ -126,7 +137,7 @@ def test_picture_of_inspect():
     exec(compile(path.read_text("utf-8"), path.name, "exec"), script)
     text = re.sub("<[^>]*>", " ", script["make_page"]())
 
-    assert "](examples/inspect.png)" in README
+    assert "/main/examples/inspect.png)" in README
     assert (ROOT / "examples" / "inspect.png").stat().st_size < 150_000
     assert "object 4: 30 rows, 13 relevant" in text
     assert ["50.00%", "100.00%"] == re.findall(r"precision@4: (\S+%)", text)

@@ -70,4 +70,4 @@ def test_rows_and_columns():
     assert {*ENGINES, "Spark"} == set(", ".join(COLUMNS).split(", "))
     (asked,) = [cells["files"] for row, cells in TABLE.items() if "open questions" in row]
     assert f"up to {MOST_ROWS_ASKED:,} rows" in asked
-    assert "](examples/guide/engines.md)" in README
+    assert "/examples/guide/engines.md)" in README

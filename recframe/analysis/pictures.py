@@ -72,6 +72,7 @@ def draw(
         panel.set_xlabel(_plain(textwrap.fill(said, 36, break_on_hyphens=False)))
         panel.set_yticks(range(len(rows)), map(_plain, rows))
         panel.set_ylim(len(rows) - 0.5, -0.5)
+        panel.locator_params(axis="x", nbins=4)  # longer numbers would meet
         panel.grid(axis="x", alpha=0.3)
     if outer:
         for number, model in enumerate(models):

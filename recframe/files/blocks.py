@@ -209,7 +209,7 @@ def _in_order_of_files(held: list[Read]) -> list[pa.RecordBatch]:
 
 def _piece_bytes(memory: int) -> int:
     """Return the bytes of rows that are parted at a time."""
-    return max(memory // 16, min(memory, LEAST_PIECE))
+    return max(memory // 16, min(memory // 4, LEAST_PIECE))
 
 
 def _spilled(
