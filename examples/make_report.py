@@ -13,22 +13,7 @@ import pandas as pd
 import recframe  # noqa: F401 - it gives every DataFrame the accessor df.rec
 
 HERE = Path(__file__).resolve().parent
-SIZE = 960, 900  # of the picture, in pixels of CSS; the page goes on below and fades out
-
-# A card on a transparent ground, for pages that are light or dark.
-CARD = """<!doctype html>
-<meta charset="utf-8">
-<style>
-  body {{ margin: 0 }}
-  main {{ height: {height}px; overflow: hidden; border-radius: 10px; position: relative }}
-  iframe {{ box-sizing: border-box; height: {height}px !important }}
-  main::after {{
-    content: ""; position: absolute; inset: auto 2px 1px; height: 70px; border-radius: 9px;
-    background: linear-gradient(#fff0, #fff);
-  }}
-</style>
-<main>{report}</main>
-"""
+SIZE = 960, 900  # of the picture, in pixels of CSS; the page goes on below
 
 
 def make_report():
@@ -45,5 +30,4 @@ if __name__ == "__main__":
 
     report = make_report()
     report.save(HERE / "report.html")
-    page = CARD.format(height=SIZE[1], report=report._repr_html_())
-    draw(page, HERE / "report.png", find_chromium(sys.argv[1:]), SIZE)
+    draw(report.html, HERE / "report.png", find_chromium(sys.argv[1:]), SIZE)

@@ -127,6 +127,7 @@ def test_report_of_the_example():
 
     assert saved == made
     assert "/blob/main/examples/report.html)" in README
+    assert "/main/examples/report.png)" in README
     assert (ROOT / "examples" / "report.png").stat().st_size < 300_000
 
 

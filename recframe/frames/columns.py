@@ -139,11 +139,9 @@ def _of_models(columns: Columns, models: Models) -> Columns:
             f"column, found score {shown(columns.scores)}; pass {option_with('score', 'it')}, or, "
             f"where each has its own, {option('model', None, duplicates='max', missing='unranked')}"
         )
+    ascending, score = [columns.ascending[0]] * len(models.names), columns.scores[0]
     return columns._replace(
-        scores=models.names,
-        ascending=[columns.ascending[0]] * len(models.names),
-        model=models.label,
-        score=columns.scores[0],
+        scores=models.names, ascending=ascending, model=models.label, score=score
     )
 
 
