@@ -112,7 +112,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
 
     def _answer(self, answers: Mapping[str, Any]) -> Self:
         if "as_text" in answers:
-            return self._answer_as_text({**answers})
+            return self._answer_as_text(answers)
         if "from_lists" not in answers:
             return super()._answer(answers)
         lists = {name: answers[name] for name in ("item", "model", "duplicates") if name in answers}

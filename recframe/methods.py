@@ -702,9 +702,10 @@ class RankingMethods(ABC, Generic[Table]):
             options = replace(options, population="all")
         with taking_notes():  # which the figures have too
             described = self._describe(self._find_columns(with_item=True), k, options)
-        if isinstance(described, Description):
-            described.decided = self._options
-        if isinstance(described, Description) and described.is_refused:
+        if not isinstance(described, Description):  # as of lazy engines
+            return described
+        described.decided = self._options
+        if described.is_refused:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:

@@ -1,11 +1,8 @@
 """README and examples: what they show is what happens."""
 
 import doctest
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -50,39 +47,6 @@ def test_text_blocks(block, monkeypatch, capsys):
     main(shlex.split(command.removeprefix("$ recframe ")))
 
     assert output == capsys.readouterr().out
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
-def test_nightly_job(tmp_path, monkeypatch, capsys):
-    """The job passes the first night; where the model becomes worse, its gate has status 3."""
-    (job,) = blocks("bash")
-    monkeypatch.chdir(tmp_path)
-    program = tmp_path / "recframe"
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m recframe "$@"\n')
-    program.chmod(0o755)
-    (tmp_path / "runs").mkdir()
-    frame = pd.read_parquet(ROOT / "examples" / "example.parquet")
-
-    def save_run(score):
-        night = frame[["object", "item", "relevant"]].assign(score=frame[score])
-        night.to_parquet("runs/run.parquet")
-
-    save_run("KNN scores")
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(["sh", "-c", job], env=environment, capture_output=True, text=True)
-    save_run("Random scores")
-    lines = [shlex.split(line)[1:] for line in job.splitlines() if line.startswith("recframe ")]
-
-    assert (0, "recframe: note: all values are the same in both files\n") == (
-        run.returncode,
-        run.stderr,
-    )
-    assert ["recframe", "runs", "yesterday.parquet"] == sorted(
-        path.name for path in tmp_path.iterdir()
-    )
-    assert [0, 3] == [main(line) for line in lines]
-    assert "recframe: failed: recall@10 of 'score' fell by " in capsys.readouterr().err
 
 
 def test_python_blocks(tmp_path, monkeypatch):

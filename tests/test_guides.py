@@ -212,6 +212,7 @@ def test_nightly_job(tmp_path, monkeypatch, capsys):
     """The job passes the first night; where the model becomes worse, its gate has status 3."""
     blocks = BLOCK.findall(GUIDES["command-line"])
     (job,) = [code for language, code, _ in blocks if language == "bash"]
+    assert job in (ROOT / "README.md").read_text("utf-8")
     monkeypatch.chdir(tmp_path)
     program = tmp_path / "recframe"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m recframe "$@"\n')

@@ -144,6 +144,7 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
         per_user = rec._collect(measured)
     curves, catalogue = _plan_curves(metrics), None
     described = Description(rec._collect(rec.describe(deepest or 1)))
+    described.decided = rec._options
     points = [point.label for family in curves.values() for point in family]
     means = _plain(rec._collect(rec.mean(points))) if points else None
     if rec._find_columns(with_item=True).item is not None:

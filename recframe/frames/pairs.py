@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_float_dtype, is_integer_dtype
 
-from recframe.frames.ids import Ids, Users
-from recframe.frames.kinds import NUMBERS, TEXT, find_kinds
+from recframe.frames.ids import Ids, Users, read_text
+from recframe.frames.kinds import NUMBERS, TEXT
 from recframe.frames.overlap import N_EXAMPLES, Items, Overlap, match, plain
 from recframe.kernel.grouping import Groups, SortedPairs, group_offsets, number_members, run_starts
 from recframe.kernel.threads import Array
 from recframe.notes import is_noting
-
-SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 class Matches(NamedTuple):
@@ -141,8 +140,8 @@ class _Lookup:
         if known is None or asked is None or known[0] != asked[0]:
             return None
         bits = np.sort(asked[1])  # a search of keys in order is fast
-        first, behind = (np.searchsorted(known[1], bits, side) for side in SIDES)
-        which, number = number_members(behind - first)
+        first = np.searchsorted(known[1], bits)
+        which, number = number_members(np.searchsorted(known[1], bits, "right") - first)
         found = np.sort(known[2][first[which] + number])
         return found[run_starts(found)]
 
@@ -152,13 +151,14 @@ def _hash_ids(all_ids: pd.Index[Any]) -> tuple[list[str], Array] | None:
 
     Of several columns those of other kinds than numbers and text are left out; None where all are.
     """
-    kinds, bits = [], np.zeros(len(all_ids), np.uint64)
+    kinds, bits = list[str](), np.zeros(len(all_ids), np.uint64)
     for number in range(all_ids.nlevels):
-        ids = plain(all_ids.get_level_values(number))
-        found = [*find_kinds(ids)]
-        kinds.append(found[0] if found in ([NUMBERS], [TEXT]) else "")
-        if kinds[-1]:
-            values = ids.to_numpy(np.float64 if kinds[-1] == NUMBERS else object)
-            values = values + 0.0 if kinds[-1] == NUMBERS else values  # -0.0 and 0.0 are one id
+        ids, values = plain(all_ids.get_level_values(number)), None
+        if (text := read_text(ids)) is not None:
+            kind, values = TEXT, text.to_numpy(zero_copy_only=False)
+        elif is_integer_dtype(ids) or is_float_dtype(ids):
+            kind, values = NUMBERS, ids.to_numpy(np.float64) + 0.0  # -0.0 and 0.0 are one id
+        kinds.append("" if values is None else kind)
+        if values is not None:
             bits = bits * np.uint64(31) + pd.util.hash_array(values, categorize=False)
     return (kinds, bits) if any(kinds) else None

@@ -239,6 +239,15 @@ def test_worries_come_first():
     assert "Nothing in the data needs attention" not in page
 
 
+def test_what_options_decide_is_no_refusal():
+    """The page says of nulls what the option given does, as `describe` does."""
+    frame = pd.DataFrame({"user": [1, 1, 2], "score": [0.5, None, 0.2], "relevant": [1, 0, 1]})
+    page = frame.rec(missing="unranked", short="pad").report("recall@2").html
+
+    assert "decided by missing=&#39;unranked&#39;" in page
+    assert "refused unless" not in page
+
+
 def test_notes_are_on_the_page():
     """What aggregates warn of is said there, and not warned of."""
     frame = pd.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2, None], "relevant": [1, 0]})

@@ -64,6 +64,22 @@ def test_ids_of_different_kinds_are_left_to_who_refuses_them():
     assert PartedPairs(pairs).of(pd.Index(["1"]), pd.Index([1])) is None
 
 
+def test_ids_that_are_no_text_are_looked_up_whole(tmp_path):
+    """Lone surrogates, which UTF-8 does not have, and integers of any size have no such bits."""
+    rows = pd.DataFrame({"user": np.arange(2_000) % 500, "item": np.arange(2_000) // 500})
+    rows = rows.sample(frac=1, random_state=0).astype(str).assign(score=np.arange(2_000))
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
+    truth = pd.DataFrame({"user": ["1", "2", "\ud800"], "item": ["0", "3", "\ud800"]}, dtype=object)
+    options = {"truth": truth, "population": "both", "short": "pad"}
+    scan = recframe.scan(tmp_path / "rows.parquet", memory="20KiB")
+
+    assert rows.rec(**options).mean("mrr").equals(scan(**options).mean("mrr"))
+    assert (
+        PartedPairs(make([10**400 + n for n in range(6)])[1]).of(pd.Index([1]), pd.Index([1]))
+        is None
+    )
+
+
 @pytest.mark.parametrize("by", [["user"], ["day", "user"]])
 @pytest.mark.parametrize("population", ["all", "both", "truth", "rows"])
 def test_files_in_many_blocks_have_the_values_of_a_frame(by, population, tmp_path):
