@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 from docutils import nodes
+from numpy.typing import ArrayLike
+from sphinx.util.typing import stringify_annotation
 
 import recframe
 from recframe import cli
@@ -79,6 +81,8 @@ def shorten_signature(app, what, name, found, given, arguments, returned):
     """Spell out the options of `evaluate` alone, and what the methods of ``df.rec`` return."""
     if name != "recframe.evaluate" and arguments:
         arguments = re.sub(r"(, \*)?, user: .* like: [^=]*= None\)$", ", **options)", arguments)
+    if arguments:  # which older NumPy spells out
+        arguments = arguments.replace(stringify_annotation(ArrayLike, "smart"), "ArrayLike")
     is_method = name.startswith("recframe.RecAccessor.")
     if is_method and re.fullmatch(r"(.*[.~])?(Any|Table)", returned or ""):
         returned = "DataFrame"  # which the engine says, not the method
