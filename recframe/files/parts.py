@@ -42,7 +42,8 @@ def iter_parts(
     empty = read_interactions(files.sample, columns, options)
     judge = open_judge(columns, options)
     candidates = open_candidates(columns, options, judge)
-    is_part = files.n_rows > 0 and plan_blocks(files).route != "whole"
+    reads_beside = files.n_rows > 0 and (options.has_truth or options.exclude is not None)
+    is_part = reads_beside and plan_blocks(files).route != "whole"
 
     def parts() -> Generator[Made]:
         user_dtypes = [_read_dtype(files, label) for label in columns.users]

@@ -65,7 +65,7 @@ def test_ids_of_different_kinds_are_left_to_who_refuses_them():
 
 
 def test_ids_that_are_no_text_are_looked_up_whole(tmp_path):
-    """Lone surrogates, which UTF-8 does not have, and integers of any size have no such bits."""
+    """Lone surrogates, which UTF-8 does not have, and integers beyond 64 bits have no such bits."""
     rows = pd.DataFrame({"user": np.arange(2_000) % 500, "item": np.arange(2_000) // 500})
     rows = rows.sample(frac=1, random_state=0).astype(str).assign(score=np.arange(2_000))
     rows.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
