@@ -927,10 +927,10 @@ class RankingMethods(ABC, Generic[Table]):
         --------
         >>> import pandas as pd, recframe
         >>> df = pd.DataFrame({"user": [1, 1, 2], "score": [0.9, 0.8, 0.7], "relevant": [0, 1, 1]})
-        >>> df.rec.summary("recall@1")
-                        mean       low      high  n_users      interval  standard_error
+        >>> df.rec.summary("recall@1").round(3)
+                        mean    low   high  n_users      interval  standard_error
         score metric
-        score recall@1   0.5  0.094531  0.905469        2  Wilson score             0.5
+        score recall@1   0.5  0.095  0.905        2  Wilson score             0.5
         """
         resampling = make_resampling(confidence, n_resamples, seed, interval)
         make_table = partial(summary_table, resampling=resampling, unit=unit)

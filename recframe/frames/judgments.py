@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ from recframe.frames.names import find_role, is_infer, is_time, list_labels, sho
 from recframe.frames.overlap import Items, Overlap
 from recframe.frames.pairs import Pairs, PartedPairs, Share, note_matches
 from recframe.frames.values import Gains
-from recframe.kernel.grouping import SortedPairs
+from recframe.kernel.grouping import NONE, SortedPairs
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
 
@@ -63,9 +63,9 @@ class Judgments(NamedTuple):
     find_gains: Callable[[], Gains] | None = None
     find_grades: Callable[[], pd.Series] | None = None
 
-    def of(self, share: Share) -> Judgments:
-        """Return what truth says of the pairs of a share, but grades."""
-        find = self.find_gains and partial(_take_gains, self.find_gains, share.rows)
+    def of(self, share: Share, find_gains: Callable[[], Gains]) -> Judgments:
+        """Return what truth says of the pairs of a share, but grades, given the gains of all."""
+        find = self.find_gains and (lambda: Gains(find_gains().gain[share.rows], NONE, NONE))
         return Judgments(share.pairs, self.relevant[share.rows], find)
 
 
@@ -181,12 +181,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     relevant = rows.relevant if rows.is_judged else np.ones(len(rows.relevant), bool)
     find_grades = partial(rows.get_column, columns.relevant) if rows.is_judged else None
     pairs = Pairs(rows.users, rows.items.used())  # type: ignore[union-attr]  # truth has items
-    return Judgments(pairs, relevant, rows.find_gains and cache(rows.find_gains), find_grades)
-
-
-def _take_gains(find: Callable[[], Gains], rows: Array) -> Gains:
-    """Return what these pairs add to nDCG."""
-    return find()._replace(gain=find().gain[rows])
+    return Judgments(pairs, relevant, rows.find_gains, find_grades)
 
 
 def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) -> Pairs | None:

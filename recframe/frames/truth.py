@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,11 @@ class Judge:
         `adds_absent`, users of truth who have no row in it are added. Where it `is_part` of
         several, only truth of its users is looked up.
         """
-        share = None
+        judgments, share = self.judgments, None
         if is_part:
             share = self.parted.of(interactions.users.ids, interactions.read_items().ids)
-        judgments = self.judgments if share is None else self.judgments.of(share)
+        if share is not None:
+            judgments = judgments.of(share, lambda: self._gains)
         matches = self.find(interactions, share)
         if is_all:
             self.check()
@@ -69,6 +71,11 @@ class Judge:
         if is_all or adds_absent:
             return self._add_absent(interactions, matches)
         return judge_rows(interactions, judgments, matches)
+
+    @cached_property
+    def _gains(self) -> Gains:
+        """What all pairs of truth add to nDCG, where they have grades."""
+        return self.judgments.find_gains()  # type: ignore[misc]  # only where there are some
 
     def find(self, interactions: Interactions, share: Share | None = None) -> Matches:
         """Return where the pairs of truth, or of a share of it, are in a frame."""

@@ -75,7 +75,7 @@ def test_ids_that_are_no_text_are_looked_up_whole(tmp_path):
 
     assert rows.rec(**options).mean("mrr").equals(scan(**options).mean("mrr"))
     assert (
-        PartedPairs(make([10**400 + n for n in range(6)])[1]).of(pd.Index([1]), pd.Index([1]))
+        PartedPairs(make([10**30 + n for n in range(6)])[1]).of(pd.Index([1]), pd.Index([1]))
         is None
     )
 
