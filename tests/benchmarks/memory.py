@@ -73,8 +73,9 @@ def make_plain(n_rows=5_000_000, *, is_shuffled=False):
 def make_scores(n_rows=200_000, *, is_shuffled=False):
     """Return rows of 200 score columns."""
     scores = np.random.default_rng(0).random((200, n_rows))
-    named = {f"model{number}_score": one for number, one in enumerate(scores)}
-    return data.make(n_rows, shuffled=is_shuffled).drop(columns="score").assign(**named)
+    named = pd.DataFrame({f"model{number}_score": one for number, one in enumerate(scores)})
+    frame = data.make(n_rows, shuffled=is_shuffled).drop(columns="score")
+    return pd.concat([frame, named], axis=1)
 
 
 def make_long(n_rows=500_000, *, role="user"):
