@@ -287,14 +287,14 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def _rows_of(self, user: Hashable, columns: Columns) -> tuple[pd.DataFrame, bool]:
         # Others without a user are no matter here.
         files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
-        found, first = list[pd.DataFrame](), files.sample
-        own = next(iter(split_user(user, columns).values()), None)
+        found, own = list[pd.DataFrame](), next(iter(split_user(user, columns).values()), None)
         with showing(limits.progress, files.n_rows) as progress:
             for frame in iter_frames(files, limits.memory, progress, own):
                 found.append(frame[is_user(frame, user, columns)])
-                first = first if len(first) else frame.head()  # ids for a refusal to name
-        rows = pd.concat(found, ignore_index=True) if found else first
-        return rows if len(rows) or self._options.has_truth else first, False
+            rows = pd.concat(found, ignore_index=True) if found else files.sample
+            if len(rows) == 0 and not self._options.has_truth:  # ids for a refusal to name
+                rows = next(iter_frames(files, limits.memory, progress, None), rows).head()
+        return rows, False
 
 
 def scan_source(

@@ -30,7 +30,7 @@ class StoreServer(ThreadingHTTPServer):
         self.requests = []  # (method, path, range) of each
         self.status = None  # that all requests get, where it is not None
         self.n_left = None  # bytes until it dies
-        self.has_ranges = True
+        self.has_ranges, self.has_sizes = True, True
         self._lock, self._free_at = threading.Lock(), 0.0
 
     @property
@@ -114,7 +114,11 @@ class Handler(BaseHTTPRequestHandler):
             self.send_response(200)
         if self.server.has_ranges:
             self.send_header("Accept-Ranges", "bytes")
-        self.send_header("Content-Length", str(stop - start))
+        if self.server.has_sizes:
+            self.send_header("Content-Length", str(stop - start))
+        else:  # the end of the connection is that of the file
+            self.send_header("Connection", "close")
+            self.close_connection = True
         self.send_header("ETag", f'"{size}"')
         self.send_header("Last-Modified", email.utils.formatdate(path.stat().st_mtime, usegmt=True))
         self.end_headers()

@@ -74,3 +74,10 @@ def test_booleans():
     """Objects of True, False and None."""
     frame = pd.DataFrame({"user": 1, "score": [3, 2, 1], "relevant": [None, True, False]})
     assert 0.5 == frame.rec(null_relevance="nonrelevant").precision(k=2).loc[1, "score"]
+
+
+def test_a_refusal_has_its_answer():
+    """The option that takes nulls as not relevant stands in the refusal, for the call to paste."""
+    with pytest.raises(RecframeError, match="null_relevance='nonrelevant'") as refused:
+        FRAME.rec(min_relevance=2).recall(k=2)
+    assert {"null_relevance": "nonrelevant"} == refused.value.answers

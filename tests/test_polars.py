@@ -210,6 +210,18 @@ def test_rows(users):
     assert frame.with_columns(rank=one["rank"]).equals(one)
 
 
+@pytest.mark.parametrize("dropped", [[], ["relevant"]])
+def test_judged_rows(dropped):
+    """The rows have the relevance of truth, whether or not the frame has a column of it."""
+    frame, own = make()
+    truth = pd.DataFrame({"user": ["b", "a much longer text"], "item": ["q", "new"]})
+    options = {"score": "a_score", "truth": truth}
+    expected = own.drop(columns=dropped).rec(**options).judge()
+    found = frame.drop(dropped).rec(**options).judge()
+
+    assert rows_of(expected) == rows_of(found.drop("tags").select(expected.columns))
+
+
 @pytest.mark.parametrize("lazy", [False, True], ids=["eager", "lazy"])
 @pytest.mark.parametrize("users", ["String", "Int64", "Categorical"])
 def test_truth_and_exclude(users, lazy):

@@ -231,8 +231,21 @@ def test_one_user_of_files(frame, user, route, tmp_path):
     if user == kind(4):
         assert repr(whole.inspect(user, 3)) == repr(scanned.inspect(user, 3))
     else:
-        with pytest.raises(recframe.RecframeError, match=f"user={user!r}: no row has that id; ids"):
+        known = f"user={user!r}: no row has that id; ids of the column 'user' are such as '?[0-9]"
+        with pytest.raises(recframe.RecframeError, match=known):
             scanned.inspect(user, 3)
+
+
+def test_rows_without_a_user_do_not_hide_others(frame, tmp_path):
+    """One user is shown although other rows have none, which an evaluation refuses."""
+    path = tmp_path / "run.parquet"
+    with_nulls(frame).drop(columns="relevant").assign(relevant=True).to_parquet(path)
+    scanned = recframe.scan(path)(score="knn_score")
+
+    n_rows = (with_nulls(frame)["user"] == 4).sum()
+    assert n_rows == len(scanned.inspect(4, 3).tables["knn_score"])
+    with pytest.raises(recframe.RecframeError, match="ids must not be null"):
+        scanned.recall(k=1)
 
 
 def test_row_sized_tables_are_left_out(tmp_path):
@@ -257,6 +270,9 @@ def test_scanned_files_show_themselves(frame, tmp_path):
     assert "recframe.scan(path): 600 rows in 3 files, 9 row groups" == shown[0]
     assert "  score     inferred   'knn_score', 'other_score'" == shown[3]
     assert "  read      spill      in any order, parted by users in a temporary file" == shown[5]
+    frame[:0].to_parquet(tmp_path / "empty.parquet")
+    assert "read " not in repr(recframe.scan(tmp_path / "empty.parquet"))
+    (tmp_path / "empty.parquet").unlink()
     unknown = recframe.scan(tmp_path)(score="none")
     assert repr(unknown).startswith("recframe.scan(path): 600 rows")
     assert "read " not in repr(unknown)

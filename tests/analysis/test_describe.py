@@ -427,5 +427,6 @@ def test_users_without_rows_do_not_count_among_judged_rows():
     """The share of first rows that truth holds is that of users who have some."""
     frame = pd.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [2, 1]})
     truth = pd.DataFrame({"user": [1, 2], "item": ["a", "c"], "relevant": [0, 1]})
-    described = frame.rec(truth=truth, population="all").describe(k=1)
-    assert 1.0 == described.loc["judged@1", "score"]
+    for value in (float("nan"), 0.0):  # that an evaluation gives what is undefined
+        given = frame.rec(truth=truth, population="all", zero_division=value)
+        assert 1.0 == given.describe(k=1).loc["judged@1", "score"]

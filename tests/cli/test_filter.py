@@ -72,6 +72,16 @@ def test_commands_take_filters(frame, path, tmp_path, capsys, command):
     assert expected == capsys.readouterr().out
 
 
+def test_what_an_evaluation_would_ask(path, capsys):
+    """A description tells of it, unless it is to be quiet."""
+    words = ["describe", path, "--k", "1", "--filter", "day >= 2026-11-01"]
+    main(words)
+    asked = capsys.readouterr()
+    assert "recframe: note: recframe evaluate asks: " in asked.err
+    main([*words, "--quiet"])
+    assert (asked.out, "") == capsys.readouterr()
+
+
 def test_what_is_told_of_filters(path, capsys):
     """Json has them as written; how many rows match is not known before they are read."""
     words = ["--metric", "recall@1", "--filter", "day = 2026-11-02"]

@@ -54,8 +54,10 @@ COVERED_BY = {
     "notes": "test_population test_let_pass",
     "options": "test_like test_calls",
     "partitions": "dask",
+    "kernel": "test_ties test_long_frames test_units",
+    "metrics": "test_ties test_properties test_reference test_functions cli/test_compare",
     "polars": "test_methods test_arrow_tables test_units test_questions",
-    "scanned": "files test_functions test_population test_questions",
+    "scanned": "files cli stores test_functions test_models_in_rows test_population test_questions",
     "stores": "files/test_paths files/test_lakehouse files/test_sources",
 }
 ARGUMENTS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]

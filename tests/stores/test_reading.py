@@ -114,11 +114,12 @@ def test_a_filesystem_has_all_paths(server, kept, folder):
         pd.testing.assert_frame_equal(here, there)
 
 
+@pytest.mark.parametrize("has_sizes", [True, False])
 @pytest.mark.parametrize("has_ranges", [True, False])
-def test_the_web(has_ranges, server, folder):
-    """A web server has files, and folders whose names end in a slash; parts of files or not."""
+def test_the_web(has_ranges, has_sizes, server, folder):
+    """A web server has files and folders, sends parts of files or not, says their sizes or not."""
     pytest.importorskip("aiohttp")
-    server.has_ranges = has_ranges
+    server.has_ranges, server.has_sizes = has_ranges, has_sizes
     bucket = folder / "bucket"
     web = f"http://127.0.0.1:{server.port}/bucket"
     here = measure(bucket / "runs/day=1", truth=bucket / "truth.parquet")
@@ -127,6 +128,16 @@ def test_the_web(has_ranges, server, folder):
         [f"{web}/runs/day=1/{n} é.parquet?sig={n}" for n in (0, 2)],
     ):
         pd.testing.assert_frame_equal(here, measure(place, truth=f"{web}/truth.parquet"))
+
+
+def test_a_web_server_that_is_not_there(server):
+    """It is not taken for one that lacks the file."""
+    pytest.importorskip("aiohttp")
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(recframe.RecframeError, match="run.parquet") as refused:
+        recframe.evaluate(f"http://127.0.0.1:{server.port}/run.parquet")
+    assert "no such file" not in str(refused.value)
 
 
 def test_pythons_own_web_server(folder):
