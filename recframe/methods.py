@@ -64,11 +64,10 @@ from recframe.calls import make_public, public
 from recframe.errors import RecframeError, RecframeWarning, find_near
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import ALL_USERS
-from recframe.frames.interactions import Interactions
 from recframe.frames.models import find_models
 from recframe.frames.names import check_label, is_infer
 from recframe.frames.questions import ask_all
-from recframe.frames.tables import mean_table, measure_table
+from recframe.frames.tables import Make, mean_table, measure_table
 from recframe.metrics.definitions import (
     DEFAULT_METRICS,
     DEFINITIONS,
@@ -89,7 +88,6 @@ from recframe.options import (
 
 Table = TypeVar("Table")
 MakeTable = Callable[[pd.DataFrame], pd.DataFrame]
-Make = Callable[[Interactions, Options], pd.DataFrame]
 Join = Callable[[Sequence[Any]], Any]
 
 

@@ -29,8 +29,8 @@ from recframe.frames.overlap import (
     match,
 )
 from recframe.frames.pairs import Pairs
+from recframe.frames.tables import Make
 from recframe.frames.truth import Judge
-from recframe.methods import Make
 from recframe.notes import taking_notes
 from recframe.options import Options
 
@@ -103,11 +103,14 @@ def make_partition(
     try:
         interactions = read_interactions(left, columns, options)
     except RepeatedPairError as error:
-        raise RepeatedPairError(f"{error.found}; {advise_blindly(others)}") from error
+        message = f"{error.found}; {advise_blindly(others)}"
+        raise RepeatedPairError(message, error.found, error.user, error.item) from error
     is_all, items, users = columns.user is None, Items(False), interactions.users.ids
     counts = None
     if judge is not None:
         interactions = judge.judge(interactions, is_all=is_all, adds_absent=is_apart)
+        if is_apart:
+            judge.note_lost(lookups.excluded)
         # Condensed rows have lost what is not common.
         overlaps += [judge.overlap] if is_apart and not options.is_condensed else []
         items = judge.overlap.items
@@ -157,7 +160,7 @@ def check_partitions(
             f"partitioned=True: {n_users} users in all, but the partitions have {len(users)} "
             "together; leave partitioned=True out to have them brought together"
         )
-    check_common(parts)
+    check_common([one for part in parts for one in part.common], [part.counts for part in parts])
     if lookups.judgments is None:
         return None
     judge = Judge(lookups.judgments, options)
@@ -166,13 +169,13 @@ def check_partitions(
     return judge
 
 
-def check_common(results: Sequence[PartitionResult]) -> None:
+def check_common(common: Sequence[Common], counts: Sequence[UserCounts | None]) -> None:
     """Raise where all partitions have no user, or no item, in common with truth or exclude.
 
     Raise too where their users are not those of truth, as far as these must be the same.
     """
     for other in ("truth", "exclude"):
-        parts = [one for result in results for one in result.common if one.other == other]
+        parts = [one for one in common if one.other == other]
         if not parts:
             continue
         ids = [(one.users, one.other_users, one.items.examples, one.other_items) for one in parts]
@@ -193,8 +196,8 @@ def check_common(results: Sequence[PartitionResult]) -> None:
         if any(N_USERS in (len(part.users), len(part.other_users)) for part in parts):
             overlap.note(users[:1], [], position)  # there may be others
         overlap.check()
-    if counts := [result.counts for result in results if result.counts is not None]:
-        add_counts(counts).check()
+    if known := [one for one in counts if one is not None]:
+        add_counts(known).check()
 
 
 def _leave_candidates(

@@ -21,21 +21,25 @@ from recframe.analysis.segments import Grouping, find_grouping, measure_with_own
 from recframe.analysis.summary import measure_noted
 from recframe.calls import public_each
 from recframe.errors import count_of
+from recframe.files.beside import open_beside
 from recframe.files.blocks import ROUTES, iter_frames, plan_blocks
 from recframe.files.budget import Limits, showing
 from recframe.files.filters import filter_files
 from recframe.files.footers import Files, make_sample, open_files, read_schema, unite
 from recframe.files.found import Found
-from recframe.files.parts import iter_parts, make_each
+from recframe.files.parts import iter_parts, make_each, read_dtypes
 from recframe.files.sources import find_source, stage
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.interactions import read_interactions
-from recframe.frames.tables import in_cells, join_tables
+from recframe.frames.interactions import Interactions, read_interactions
+from recframe.frames.overlap import UserCounts
+from recframe.frames.tables import Make, in_cells, join_tables
 from recframe.frames.truth import open_candidates, open_judge
-from recframe.methods import Join, Make, MakeTable, RankingMethods
+from recframe.methods import Join, MakeTable, RankingMethods
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import Metric, parse_metrics
+from recframe.notes import DROPPED, ROWS, note
 from recframe.options import DEFAULTS, Options
+from recframe.partitions import Common, check_common, make_partition, read_lookups
 from recframe.stores import ENVIRONMENT, Access
 
 __all__ = ["ScannedRecAccessor"]
@@ -148,7 +152,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             grouping = find_grouping(self._sample, by, weights, columns.users)
             columns = columns._replace(of_users=tuple(grouping.labels))
             make = partial(measure_with_own, measure=make, grouping=grouping)
-        return grouping, iter_parts(self.open(columns), make, self._options, self._frame.limits)
+        return grouping, self._iter_parts(make, columns, self._options)
 
     @property
     def paths(self) -> list[str]:
@@ -231,6 +235,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     def open(self, columns: Columns) -> Files:
         """Return the files with these columns, of which a note is taken; no data is read."""
         files = self._open(columns)
+        files = files._replace(beside=open_beside(files, self._options, self._frame.limits))
         if self._frame.note is not None:
             self._frame.note(files)
         return files
@@ -242,11 +247,19 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
                 values = [pd.concat([*values, frame[label].drop_duplicates()]).drop_duplicates()]
         return next(iter(values), get_column(files.sample, label))
 
+    def _iter_parts(
+        self, make: Make, columns: Columns, options: Options
+    ) -> Generator[pd.DataFrame, None, None]:
+        """Return an iterator over what is made of blocks; footers are read at once."""
+        files, limits = self.open(columns), self._frame.limits
+        if files.beside:
+            return _iter_parted(files, make, options, limits)
+        return iter_parts(files, make, options, limits)
+
     def _map(
         self, make: Make, columns: Columns, options: Options, *, reads_all: bool = False
     ) -> pd.DataFrame:
-        parts = iter_parts(self.open(columns), make, options, self._frame.limits)
-        return join_tables(list(parts))
+        return join_tables(list(self._iter_parts(make, columns, options)))
 
     def _add_up(
         self,
@@ -257,7 +270,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         join: Join | None = None,
     ) -> pd.DataFrame:
         cells: list[Any] = []
-        for part in iter_parts(self.open(columns), make, options, self._frame.limits):
+        for part in self._iter_parts(make, columns, options):
             cells += part["cell"].tolist()
             if join is not None:
                 cells = [join(cells)]  # which stays small
@@ -265,7 +278,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
         # Rows without a user are counted here, and not refused.
-        files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
+        files, limits = self.open(columns)._replace(drop_nulls=True, beside={}), self._frame.limits
         judge = open_judge(columns, options)
         candidates = open_candidates(columns, options, judge)
 
@@ -295,6 +308,40 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
             if len(rows) == 0 and not self._options.has_truth:  # ids for a refusal to name
                 rows = next(iter_frames(files, limits.memory, progress, None), rows).head()
         return rows, False
+
+
+def _iter_parted(
+    files: Files, make: Make, options: Options, limits: Limits
+) -> Generator[pd.DataFrame, None, None]:
+    """Yield what is made of blocks, each with the truth and exclude of its users alone."""
+    columns, dtypes = files.columns, read_dtypes(files)
+    # Of blocks with the same in common the one with most users, and all counts, which are small.
+    common, counts = dict[tuple[str, bool, bool], Common](), list[UserCounts | None]()
+
+    def count_examples(one: Common) -> int:
+        return min(len(one.users), len(one.other_users))
+
+    def make_block(interactions: Interactions, _: Options) -> pd.DataFrame:
+        return make(dtypes.restore_users(interactions), options)
+
+    def make_part(block: pd.DataFrame, *beside: pd.DataFrame) -> pd.DataFrame:
+        given: dict[str, Any] = dict(zip(files.beside, beside, strict=True))
+        own = replace(options, **given)
+        lookups = read_lookups(columns, own, is_all=False)
+        block = dtypes.restore(block)
+        result = make_partition(block, lookups, make_block, columns, own, [], is_apart=True)
+        for one in result.common:
+            key = one.other, one.are_users, one.items.are_common
+            common[key] = max(common.get(key, one), one, key=count_examples)
+        counts.append(result.counts)
+        made: pd.DataFrame = result.made
+        return made
+
+    with showing(limits.progress, files.n_rows) as progress:
+        yield from make_each(files, limits, progress, make_part)
+    if progress.n_dropped:  # for want of a user
+        note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})
+    check_common([*common.values()], counts)
 
 
 def scan_source(

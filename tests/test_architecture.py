@@ -18,7 +18,7 @@ ROOMS = (
     *("errors", "console", "disk", "calls", "notes", "conventions"),
     *("foreign", "cells", "formats", "stores"),
     *("kernel", "metrics", "options", "frames", "analysis", "files", "methods"),
-    *("accessor", "scanned", "functions", "polars", "partitions", "dask", "spark"),
+    *("partitions", "accessor", "scanned", "functions", "polars", "dask", "spark"),
     *("cli", "__init__", "__main__"),
 )
 ARRAYS_ONLY = {"kernel": {"errors"}, "metrics": {"calls", "errors", "kernel"}}

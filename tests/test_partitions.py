@@ -5,7 +5,7 @@ import pytest
 
 import recframe
 from recframe.frames.overlap import Items
-from recframe.partitions import N_USERS, Common, PartitionResult, check_common
+from recframe.partitions import N_USERS, Common, check_common
 
 
 def test_no_column_is_blamed_by_examples_alone():
@@ -20,4 +20,4 @@ def test_no_column_is_blamed_by_examples_alone():
     ):
         part = Common("truth", False, users[:n_named], others[:n_named], items, no_ids)
         with pytest.raises(recframe.RecframeError, match=blamed):
-            check_common([PartitionResult(None, pd.Index([]), [part])])
+            check_common([part], [])

@@ -19,6 +19,7 @@ from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import check_given_columns
 from recframe.frames.names import is_same
 from recframe.frames.tables import (
+    Make,
     add_up,
     in_cells,
     mean_of_sums,
@@ -26,7 +27,7 @@ from recframe.frames.tables import (
     sort_table,
     sum_and_count,
 )
-from recframe.methods import Make, MakeTable, RankingMethods
+from recframe.methods import MakeTable, RankingMethods
 from recframe.options import OptionArguments, Options, spell_options
 from recframe.partitions import Lookups, check_bound
 

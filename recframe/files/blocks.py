@@ -2,11 +2,12 @@
 
 Where the footers bound the users of every row group, a sweep reads the row groups in order of
 users and carries on those whose rows may go on; else all rows are one block, or are parted by user
-in a temporary file. Where several columns tell users apart, a sweep goes by the first.
+in a temporary file. Where several columns tell users apart, a sweep goes by the first. Truth and
+exclude that are parted beside the rows are so by the same hashes.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, nullcontext
 from operator import le, lt
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +23,7 @@ from recframe.files.footers import FREE, SCORE_BYTES, Files
 from recframe.files.found import TEXTS, RowGroup
 from recframe.foreign import NULLABLE
 from recframe.frames.ids import join_codes
+from recframe.frames.judgments import naming
 from recframe.kernel.threads import Array, n_processors
 from recframe.stores.remote import run_ahead
 
@@ -39,7 +41,17 @@ MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in 
 # lock. For that all threads queue: of 16 scans at 4 MiB it was more than half of the time.
 LEAST_PIECE = 1 << 20  # bytes, where there is as much memory
 HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
+NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
+
+
+class Side(NamedTuple):
+    """Rows that are parted by user: those of files, or of truth or exclude beside them."""
+
+    files: Files
+    batches: Iterator[pa.RecordBatch]
+    n_rows: int
+    n_bytes: int  # in memory
 
 
 class ReadingPlan(NamedTuple):
@@ -59,6 +71,8 @@ def plan_blocks(files: Files) -> ReadingPlan:
     memory = max(files.memory - max(0, files.open_bytes - FREE // 4), least)
     in_order, n_bytes = _in_order(files), sum(one.n_bytes for one in files.row_groups)
     # Where all are open at a time, a sweep would part nothing.
+    if files.beside:
+        return ReadingPlan("spill", files.row_groups, memory)
     if in_order and _most_open(files, in_order) <= min(memory - memory // 4, n_bytes - 1):
         return ReadingPlan("sweep", in_order, memory)
     is_whole = not files.users or n_bytes <= memory
@@ -91,8 +105,8 @@ def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
     return most
 
 
-def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd.DataFrame]:
-    """Yield frames of whole users, each user's rows in the order of files.
+def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[list[pd.DataFrame]]:
+    """Yield frames of whole users, each user's rows in the order of files, and of those beside.
 
     Text comes as categories, which has it hashed once a batch at most.
     """
@@ -101,20 +115,40 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[pd
     route, row_groups, memory = plan_blocks(files)
     if route == "sweep":
         reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
-        yield from next_ahead(make_frame(block, files) for block in _sweep(files, reads, memory))
-        return
-    is_spill = route == "spill"
-    # Of the few rows of a batch in a bucket hardly two share a text: these are parted as they are.
-    n_bytes = _piece_bytes(memory) if is_spill else memory // 16
-    reads = read_batches(files, row_groups, n_bytes, progress, limits.folder, is_plain=is_spill)
-    batches = (batch for _, batch in reads)
-    if is_spill:
-        n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
-        limits = limits._replace(memory=memory)
-        yield from _spilled(files, limits, progress, batches, files.n_rows, n_bytes)
-    elif len(frame := make_frame(batches, files)):
-        pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
-        yield frame
+        yield from next_ahead([make_frame(block, files)] for block in _sweep(files, reads, memory))
+    elif route == "spill":
+        silent = Progress(0, lambda done, total: None)
+        told = [progress, *[silent] * len(files.beside)]
+        named = {"": files, **files.beside}
+        sides = [
+            _read_side(name, one, memory, own, limits.folder)
+            for (name, one), own in zip(named.items(), told, strict=True)
+        ]
+        yield from _spilled(sides, limits._replace(memory=memory), progress)
+    else:
+        reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
+        if len(frame := make_frame((batch for _, batch in reads), files)):
+            pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
+            yield [frame]
+
+
+def _read_side(
+    name: str, files: Files, memory: int, progress: Progress, folder: str | None
+) -> Side:
+    """Return rows that are to be parted; a refusal of others says of which option they are.
+
+    Of the few rows of a batch in a bucket hardly two share a text: these are parted as they are.
+    """
+    row_groups = files.row_groups
+    n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
+
+    def read() -> Iterator[pa.RecordBatch]:
+        piece = _piece_bytes(memory)
+        with naming(name) if name else nullcontext():
+            for _, batch in read_batches(files, row_groups, piece, progress, folder, is_plain=True):
+                yield batch
+
+    return Side(files, read(), files.n_rows, n_bytes)
 
 
 def iter_frames(
@@ -213,38 +247,47 @@ def _piece_bytes(memory: int) -> int:
 
 
 def _spilled(
-    files: Files,
-    limits: Limits,
-    progress: Progress,
-    batches: Iterator[pa.RecordBatch],
-    n_rows: int,
-    n_bytes: int,
-    level: int = 0,
-) -> Iterator[pd.DataFrame]:
+    sides: list[Side], limits: Limits, progress: Progress, level: int = 0
+) -> Iterator[list[pd.DataFrame]]:
     """Yield the frames of buckets of users; a bucket beyond the limit is spilled again."""
     memory, n_threads = limits.memory, n_processors()
+    n_rows, n_bytes = sum(side.n_rows for side in sides), sum(side.n_bytes for side in sides)
     n_least = 1 + n_rows // BUCKET_ROWS
     n_buckets = min(MAX_BUCKETS, max(n_least, 1 + (n_bytes - 1) // max(1, memory // 4)))
-    schema = pa.schema(files.types)
-    with closing(Spill(limits.folder, schema, files.users, n_buckets, level)) as spill:
-        pieces = next_ahead(gather(batches, _piece_bytes(memory)))
-        for parts in run_ahead(spill.divide, pieces, n_threads):
-            spill.add(parts)
-            progress.report()
+    with ExitStack() as stack:
+        spills = []
+        for side in sides:
+            schema = pa.schema(side.files.types)
+            spill = Spill(limits.folder, schema, side.files.users, n_buckets, level)
+            spills.append(stack.enter_context(closing(spill)))
+            pieces = next_ahead(gather(side.batches, _piece_bytes(memory)))
+            for parts in run_ahead(spill.divide, pieces, n_threads):
+                spill.add(parts)
+                progress.report()
         pa.default_memory_pool().release_unused()  # else the pool keeps what was parted
-        sizes = spill.n_bytes + spill.n_rows * files.row_bytes
+        rows = np.array([spill.n_rows for spill in spills])
+        row_bytes = np.array([[side.files.row_bytes] for side in sides])
+        sizes = np.array([spill.n_bytes for spill in spills]) + rows * row_bytes
+        n_held, n_of_bucket = sizes.sum(axis=0), rows.sum(axis=0)
         # One giant user cannot be parted.
-        again = (sizes > memory) & (spill.n_rows < n_rows) & (level < MAX_LEVEL)
-        whole = np.flatnonzero(~again & (spill.n_rows > 0))
+        again = (n_held > memory) & (n_of_bucket < n_rows) & (level < MAX_LEVEL)
+        whole = np.flatnonzero(~again & (n_of_bucket > 0))
         # Beside the one that is worked on, as many as there is room for.
-        n_ahead = min(n_threads, max(1, memory // int(sizes[whole].max(initial=1)) - 1))
-        frames = run_ahead(
-            lambda bucket: make_frame(spill.read_bucket(bucket), files), whole.tolist(), n_ahead
-        )
-        yield from frames
+        n_ahead = min(n_threads, max(1, memory // int(n_held[whole].max(initial=1)) - 1))
+
+        def read(bucket: int) -> list[pd.DataFrame]:
+            parted = zip(spills, sides, strict=True)
+            return [make_frame(spill.read_bucket(bucket), side.files) for spill, side in parted]
+
+        yield from run_ahead(read, whole.tolist(), n_ahead)
         for bucket in np.flatnonzero(again).tolist():
-            own = spill.read_bucket(bucket), int(spill.n_rows[bucket]), int(sizes[bucket])
-            yield from _spilled(files, limits, progress, *own, level + 1)
+            smaller = [
+                Side(side.files, spill.read_bucket(bucket), *map(int, of_bucket))
+                for spill, side, *of_bucket in zip(
+                    spills, sides, rows[:, bucket], sizes[:, bucket], strict=True
+                )
+            ]
+            yield from _spilled(smaller, limits, progress, level + 1)
 
 
 class Spill(TemporaryRows):
@@ -286,7 +329,9 @@ class Spill(TemporaryRows):
             start += written.size
 
     def read_bucket(self, bucket: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a bucket."""
+        """Yield the rows of a bucket, in one batch or more."""
+        if not self._places[bucket]:
+            yield pa.RecordBatch.from_pylist([], self._schema)
         for start, size in self._places[bucket]:
             with writing_to(self.folder):
                 written = self._read.read_at(size, start)
@@ -303,12 +348,14 @@ def hash_users(*columns: pa.Array) -> Array:
 
 
 def _hash(ids: pa.Array) -> Array:
-    """Return 64 bits of each id that are equal where ids are equal."""
+    """Return 64 bits of each id that are equal where ids are equal, whatever type they have."""
     if ids.type not in TEXTS:
-        values = ids.to_pandas()
-        # -0.0 and 0.0 are one user.
-        values = values + 0.0 if pa.types.is_floating(ids.type) else values
-        return pd.util.hash_pandas_object(values, index=False).to_numpy()
+        if pa.types.is_date(ids.type) or pa.types.is_timestamp(ids.type):
+            ids = ids.cast(pa.timestamp("us"), safe=False)
+        elif any(is_number(ids.type) for is_number in NUMBERS):
+            # -0.0 and 0.0 are one user.
+            ids = pc.add(ids.cast(pa.float64(), safe=False), 0.0)
+        return pd.util.hash_pandas_object(ids.to_pandas(), index=False).to_numpy()
     # Of texts the last of their bytes are taken as integers, multiplied and added up.
     last = pc.binary_slice(ids.view(pa.binary()), -HASHED_BYTES, None)
     n_words = 1 + (pc.max(pc.binary_length(last)).as_py() or 0) // 8

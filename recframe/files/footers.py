@@ -1,8 +1,9 @@
 """Parquet files: what their footers say of columns, users, rows and bytes."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
@@ -68,6 +69,7 @@ class Files(NamedTuple):
     footers: dict[str, pq.FileMetaData]  # that of the only file; of several each is read anew
     is_filtered: bool  # some of the rows may not match
     n_rows: int  # of all files, where they have a condition of row groups that may match
+    beside: Mapping[str, Any] = MappingProxyType({})  # Files of truth and exclude, parted alike
 
     @property
     def rows_said(self) -> str:

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Generator, Hashable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from recframe.errors import RecframeError, RepeatedPairError, say_where
-from recframe.files.blocks import iter_blocks, plan_blocks
+from recframe.files.beside import PAIR_BYTES
+from recframe.files.blocks import iter_blocks
 from recframe.files.budget import Limits, Progress, showing
 from recframe.files.filters import FILTERS, matching
 from recframe.files.footers import Files
@@ -42,25 +43,19 @@ def iter_parts(
     empty = read_interactions(files.sample, columns, options)
     judge = open_judge(columns, options)
     candidates = open_candidates(columns, options, judge)
-    reads_beside = files.n_rows > 0 and (options.has_truth or options.exclude is not None)
-    is_part = reads_beside and plan_blocks(files).route != "whole"
+    held = [one for one in (judge and judge.judgments.pairs, candidates.excluded) if one]
+    n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
+    files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
 
     def parts() -> Generator[Made]:
-        user_dtypes = [_read_dtype(files, label) for label in columns.users]
-        dtypes = {
-            label: _read_dtype(files, label)
-            for label in leave_out([*columns.of_users], columns.users)
-            if files.types[str(label)] in TEXTS
-            or isinstance(get_column(files.sample, label).dtype, pd.CategoricalDtype)
-        }
+        dtypes = read_dtypes(files)
 
         def make_part(block: pd.DataFrame) -> Made:
-            block = block.astype(dtypes) if dtypes else block
-            block = candidates.among(block, is_part=is_part)
+            block = candidates.among(dtypes.restore(block))
             interactions = read_interactions(block, columns, options)
             if judge is not None:
-                interactions = judge.judge(interactions, is_part=is_part)
-            return make(_restore_users(interactions, user_dtypes), options)
+                interactions = judge.judge(interactions)
+            return make(dtypes.restore_users(interactions), options)
 
         with showing(limits.progress, files.n_rows) as progress:
             yield from make_each(files, limits, progress, make_part)
@@ -69,25 +64,28 @@ def iter_parts(
             note(**{DROPPED: progress.n_dropped, ROWS: progress.n_dropped})
         if judge is not None:
             judge.note_lost(candidates.excluded)
-            none = read_interactions(files.sample.astype(dtypes), columns, options)
+            none = read_interactions(dtypes.restore(files.sample), columns, options)
             with_absent = judge.judge_absent(none)
             if len(with_absent.users.ids) > len(empty.users.ids):
                 yield make(with_absent, options)
                 return
         if progress.n_evaluated == 0:
-            yield make(_restore_users(empty, user_dtypes), options)
+            yield make(dtypes.restore_users(empty), options)
 
     return parts()
 
 
 def make_each(
-    files: Files, limits: Limits, progress: Progress, make: Callable[[pd.DataFrame], Made]
+    files: Files, limits: Limits, progress: Progress, make: Callable[..., Made]
 ) -> Iterator[Made]:
-    """Yield what is made of each block of whole users; a refusal says that it is of a part."""
+    """Yield what is made of each block of whole users, and of what is beside it.
+
+    A refusal says that it is of a part.
+    """
     progress.report()
-    for block in iter_blocks(files, limits, progress):
+    for block, *beside in iter_blocks(files, limits, progress):
         try:
-            made = make(block)
+            made = make(block, *beside)
         except RecframeError as error:
             part = f"in a part of {len(block):,} of the {files.rows_said} rows: "
             part = "" if len(block) == files.n_rows else part
@@ -131,19 +129,43 @@ def _read_dtype(files: Files, label: Hashable) -> Any:
     return found[0].to_pandas().dtype
 
 
-def _restore_users(interactions: Interactions, dtypes: list[Any]) -> Interactions:
-    """Return the interactions of a block with ids of these dtypes; of none they stay."""
-    users, _, sorted_by = interactions.users
-    columns = []
-    for number, dtype in enumerate(dtypes):
-        ids = users.get_level_values(number)
-        name = ids.name
-        if isinstance(ids, pd.CategoricalIndex):
-            # Categories of a block come in its order, in which users do not sort.
-            ids, sorted_by = ids.categories.take(ids.codes), None
-        columns.append(ids.astype(dtype).rename(name))
-    users = as_users(columns) if columns else users
-    return interactions._replace(users=interactions.users._replace(ids=users, sorted_by=sorted_by))
+class Dtypes(NamedTuple):
+    """The dtypes that columns would have in a frame of all rows: of users, and of others."""
+
+    users: list[Any]
+    others: dict[Hashable, Any]
+
+    def restore(self, block: pd.DataFrame) -> pd.DataFrame:
+        """Return a block with columns of these dtypes, but those of users."""
+        return block.astype(self.others) if self.others else block
+
+    def restore_users(self, interactions: Interactions) -> Interactions:
+        """Return the interactions of a block with users of these dtypes; of none they stay."""
+        users, _, sorted_by = interactions.users
+        columns = []
+        for number, dtype in enumerate(self.users):
+            ids = users.get_level_values(number)
+            name = ids.name
+            if isinstance(ids, pd.CategoricalIndex):
+                # Categories of a block come in its order, in which users do not sort.
+                ids, sorted_by = ids.categories.take(ids.codes), None
+            columns.append(ids.astype(dtype).rename(name))
+        ids = as_users(columns) if columns else users
+        return interactions._replace(
+            users=interactions.users._replace(ids=ids, sorted_by=sorted_by)
+        )
+
+
+def read_dtypes(files: Files) -> Dtypes:
+    """Return the dtypes that the columns of blocks do not have."""
+    columns = files.columns
+    others = {
+        label: _read_dtype(files, label)
+        for label in leave_out([*columns.of_users], columns.users)
+        if files.types[str(label)] in TEXTS
+        or isinstance(get_column(files.sample, label).dtype, pd.CategoricalDtype)
+    }
+    return Dtypes([_read_dtype(files, label) for label in columns.users], others)
 
 
 def _advise(files: Files, user: Any, item: Any) -> tuple[str, dict[str, Any]]:

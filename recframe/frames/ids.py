@@ -197,7 +197,8 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
 
 def join_codes(encoded: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     """Return the code of each row of encoded pieces, -1 for null, and the values of codes."""
-    pieces, pool = encoded.chunks, pa.system_memory_pool()
+    pieces = encoded.chunks or [pa.array([], encoded.type)]
+    pool = pa.system_memory_pool()
     first = pieces[0].dictionary
     if all(piece.dictionary.equals(first) for piece in pieces[1:]):
         return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), first

@@ -32,9 +32,9 @@ from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
 from recframe.frames.overlap import Items, Overlap
-from recframe.frames.pairs import Pairs, PartedPairs, Share, note_matches
+from recframe.frames.pairs import Pairs, note_matches
 from recframe.frames.values import Gains
-from recframe.kernel.grouping import NONE, SortedPairs
+from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
 from recframe.options import Duplicates, Options
 
@@ -62,11 +62,6 @@ class Judgments(NamedTuple):
     relevant: Array
     find_gains: Callable[[], Gains] | None = None
     find_grades: Callable[[], pd.Series] | None = None
-
-    def of(self, share: Share, find_gains: Callable[[], Gains]) -> Judgments:
-        """Return what truth says of the pairs of a share, but grades, given the gains of all."""
-        find = self.find_gains and (lambda: Gains(find_gains().gain[share.rows], NONE, NONE))
-        return Judgments(share.pairs, self.relevant[share.rows], find)
 
 
 def load_frame(name: str, given: Any) -> pd.DataFrame:
@@ -211,18 +206,15 @@ class Candidates:
     def __init__(self, columns: Columns, excluded: Pairs | None, judged: Pairs | None) -> None:
         self._columns, self.excluded = columns, excluded
         self._sides = [
-            (PartedPairs(pairs), Overlap(pairs.users.ids, pairs.item.ids, name))
+            (pairs, Overlap(pairs.users.ids, pairs.item.ids, name))
             for name, pairs in (("exclude", excluded), ("truth", judged))
             if pairs is not None
         ]
 
-    def among(
-        self, frame: pd.DataFrame, *, is_all: bool = False, is_part: bool = False
-    ) -> pd.DataFrame:
+    def among(self, frame: pd.DataFrame, *, is_all: bool = False) -> pd.DataFrame:
         """Return the rows of a frame that are candidates; those with a null id are left to others.
 
         Raise, where the frame `is_all` there is, if it has no user or no item of one of the sides.
-        Where it `is_part` of several, only pairs of its users are looked up.
         """
         if not self._sides:
             return frame
@@ -231,14 +223,12 @@ class Candidates:
         users, ids = find_users(frame, labels, rows), get_column(frame, item, rows)
         items, is_out = encode(ids, "item"), np.zeros(len(ids), bool)
         sorted_pairs = SortedPairs(users.groups, items.codes)
-        for parted, overlap in self._sides:
-            share = parted.of(users.ids, items.ids) if is_part else None
-            pairs = parted.pairs if share is None else share.pairs
+        for pairs, overlap in self._sides:
             matches = pairs.match(users, items, sorted_pairs, overlap.other)
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            note_matches(overlap, pairs, matches, users.ids, items, share)
+            note_matches(overlap, pairs, matches, users.ids, items)
         if is_all:
             self.check()
         if not is_out.any():

@@ -103,21 +103,16 @@ class Overlap:
         self._n_users = 0
 
     def note(
-        self,
-        users: pd.Index[Any],
-        items: Sequence[Items],
-        position: Array | None = None,
-        among: Array | None = None,
+        self, users: pd.Index[Any], items: Sequence[Items], position: Array | None = None
     ) -> None:
         """Take note of users, of where each of the other side is among these, or -1, and of items.
 
-        The items are those of parts. The position is that of the other side's users `among` all,
-        where these are given.
+        The items are those of parts.
         """
         if position is None:
             position = match(self.other_users, users, "user", self.other)
         found = position[position >= 0]
-        self.is_listed[position >= 0 if among is None else among[position >= 0]] = True
+        self.is_listed |= position >= 0
         self._n_users += len(users)
         self.users = self.users if len(self.users) else users[:N_EXAMPLES]
         if len(found) < len(users) and len(self.unknown) < N_EXAMPLES:

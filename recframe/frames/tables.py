@@ -27,6 +27,8 @@ from recframe.metrics.statistics import Policy, RankStatistics
 from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_judged, sum_columns
 from recframe.options import Options
 
+Make = Callable[[Interactions, Options], pd.DataFrame]
+
 
 def policy_of(options: Options) -> Policy:
     """Return what the metrics need to know of the options."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from recframe.frames.judgments import (
 )
 from recframe.frames.names import is_same
 from recframe.frames.overlap import Items, Overlap, append, match
-from recframe.frames.pairs import Matches, Pairs, PartedPairs, Share, note_matches
+from recframe.frames.pairs import Matches, Pairs, note_matches
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -41,50 +40,34 @@ class Judge:
     def __post_init__(self) -> None:
         """Begin with nothing of truth listed."""
         pairs = self.judgments.pairs
-        self.overlap, self.parted = Overlap(pairs.users.ids, pairs.item.ids), PartedPairs(pairs)
+        self.overlap = Overlap(pairs.users.ids, pairs.item.ids)
         self.n_found = 0  # pairs of truth that were in a frame
 
     def judge(
-        self,
-        interactions: Interactions,
-        *,
-        is_all: bool = False,
-        is_part: bool = False,
-        adds_absent: bool = False,
+        self, interactions: Interactions, *, is_all: bool = False, adds_absent: bool = False
     ) -> Interactions:
         """Return the arrays of a frame with the relevance that truth gives its rows.
 
         Where the frame `is_all` there is, or all of what truth there is for its users is here,
-        `adds_absent`, users of truth who have no row in it are added. Where it `is_part` of
-        several, only truth of its users is looked up.
+        `adds_absent`, users of truth who have no row in it are added.
         """
-        judgments, share = self.judgments, None
-        if is_part:
-            share = self.parted.of(interactions.users.ids, interactions.read_items().ids)
-        if share is not None:
-            judgments = judgments.of(share, lambda: self._gains)
-        matches = self.find(interactions, share)
+        matches = self.find(interactions)
         if is_all:
             self.check()
         if self.options.population in ("truth", "both"):
             interactions, matches = _keep_known(interactions, matches)
         if is_all or adds_absent:
             return self._add_absent(interactions, matches)
-        return judge_rows(interactions, judgments, matches)
+        return judge_rows(interactions, self.judgments, matches)
 
-    @cached_property
-    def _gains(self) -> Gains:
-        """What all pairs of truth add to nDCG, where they have grades."""
-        return self.judgments.find_gains()  # type: ignore[misc]  # only where there are some
-
-    def find(self, interactions: Interactions, share: Share | None = None) -> Matches:
-        """Return where the pairs of truth, or of a share of it, are in a frame."""
-        pairs = self.judgments.pairs if share is None else share.pairs
+    def find(self, interactions: Interactions) -> Matches:
+        """Return where the pairs of truth are in a frame."""
+        pairs = self.judgments.pairs
         users, items = interactions.users, interactions.read_items()
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         matches = pairs.match(users, items, rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
-        note_matches(self.overlap, pairs, matches, users.ids, items, share)
+        note_matches(self.overlap, pairs, matches, users.ids, items)
         return matches
 
     def check(self) -> None:

@@ -16,8 +16,8 @@ from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.tables import mean_table, sort_table
-from recframe.methods import Join, Make, MakeTable, RankingMethods
+from recframe.frames.tables import Make, mean_table, sort_table
+from recframe.methods import Join, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
 from recframe.partitions import Lookups, check_bound, describe_partitions, read_lookups

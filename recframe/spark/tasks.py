@@ -16,8 +16,8 @@ from recframe.calls import public
 from recframe.errors import RecframeError, count_of, quote, say_where
 from recframe.frames.columns import Columns
 from recframe.frames.judgments import Judgments, read_excluded
-from recframe.frames.tables import mean_of_sums, plain_table, sort_table, sum_and_count
-from recframe.methods import Make, MakeTable
+from recframe.frames.tables import Make, mean_of_sums, plain_table, sort_table, sum_and_count
+from recframe.methods import MakeTable
 from recframe.options import Options
 from recframe.partitions import (
     Lookups,
@@ -148,7 +148,7 @@ def check_beside(table: pa.Table, names: list[str]) -> pa.Table:
     for said in parts:
         if isinstance(said, RecframeError):
             raise said
-    check_common(parts)
+    check_common([one for part in parts for one in part.common], [part.counts for part in parts])
     return table.select(names).slice(0, 0)
 
 

@@ -196,6 +196,7 @@ def plan(*bounds, kind="int64", n_rows=10, n_scores=1):
     ]
     types = {"user": getattr(pa, kind)()} if isinstance(kind, str) else {"user": kind}
     return SimpleNamespace(
+        beside={},
         columns=columns,
         row_groups=row_groups,
         row_bytes=row_bytes,
@@ -360,7 +361,8 @@ def spill_users(tmp_path, users, memory):
     rows = {"user": users, "score": np.arange(len(users)), "relevant": True}
     pd.DataFrame(rows).to_parquet(tmp_path / "0.parquet")
     files = open_files(tmp_path, Options(), memory)
-    frames = list(iter_blocks(files, Limits(memory, None, False), Progress(0, lambda *_: None)))
+    blocks = iter_blocks(files, Limits(memory, None, False), Progress(0, lambda *_: None))
+    frames = [frame for (frame,) in blocks]
 
     assert len(users) == sum(map(len, frames))
     assert len(set(users)) == sum(frame["user"].nunique() for frame in frames)

@@ -17,7 +17,7 @@ from layouts import (
 )
 from opened import open_files
 from recframe.files.blocks import hash_users
-from recframe.files.parts import _read_dtype, _restore_users
+from recframe.files.parts import Dtypes, _read_dtype
 from recframe.frames.columns import find_columns
 from recframe.frames.interactions import read_interactions
 from recframe.frames.tables import measure_table
@@ -191,7 +191,7 @@ def test_users_are_restored_in_order():
     interactions = read_interactions(frame, find_columns(frame, options), options)
 
     def restore(dtype):
-        return measure_table(_restore_users(interactions, [dtype]), options, metrics)
+        return measure_table(Dtypes([dtype], {}).restore_users(interactions), options, metrics)
 
     as_text, as_categories = restore("str"), restore(pd.CategoricalDtype(["c", "b", "a", "d"]))
     assert (["a", "b", "c"], [0, 1, 1]) == (as_text.index.tolist(), as_text.squeeze().tolist())

@@ -135,7 +135,7 @@ def test_a_web_server_that_is_not_there(server):
     pytest.importorskip("aiohttp")
     server.shutdown()
     server.server_close()
-    with pytest.raises(recframe.RecframeError, match="run.parquet") as refused:
+    with pytest.raises(recframe.RecframeError, match=r"run\.parquet") as refused:
         recframe.evaluate(f"http://127.0.0.1:{server.port}/run.parquet")
     assert "no such file" not in str(refused.value)
 

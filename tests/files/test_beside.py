@@ -1,0 +1,183 @@
+"""Truth and exclude that are parted by user beside the rows: what they give is what frames give."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recframe
+from recframe import RecframeError, RecframeWarning
+
+MEMORY = 256 << 10  # in which some 1,000 pairs are held
+METRICS = ["recall@2", "precision@2", "ndcg@3"]
+N_USERS = 300
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """3,000 rows of 300 users in random order, with two scores."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"user": np.repeat(np.arange(N_USERS), 10), "item": 0})
+    frame["item"] = rng.permuted(np.tile(np.arange(30), (N_USERS, 1)), axis=1)[:, :10].ravel()
+    frame["a_score"], frame["b_score"] = rng.integers(0, 9, 3000) / 8, rng.random(3000)
+    return frame.sample(frac=1, random_state=5, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def truth(rows):
+    """1,200 graded pairs, of users without rows too, and of few of the users with rows."""
+    rng = np.random.default_rng(6)
+    pairs = pd.DataFrame({"user": rng.integers(40, N_USERS + 40, 1400), "item": 0})
+    pairs["item"] = rng.integers(0, 40, 1400)
+    pairs = pairs.drop_duplicates(ignore_index=True)
+    return pairs.assign(relevance=rng.integers(0, 4, len(pairs)))
+
+
+def write(frame, path, n_files=2):
+    """Write a frame to files of a folder, and return that."""
+    path.mkdir()
+    for number in range(n_files):
+        own = frame[number::n_files]
+        own.to_parquet(path / f"{number}.parquet", row_group_size=200, index=False)
+    return path
+
+
+def is_parted(scanned):
+    """Return whether truth or exclude is parted beside the rows."""
+    return bool(scanned.open(scanned._find_columns()).beside)
+
+
+def compare(rows, folder, given, metrics=METRICS, **options):
+    """Check that files give what their frame gives, whether others are frames or files."""
+    path = write(rows, folder / "rows")
+    files = {name: write(frame, folder / name) for name, frame in given.items()}
+    expected = recframe.rec(rows, **options, **given).evaluate(metrics)
+    for beside in (given, files):
+        scanned = recframe.scan(path, memory=MEMORY, **options, **beside)
+        assert is_parted(scanned)
+        pd.testing.assert_frame_equal(expected, scanned.evaluate(metrics))
+
+
+@pytest.mark.parametrize("population", ["both", "truth", "rows", "all"])
+def test_populations(rows, truth, population, tmp_path):
+    """Who is counted where users differ, and what grades add."""
+    options = {"population": population, "min_relevance": 2}
+    compare(rows, tmp_path, {"truth": truth}, **options)
+
+
+def test_exclude(rows, truth, tmp_path):
+    """Excluded pairs alone, then beside truth, where some of these are lost."""
+    marked = rows.assign(relevant=rows["item"] % 3 == 0)
+    seen = truth[["user", "item"]]
+    (tmp_path / "alone").mkdir()
+    compare(marked, tmp_path / "alone", {"exclude": seen}, short="pad")
+    given = {"truth": truth, "exclude": truth[["user", "item"]][::3]}
+    compare(rows, tmp_path, given, short="pad", min_relevance=2, population="all")
+
+
+def test_judged_rows_only(rows, truth, tmp_path):
+    """Rows that truth does not hold are left out."""
+    options = {"unjudged": "drop", "short": "pad", "population": "all", "min_relevance": 1}
+    compare(rows, tmp_path, {"truth": truth}, **options)
+
+
+IDS = {
+    "text": (str, str),
+    "other numbers": (lambda ids: ids.astype("int32"), lambda ids: ids.astype(float)),
+    "nullable": (lambda ids: ids.astype("Int64"), lambda ids: ids.astype("uint16")),
+    "days": (lambda ids: pd.to_datetime(ids, unit="D").astype("datetime64[ns]"),) * 2,
+    "of other units": (
+        lambda ids: pd.to_datetime(ids, unit="D").astype("datetime64[ms]"),
+        lambda ids: pd.to_datetime(ids, unit="D").astype("datetime64[ns]"),
+    ),
+    "categories": (lambda ids: ids.astype(str).astype("category"), lambda ids: ids.astype(str)),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_kinds_of_ids(rows, truth, kind, tmp_path):
+    """Ids that are equal meet, whatever either side holds them in."""
+    of_rows, of_truth = IDS[kind]
+    if of_rows is str:
+        of_rows = of_truth = lambda ids: ids.astype("str")
+    given = {"truth": truth.assign(user=of_truth(truth["user"]))}
+    options = {"population": "both", "min_relevance": 2}
+    compare(rows.assign(user=of_rows(rows["user"])), tmp_path, given, **options)
+
+
+def test_several_columns_of_users(rows, truth, tmp_path):
+    """Users of a day are told apart by both columns."""
+    rows, truth = (one.assign(day=one["user"] % 3) for one in (rows, truth))
+    options = {"user": ["day", "user"], "population": "all", "min_relevance": 2}
+    compare(rows, tmp_path, {"truth": truth}, **options)
+
+
+def test_segments_and_weights(rows, truth, tmp_path):
+    """What the rows say of users is there for those of truth who have some."""
+    rows = rows.assign(country=(rows["user"] % 4).map(list("wxyz").__getitem__), w=1.5)
+    options = {"truth": truth, "min_relevance": 2, "population": "both"}
+    expected = rows.rec(**options).mean("recall@2", by="country", weights="w")
+    found = recframe.scan(write(rows, tmp_path / "rows"), memory=MEMORY, **options)
+    table = found.mean("recall@2", by="country", weights="w")
+
+    pd.testing.assert_frame_equal(expected, table)
+    described = found.describe(3)
+    pd.testing.assert_frame_equal(rows.rec(**options).describe(3), described)
+
+
+def test_few_pairs_are_held(rows, truth, tmp_path):
+    """Where a block has more rows than there are pairs; so are those that no footers describe."""
+    path = write(rows, tmp_path / "rows")
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    options = {"population": "both", "min_relevance": 2}
+    expected = rows.rec(truth=truth, **options).evaluate(METRICS)
+    mixed = truth.assign(user=truth["user"].astype(object).where(truth.index > 0, (1, 2)))
+    for given, memory in ((truth, "1GiB"), (tmp_path / "truth.csv", MEMORY)):
+        scanned = recframe.scan(path, memory=memory, truth=given, **options)
+        assert not is_parted(scanned)
+        pd.testing.assert_frame_equal(expected, scanned.evaluate(METRICS))
+    with pytest.raises(RecframeError, match=r"truth: .*user"):
+        recframe.scan(path, memory=MEMORY, truth=mixed, **options).evaluate(METRICS)
+
+
+def test_refusals(rows, truth, tmp_path):
+    """They are those of a frame: users who differ, ids that never meet or are of another kind."""
+    path, options = write(rows, tmp_path / "rows"), {"min_relevance": 2}
+    changes = {
+        "population: users differ .*, found 258 in both, 42 only in the frame": truth,
+        "user: no user is in both the frame and truth": truth.assign(user=truth["user"] + 10**6),
+        "user: ids of different kinds are never equal": truth.assign(user=truth["user"].astype("str")),
+        "truth: .*must not be the same in two rows": pd.concat([truth, truth]),
+        "truth: .*ids must not be null": truth.assign(user=truth["user"].mask(truth.index == 7)),
+    }
+    for number, (match, given) in enumerate(changes.items()):
+        there = write(given, tmp_path / f"truth{number}")
+        for beside in (given, there):
+            scanned = recframe.scan(path, memory=MEMORY, truth=beside, **options)
+            with pytest.raises(RecframeError, match=match):
+                scanned.evaluate(METRICS)
+
+
+def test_columns_that_may_be_grades(rows, truth, tmp_path):
+    """Grades without a name, and a split that folders name, are not taken for pairs that count."""
+    path, named = write(rows, tmp_path / "rows"), truth.rename(columns={"relevance": "points"})
+    write(named, tmp_path / "truth")
+    for given in (named, tmp_path / "truth"):
+        with pytest.raises(RecframeError, match=r"truth: .*'points' holds few distinct values"):
+            recframe.scan(path, memory=MEMORY, truth=given).evaluate(METRICS)
+    (tmp_path / "split").mkdir()
+    for split in ("test", "train"):
+        write(truth[["user", "item"]], tmp_path / "split" / f"split={split}")
+    with pytest.raises(RecframeError, match="truth: 'split' tells parts of a split apart"):
+        recframe.scan(path, memory=MEMORY, truth=tmp_path / "split").evaluate(METRICS)
+
+
+def test_relevant_pairs_that_are_excluded(rows, truth, tmp_path):
+    """They are counted and said."""
+    given = {"truth": truth, "exclude": truth[["user", "item"]][::2]}
+    options = {"min_relevance": 2, "population": "both", "short": "pad", **given}
+    with pytest.warns(RecframeWarning, match="exclude holds") as expected:
+        rows.rec(**options).mean("recall@2")
+    scanned = recframe.scan(write(rows, tmp_path / "rows"), memory=MEMORY, **options)
+    with pytest.warns(RecframeWarning, match="exclude holds") as found:
+        scanned.mean("recall@2")
+    assert [str(one.message) for one in expected] == [str(one.message) for one in found]
