@@ -78,8 +78,9 @@ def evaluate(
         hr and success at a cut-off, mrr, RR, Rprec, and map without one; labels stay as typed.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
-        the rows held at a time, beside the libraries, the result, truth, exclude, a page of each
-        column and the rows of any one user. A file whose footer does not fit in it is refused.
+        the rows held at a time, and parquet files of truth and exclude. The libraries, the result,
+        a page of each column and the rows of any one user are beside it. A file whose footer
+        does not fit in it is refused.
     tmp : path, default None
         The folder of the temporary file that rows are parted in by user where they neither fit
         `memory` nor come in order of users. None: the system's.
@@ -301,7 +302,8 @@ def iter_evaluate(
     -------
     iterator of DataFrame
         Tables as `evaluate` returns them, at least one, each user in one of them. All together
-        are sorted where the row groups come in order of users.
+        are sorted where the row groups come in order of users, and truth has no more pairs than a
+        block has rows.
 
     Raises
     ------

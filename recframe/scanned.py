@@ -115,7 +115,8 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         -------
         iterator of DataFrame
             Tables as `evaluate` returns them, at least one, each user in one of them. All together
-            are sorted where the row groups come in order of users.
+            are sorted where the row groups come in order of users, and truth has no more pairs than
+            a block has rows.
 
         Raises
         ------
