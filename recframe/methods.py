@@ -910,8 +910,7 @@ class RankingMethods(ABC, Generic[Table]):
             are printed, in blocks where the display is too narrow.
             ``.plot(ax=None, figsize=None)`` draws a dot and its interval for each model and metric,
             with the extra ``plot``. ``.to_latex(digits=3)`` and ``.to_markdown(digits=3)`` return
-            the table for a paper; with ``compared=`` what `compare` returns, means have the letters
-            of the models that they are significantly better than.
+            the table for a paper.
 
         Raises
         ------

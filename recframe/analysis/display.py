@@ -85,7 +85,7 @@ class Markup(NamedTuple):
 
     escape: Callable[[str], str]
     bold: str
-    raised: str
+    star: str
     minus: str
     plus_minus: str
     none: str
@@ -106,8 +106,8 @@ def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
 
 
-LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", "$-$", r"$\pm$", "--")
-MARKDOWN = Markup(_escape_markdown, "**{}**", "<sup>{}</sup>", "-", "±", UNJUDGED)
+LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{*}}", "$-$", r"$\pm$", "--")
+MARKDOWN = Markup(_escape_markdown, "**{}**", r"<sup>\*</sup>", "-", "±", UNJUDGED)
 
 
 class WideTable(pd.DataFrame):
