@@ -576,8 +576,8 @@ class RankingMethods(ABC, Generic[Table]):
         k : int, default 10
             The cut-off, 1 or more.
         label : label or list of labels, default None
-            Columns to show beside the item, such as "title"; several items may have one title. An
-            item that only truth has is shown with what another row of the frame says of it.
+            Columns to show beside the item, such as "title"; several items may have one title. It
+            is null for an item that only truth has.
         metrics : str or iterable of str, default None
             The metrics of the caption; None: precision@k, recall@k and R-precision.
 

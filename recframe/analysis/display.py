@@ -60,12 +60,10 @@ STYLES: list[Any] = [
 def title_of(metric: object) -> str:
     """Return the name of a metric as people write it, nDCG@10 for "ndcg@10"."""
     text = as_text(metric)
-    name = text[: re.search(r"[(@]|$", text).start()]  # type: ignore[union-attr]  # there is one
-    return (
-        TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
-        if name in DEFINITIONS
-        else text
-    )
+    name = re.split(r"[(@]", text)[0]
+    if name not in DEFINITIONS:
+        return text
+    return TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
 
 
 def value_of(metric: object, value: float) -> str:

@@ -79,7 +79,7 @@ def find_definition(label: object) -> Definition | None:
 
 def find_sign(label: object) -> float:
     """Return 1 where high values of a metric are better, -1 where low ones are, else NaN."""
-    better = getattr(find_definition(label), "better", None)
+    better = getattr(find_definition(label), "better", "unknown")
     return {"high": 1.0, "low": -1.0}.get(better, math.nan)
 
 

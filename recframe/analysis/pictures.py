@@ -41,8 +41,7 @@ def draw(
     """Return the axes of a dot and an interval for each model, a panel for each metric."""
     pyplot = import_extra("matplotlib.pyplot", "plot", "plot")
     metrics = list_metrics(lines)
-    groups = list(dict.fromkeys(group for group, _ in lines))
-    models = list(dict.fromkeys(model for _, model in lines))
+    groups, models = (list(dict.fromkeys(labels)) for labels in zip(*lines, strict=True))
     rows = [", ".join(group) for group in groups] if outer else models
     if ax is None:
         n_across = min(len(metrics), N_ACROSS)

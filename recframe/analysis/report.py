@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -10,6 +10,7 @@ from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from recframe.errors import RecframeError, as_text, hide, quote
 from recframe.foreign import PathLike
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_metrics
+from recframe.metrics.names import Metric, define, is_metric, parse_metric
 from recframe.notes import say_notes, taking_notes
 from recframe.options import CHOICES, MEANINGS, is_path
 
@@ -97,7 +98,7 @@ class Findings(NamedTuple):
     worries: list[str]
     inputs: list[str]
     by_segment: Callable[[Callable[..., pd.DataFrame]], pd.DataFrame] | None = None
-    curves: tuple[dict[str, list[Metric]], pd.DataFrame] | None = None
+    curves: Mapping[str, pd.DataFrame] = MappingProxyType({})  # k by score
     catalogue: pd.DataFrame | None = None
     inspect: Callable[[Hashable], Any] | None = None
     conventions: Sequence[tuple[str, object, str]] = ()
@@ -134,11 +135,9 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
     with taking_notes() as notes:
         measured = rec._map(partial(measure_noted, metrics=metrics), columns, rec._options)
         per_user = rec._collect(measured)
-    curves, catalogue = _plan_curves(metrics), None
+    curves, catalogue = _measure_curves(rec, metrics), None
     described = Description(rec._collect(rec.describe(deepest or 1)))
     described.decided = rec._options
-    points = [point.label for family in curves.values() for point in family]
-    means = _plain(rec._collect(rec.mean(points))) if points else None
     if rec._find_columns(with_item=True).item is not None:
         with suppress(RecframeError):  # as where lists need not be as long as k
             catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
@@ -161,7 +160,7 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
         [*described.warnings, *say_notes(notes)],
         list(map(os.fspath, inputs)),
         None if by is None else by_segment,
-        None if means is None else (curves, means),
+        curves,
         catalogue,
         partial(rec.inspect, k=deepest or K),
         [(name, getattr(rec._options, name), MEANINGS[name]) for name in CONVENTIONS],
@@ -190,7 +189,8 @@ def make_page(
         of_segment = ScorePairs(users, sorted(firsts.values()), are_several=True)
         changes = compare_pairs(of_segment, weights, how).reset_index("baseline")
         changes = changes[["baseline", "difference", "low", "high", "p_corrected"]]
-        return changes.join(means, lsuffix="_of_difference")
+        bounds = {"low": "low_of_difference", "high": "high_of_difference"}
+        return changes.rename(columns=bounds).join(means)
 
     def list_rows(table: pd.DataFrame) -> list[Row]:
         rows = plain_table(table).to_dict("records")
@@ -216,10 +216,9 @@ def make_page(
         "means": list_rows(summary_table(per_user, resampling=resampling, unit=unit)),
         "changes": changes,
         "by_pair": _pair(changes),
-        "curves": [] if found.curves is None else list(_draw_curves(*found.curves)),
         "spreads": list(_draw_spreads(per_user, scores[:N_MODELS], drawn)),
         "quantiles": QUANTILES,
-        "by": segments.columns[: segments.columns.get_indexer(["score"])[0]],
+        "by": list(segments)[: list(segments).index("score")] if len(segments) else [],
         "segments": list(_sort_segments(segments, drawn)) if len(segments) else [],
         "extremes": [] if pairs is None else list(_find_extremes(found, pairs)),
         "definitions": list(_define(labels)),
@@ -267,8 +266,8 @@ def _define(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
         yield metric.label, define(metric.name), [f"{name} = {given[name]}" for name in given]
 
 
-def _plan_curves(metrics: Sequence[Metric]) -> dict[str, list[Metric]]:
-    """Return each metric with a cut-off at those up to its own, which `short` does not refuse."""
+def _measure_curves(rec: Any, metrics: Sequence[Metric]) -> dict[str, pd.DataFrame]:
+    """Return the means by cut-off up to each metric's own, which `short` does not refuse."""
     deepest = dict[str, int]()
     for metric in metrics:
         family = metric.label.rpartition("@")[0]
@@ -278,7 +277,14 @@ def _plan_curves(metrics: Sequence[Metric]) -> dict[str, list[Metric]]:
         for family, k in islice(deepest.items(), N_METRICS)
         if k > 1
     }
-    return {family: parse_metrics([f"{family}@{k}" for k in ks]) for family, ks in cut_offs.items()}
+    points = [f"{family}@{k}" for family, ks in cut_offs.items() for k in ks]
+    if not points:
+        return {}
+    means = _plain(rec._collect(rec.mean(points))).set_index("score").head(N_MODELS).T
+    return {
+        family: means.loc[[f"{family}@{k}" for k in ks]].set_axis(ks)
+        for family, ks in cut_offs.items()
+    }
 
 
 def find_axis(values: Any) -> Axis:
@@ -300,19 +306,6 @@ def _pair(changes: list[Row]) -> list[Any]:
     for row in changes:
         of_pair.setdefault((row["baseline"], row["score"]), []).append(row)
     return list(of_pair.items())[:N_MODELS]
-
-
-def _draw_curves(
-    curves: dict[str, list[Metric]], means: pd.DataFrame
-) -> Iterator[tuple[str, Axis, Axis, list[Metric], list[Row]]]:
-    """Yield a metric's name, the axes of cut-offs and of means, its points, and means by model."""
-    means = means.head(N_MODELS)
-    for family, points in curves.items():
-        low, high = 1, points[-1].k or 1
-        ticks = [low, *(n for n in find_axis([low, high]).ticks if low < n < high), high]
-        drawn = means[[point.label for point in points]].to_numpy(float)
-        values = find_axis(np.append(drawn, 0))
-        yield family, Axis(low, high, ticks), values, points, means.to_dict("records")
 
 
 def _draw_spreads(
