@@ -91,12 +91,11 @@ class Markup(NamedTuple):
 
 def _escape_latex(text: str) -> str:
     """Return a text as LaTeX sets it, also where a row begins with it."""
-    signs = dict.fromkeys("&%$#_{}", r"\{}") | dict.fromkeys("[]*", "{{{}}}") | {"±": r"$\pm$"}
     names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
     names |= {"<": "less", ">": "greater", "|": "bar"}
-    signs |= {sign: rf"\text{name}{{{{}}}}" for sign, name in names.items()}
-    shown = "".join(signs.get(sign, "{}").format(sign) for sign in " ".join(text.split()))
-    return shown.replace("--", "-{}-")
+    signs = {sign: rf"\text{name}{{}}" for sign, name in names.items()} | {"±": r"$\pm$"}
+    signs |= {sign: rf"\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[]*"}
+    return " ".join(text.split()).translate(str.maketrans({**signs})).replace("--", "-{}-")
 
 
 def _escape_markdown(text: str) -> str:

@@ -123,8 +123,8 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
         for score in scores
         if (n := int(per_user[score].isna().all(axis=1).sum()))
     ]
-    facts = [("files", ", ".join(map(show_path, paths))), ("users", f"{len(per_user):,}")]
-    facts.append(("metrics", ", ".join(asked)))
+    users, files = f"{len(per_user):,}", ", ".join(map(show_path, paths))
+    facts = [("files", files), ("users", users), ("metrics", ", ".join(asked))]
 
     def by_segment(make_table: Any) -> pd.DataFrame:
         return plain_table(make_each(segment_given(per_user, by, None), make_table))
