@@ -93,9 +93,10 @@ def _escape_latex(text: str) -> str:
     """Return a text as LaTeX sets it, also where a row begins with it."""
     names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
     names |= {"<": "less", ">": "greater", "|": "bar"}
-    signs = {sign: rf"\text{name}{{}}" for sign, name in names.items()} | {"±": r"$\pm$"}
+    signs: dict[str, Any] = {sign: rf"\text{name}{{}}" for sign, name in names.items()}
+    signs |= {"±": r"$\pm$"}
     signs |= {sign: rf"\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[]*"}
-    return " ".join(text.split()).translate(str.maketrans({**signs})).replace("--", "-{}-")
+    return " ".join(text.split()).translate(str.maketrans(signs)).replace("--", "-{}-")
 
 
 def _escape_markdown(text: str) -> str:

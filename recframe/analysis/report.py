@@ -10,6 +10,7 @@ from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -29,7 +30,8 @@ from recframe.analysis.intervals import find_sign
 from recframe.analysis.overview import make_overview
 from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import measure_noted, summary_table
-from recframe.errors import RecframeError, as_text, hide, quote
+from recframe.disk import identify
+from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.foreign import PathLike
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFINITIONS
@@ -82,10 +84,14 @@ class Report:
             It cannot be written, or is a file that the page was made of.
         """
         # What `import recframe` need not load.
-        from recframe.files.output import check_apart
+        from recframe.stores import is_uri
         from recframe.stores.store import whole_file
 
-        check_apart(path, self._inputs, [])
+        name = os.fspath(path)
+        if not is_uri(name) and Path(name).is_file():
+            own = identify(name)
+            if any(not is_uri(one) and identify(one) == own for one in self._inputs):
+                raise RecframeError(f"cannot write {show_path(name)}: it is read; name another")
         with whole_file(path) as file:
             file.write(self.html.encode())
 
