@@ -574,8 +574,8 @@ class RankingMethods(ABC, Generic[Table]):
         k : int, default 10
             The cut-off, 1 or more.
         label : label or list of labels, default None
-            Columns to show beside the item, such as "title"; several items may have one title. An
-            item that only truth has is shown with what another row of the frame says of it.
+            Columns to show beside the item, such as "title"; several items may have one title. It
+            is null for an item that only truth has.
         metrics : str or iterable of str, default None
             The metrics of the caption; None: precision@k, recall@k and R-precision.
 
@@ -908,8 +908,7 @@ class RankingMethods(ABC, Generic[Table]):
             are printed, in blocks where the display is too narrow.
             ``.plot(ax=None, figsize=None)`` draws a dot and its interval for each model and metric,
             with the extra ``plot``. ``.to_latex(digits=3)`` and ``.to_markdown(digits=3)`` return
-            the table for a paper; with ``compared=`` what `compare` returns, means have the letters
-            of the models that they are significantly better than.
+            the table for a paper.
 
         Raises
         ------

@@ -60,12 +60,10 @@ STYLES: list[Any] = [
 def title_of(metric: object) -> str:
     """Return the name of a metric as people write it, nDCG@10 for "ndcg@10"."""
     text = as_text(metric)
-    name = text[: re.search(r"[(@]|$", text).start()]  # type: ignore[union-attr]  # there is one
-    return (
-        TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
-        if name in DEFINITIONS
-        else text
-    )
+    name = re.split(r"[(@]", text)[0]
+    if name not in DEFINITIONS:
+        return text
+    return TITLES.get(name, name.replace("_", " ")) + text[len(name) :]
 
 
 def value_of(metric: object, value: float) -> str:
@@ -85,7 +83,7 @@ class Markup(NamedTuple):
 
     escape: Callable[[str], str]
     bold: str
-    raised: str
+    star: str
     minus: str
     plus_minus: str
     none: str
@@ -93,12 +91,12 @@ class Markup(NamedTuple):
 
 def _escape_latex(text: str) -> str:
     """Return a text as LaTeX sets it, also where a row begins with it."""
-    signs = dict.fromkeys("&%$#_{}", r"\{}") | dict.fromkeys("[]*", "{{{}}}") | {"±": r"$\pm$"}
     names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
     names |= {"<": "less", ">": "greater", "|": "bar"}
-    signs |= {sign: rf"\text{name}{{{{}}}}" for sign, name in names.items()}
-    shown = "".join(signs.get(sign, "{}").format(sign) for sign in " ".join(text.split()))
-    return shown.replace("--", "-{}-")
+    signs: dict[str, Any] = {sign: rf"\text{name}{{}}" for sign, name in names.items()}
+    signs |= {"±": r"$\pm$"}
+    signs |= {sign: rf"\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[]*"}
+    return " ".join(text.split()).translate(str.maketrans(signs)).replace("--", "-{}-")
 
 
 def _escape_markdown(text: str) -> str:
@@ -106,8 +104,8 @@ def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
 
 
-LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", "$-$", r"$\pm$", "--")
-MARKDOWN = Markup(_escape_markdown, "**{}**", "<sup>{}</sup>", "-", "±", UNJUDGED)
+LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{*}}", "$-$", r"$\pm$", "--")
+MARKDOWN = Markup(_escape_markdown, "**{}**", r"<sup>\*</sup>", "-", "±", UNJUDGED)
 
 
 class WideTable(pd.DataFrame):

@@ -77,6 +77,12 @@ def find_definition(label: object) -> Definition | None:
     return DEFINITIONS.get(find_name(label))
 
 
+def find_sign(label: object) -> float:
+    """Return 1 where high values of a metric are better, -1 where low ones are, else NaN."""
+    better = getattr(find_definition(label), "better", "unknown")
+    return {"high": 1.0, "low": -1.0}.get(better, math.nan)
+
+
 def find_range(label: object, values: Array) -> tuple[float, float] | None:
     """Return 0 and 1 where the values of a metric lie between them, None where they need not."""
     is_inside, definition = bool(((values >= 0) & (values <= 1)).all()), find_definition(label)

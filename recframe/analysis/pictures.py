@@ -3,6 +3,7 @@
 import math
 import textwrap
 from collections.abc import Hashable
+from itertools import cycle, product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -41,8 +42,8 @@ def draw(
     """Return the axes of a dot and an interval for each model, a panel for each metric."""
     pyplot = import_extra("matplotlib.pyplot", "plot", "plot")
     metrics = list_metrics(lines)
-    groups = list(dict.fromkeys(group for group, _ in lines))
-    models = list(dict.fromkeys(model for _, model in lines))
+    groups, models = (list(dict.fromkeys(labels)) for labels in zip(*lines, strict=True))
+    styles = dict(zip(models, cycle(product(MARKERS, COLOURS)), strict=False))
     rows = [", ".join(group) for group in groups] if outer else models
     if ax is None:
         n_across = min(len(metrics), N_ACROSS)
@@ -60,11 +61,10 @@ def draw(
         if is_difference:
             panel.axvline(0, color="0.6", linewidth=1, zorder=0)
         for (group, model), cells in lines.items():
-            number, cell = models.index(model), cells.get(metric, Cell())
-            at = float(number)
+            at, cell = float(models.index(model)), cells.get(metric, Cell())
             if outer:
-                at = groups.index(group) + (number + 1) / (len(models) + 1) - 0.5
-            colour, marker = _style(number)
+                at = groups.index(group) + (at + 1) / (len(models) + 1) - 0.5
+            marker, colour = styles[model]
             face = "white" if is_difference and not cell.is_significant else colour
             panel.plot([cell.low, cell.high], [at, at], color=colour)
             panel.plot(cell.value, at, marker, color=colour, markerfacecolor=face)
@@ -75,17 +75,11 @@ def draw(
         panel.locator_params(axis="x", nbins=4)  # longer numbers would meet
         panel.grid(axis="x", alpha=0.3)
     if outer:
-        for number, model in enumerate(models):
-            colour, marker = _style(number)
+        for model, (marker, colour) in styles.items():
             axes[-1].plot([], [], marker, color=colour, label=_plain(model))
         axes[0].set_ylabel(_plain(", ".join(outer)))
         axes[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return axes
-
-
-def _style(number: int) -> tuple[str, str]:
-    """Return the colour and the marker of a model."""
-    return COLOURS[number % len(COLOURS)], MARKERS[number // len(COLOURS) % len(MARKERS)]
 
 
 def _plain(text: str) -> str:

@@ -156,7 +156,7 @@ def inspect_user(
 
     Where the frame is not all there is, truth may be of users who are not in it.
     """
-    given, columns, grades = frame, find_columns(frame, options, with_item=True), None
+    columns, grades = find_columns(frame, options, with_item=True), None
     columns = columns._replace(
         averaged=find_columns(frame, options, with_item=True, metrics=metrics).averaged
     )
@@ -201,8 +201,7 @@ def inspect_user(
     ids = split_user(user, columns)
     named = [f"{as_text(label)} {as_text(own)}" for label, own in ids.items()]
     title = ", ".join(named) or as_text(user)
-    beside = {one: _fill_by_item(frame, given, one, columns.item) for one in labels}
-    tables = _ranked_rows(interactions, options, grades, beside)
+    tables = _ranked_rows(interactions, options, grades, labels)
     return Inspection(title, k, mean_table(per_user), tables, n_excluded, labels)
 
 
@@ -217,19 +216,6 @@ def _measure_judged(
     ids = judged.users.ids.to_frame(index=False)
     ids.columns = pd.Index(columns.users or ids.columns, tupleize_cols=False)
     return measure_table(judged.keep_users(is_user(ids, user, columns)), options, metrics)
-
-
-def _fill_by_item(
-    frame: pd.DataFrame, given: pd.DataFrame, label: Hashable, item: Hashable
-) -> pd.Series:
-    """Return a column of the rows shown; items of truth have what other rows say of them."""
-    column, items = get_column(frame, label), get_column(frame, item)
-    if (is_null := column.isna()).any():
-        known = pd.Series(get_column(given, label).array, get_column(given, item)).dropna()
-        known = known[known.index.isin(items[is_null])]
-        found = items.map(known[~known.index.duplicated()])
-        column = column.where(~is_null, found)
-    return column
 
 
 def split_user(user: Hashable, columns: Columns) -> dict[Hashable, Hashable]:
@@ -285,7 +271,7 @@ def _ranked_rows(
     interactions: Interactions,
     options: Options,
     grades: pd.Series | None,
-    beside: dict[Hashable, pd.Series],
+    labels: Sequence[Hashable],
 ) -> dict[Hashable, pd.DataFrame]:
     """Return the rows in each ranked order with their positions, those not ranked behind.
 
@@ -304,7 +290,7 @@ def _ranked_rows(
             column = get_column(frame, label)
             shown[role] = pd.Series(column.array, frame.index, dtype=column.dtype)
         if role == "item":
-            shown.update((label, column.array) for label, column in beside.items())
+            shown.update((one, get_column(frame, one).array) for one in labels)
     if grades is not None:
         shown["grade"] = grades.array
     positions = rank_table(interactions, options).to_numpy()

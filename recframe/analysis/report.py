@@ -7,10 +7,11 @@ from contextlib import suppress
 from datetime import date
 from functools import partial
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from recframe.analysis.compare import (
 )
 from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import import_extra
-from recframe.analysis.intervals import find_definition
+from recframe.analysis.intervals import find_sign
 from recframe.analysis.overview import make_overview
 from recframe.analysis.segments import find_grouping
 from recframe.analysis.summary import measure_noted, summary_table
@@ -34,7 +35,7 @@ from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.foreign import PathLike
 from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFINITIONS
-from recframe.metrics.names import Metric, define, is_metric, parse_metric, parse_metrics
+from recframe.metrics.names import Metric, define, is_metric, parse_metric
 from recframe.notes import say_notes, taking_notes
 from recframe.options import CHOICES, MEANINGS, is_path
 
@@ -42,9 +43,7 @@ TITLE = "Ranking report"
 CONFIDENCE, K = 0.95, 10  # of intervals; of lists, where no metric has a cut-off
 # What is shown at most, so that a page of any data has less than 300 kB.
 N_METRICS, N_MODELS, N_ROWS, N_PAIRS, N_EXTREME, N_LISTED = 6, 6, 60, 3, 5, 10
-N_CUT_OFFS, N_BINS, N_TICKS, N_WORRIES, N_CHARACTERS = 20, 10, 4, 20, 60
-CHANGE = ["difference", "low_of_difference", "high_of_difference", "p_corrected"]
-NO_FINDING = "not shown"  # which is not that there is no difference
+N_CUT_OFFS, N_BINS, N_TICKS, N_CHARACTERS = 20, 10, 4, 60
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
 Row = dict[Hashable, Any]  # of a table, by its columns
 CONVENTIONS = (*CHOICES, "zero_division", "min_relevance", "min_score")
@@ -105,7 +104,7 @@ class Findings(NamedTuple):
     worries: list[str]
     inputs: list[str]
     by_segment: Callable[[Callable[..., pd.DataFrame]], pd.DataFrame] | None = None
-    curves: tuple[dict[str, list[Metric]], pd.DataFrame] | None = None
+    curves: Mapping[str, pd.DataFrame] = MappingProxyType({})  # k by score
     catalogue: pd.DataFrame | None = None
     inspect: Callable[[Hashable], Any] | None = None
     conventions: Sequence[tuple[str, object, str]] = ()
@@ -142,11 +141,9 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
     with taking_notes() as notes:
         measured = rec._map(partial(measure_noted, metrics=metrics), columns, rec._options)
         per_user = rec._collect(measured)
-    curves, catalogue = _plan_curves(metrics), None
+    curves, catalogue = _measure_curves(rec, metrics), None
     described = Description(rec._collect(rec.describe(deepest or 1)))
     described.decided = rec._options
-    points = [point.label for family in curves.values() for point in family]
-    means = _plain(rec._collect(rec.mean(points))) if points else None
     if rec._find_columns(with_item=True).item is not None:
         with suppress(RecframeError):  # as where lists need not be as long as k
             catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
@@ -169,7 +166,7 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
         [*described.warnings, *say_notes(notes)],
         list(map(os.fspath, inputs)),
         None if by is None else by_segment,
-        None if means is None else (curves, means),
+        curves,
         catalogue,
         partial(rec.inspect, k=deepest or K),
         [(name, getattr(rec._options, name), MEANINGS[name]) for name in CONVENTIONS],
@@ -180,72 +177,64 @@ def make_page(
     found: Findings, title: str, baseline: Any, unit: Any, pairs: ScorePairs | None = None
 ) -> Report:
     """Return the page of what was found; raise where the baseline or the unit is none."""
+    from jinja2 import Environment, StrictUndefined  # which `check_title` has found
+
     how = make_comparison("permutation", "holm", CONFIDENCE, 9_999, 0, unit=unit)
     resampling, per_user = how.resampling, found.per_user
     scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
     if pairs is None and (len(scores) > 1 or baseline is not None):
         pairs = find_pairs(per_user, baseline)
-    # What each score is compared with first: segments are too.
-    firsts = {other: (base, other) for base, other in reversed(pairs.pairs)} if pairs else {}
-    bases = {as_text(scores[other]): scores[base] for base, other in firsts.values()}
-    base = scores[pairs.pairs[0][0]] if pairs else None
 
     def measure(users: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
-        """Return the means of a segment, and how they differ from the first baseline."""
-        table = pd.DataFrame(summary_table(users, weights, resampling=resampling, unit=unit))
-        table = table[["mean", "low", "high", "n_users"]]
+        """Return the means of a segment, and how each score differs from its first baseline."""
+        means = summary_table(users, weights, resampling=resampling, unit=unit)
+        means = pd.DataFrame(means[["mean", "low", "high", "n_users"]])
         if pairs is None:
-            return table
-        of_segment = ScorePairs(users, list(firsts.values()), are_several=False)
-        changed = compare_pairs(of_segment, weights, how)
-        changed = changed[["difference", "low", "high", "p_corrected"]]
-        return table.join(changed.set_axis(CHANGE, axis=1))
+            return means
+        firsts = {other: (base, other) for base, other in reversed(pairs.pairs)}
+        of_segment = ScorePairs(users, sorted(firsts.values()), are_several=True)
+        changes = compare_pairs(of_segment, weights, how).reset_index("baseline")
+        changes = changes[["baseline", "difference", "low", "high", "p_corrected"]]
+        bounds = {"low": "low_of_difference", "high": "high_of_difference"}
+        return changes.rename(columns=bounds).join(means)
 
     def list_rows(table: pd.DataFrame) -> list[Row]:
-        rows = plain_table(pd.DataFrame(table)).to_dict("records")
+        rows = plain_table(table).to_dict("records")
         return sorted(rows, key=lambda row: labels.index(row["metric"]))
 
-    means = list_rows(summary_table(per_user, resampling=resampling, unit=unit))
-    changes = [] if pairs is None else list_rows(compare_pairs(pairs, None, how))
+    changes = list[Row]()
+    if pairs is not None:
+        changes = list_rows(compare_pairs(pairs._replace(are_several=True), None, how))
     for row in changes:
-        row.setdefault("baseline", base)
         word = "higher" if row["difference"] > 0 else "lower"
-        row["finding"] = word if row["p_corrected"] < ALPHA else NO_FINDING
+        row["finding"] = word if row["p_corrected"] < ALPHA else "not shown"
     segments = pd.DataFrame() if found.by_segment is None else found.by_segment(measure)
-    place = list(segments).index("score") if len(segments) else 0
-    try:
-        own_version = version("recframe")
-    except PackageNotFoundError:  # as where its folder is on the path, and it is not installed
-        own_version = ""
+    drawn = labels[:N_METRICS]
     context = {
         "title": title,
-        "version": own_version,
+        "version": version("recframe"),
         "date": date.today().isoformat(),
         "found": found,
-        "worries": found.worries[:N_WORRIES],
         "scores": scores,
-        "baseline": base,
-        "means": means,
-        "mean_panels": list(_draw_panels(means, labels, "mean")),
+        "labels": labels,
+        "baseline": None if pairs is None else scores[pairs.pairs[0][0]],
+        "is_several": pairs is not None and pairs.are_several,
+        "means": list_rows(summary_table(per_user, resampling=resampling, unit=unit)),
         "changes": changes,
         "by_pair": _pair(changes),
-        "is_several": pairs is not None and pairs.are_several,
-        "change_panels": list(_draw_panels(changes, labels, "difference")),
-        "curves": [] if found.curves is None else list(_draw_curves(*found.curves)),
-        "spreads": list(_draw_spreads(per_user, scores, labels)),
+        "spreads": list(_draw_spreads(per_user, scores[:N_MODELS], drawn)),
         "quantiles": QUANTILES,
-        "by": list(segments)[:place],
-        "segments": list(_sort_segments(segments, labels, bases)),
-        "bases": bases,
+        "by": list(segments)[: list(segments).index("score")] if len(segments) else [],
+        "segments": list(_sort_segments(segments, drawn)) if len(segments) else [],
         "extremes": [] if pairs is None else list(_find_extremes(found, pairs)),
         "definitions": list(_define(labels)),
+        "find_axis": find_axis,
         "n_rows": N_ROWS,
         "n_metrics": N_METRICS,
         "n_models": N_MODELS,
     }
-    jinja = import_extra("jinja2", "notebook", "a report")
-    environment = jinja.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters |= {"number": as_number, "name": as_name}
     text = (files("recframe.analysis") / "report.html.j2").read_text("utf-8")
@@ -283,8 +272,8 @@ def _define(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
         yield metric.label, define(metric.name), [f"{name} = {given[name]}" for name in given]
 
 
-def _plan_curves(metrics: Sequence[Metric]) -> dict[str, list[Metric]]:
-    """Return each metric with a cut-off at those up to its own, which `short` does not refuse."""
+def _measure_curves(rec: Any, metrics: Sequence[Metric]) -> dict[str, pd.DataFrame]:
+    """Return the means by cut-off up to each metric's own, which `short` does not refuse."""
     deepest = dict[str, int]()
     for metric in metrics:
         family = metric.label.rpartition("@")[0]
@@ -294,15 +283,21 @@ def _plan_curves(metrics: Sequence[Metric]) -> dict[str, list[Metric]]:
         for family, k in islice(deepest.items(), N_METRICS)
         if k > 1
     }
-    return {family: parse_metrics([f"{family}@{k}" for k in ks]) for family, ks in cut_offs.items()}
+    points = [f"{family}@{k}" for family, ks in cut_offs.items() for k in ks]
+    if not points:
+        return {}
+    means = _plain(rec._collect(rec.mean(points))).set_index("score").head(N_MODELS).T
+    return {
+        family: means.loc[[f"{family}@{k}" for k in ks]].set_axis(ks)
+        for family, ks in cut_offs.items()
+    }
 
 
-def _find_axis(values: Sequence[float]) -> Axis | None:
-    """Return an axis for values, from one round number to another; None where there are none."""
-    known = [value for value in values if math.isfinite(value)]
-    if not known:
-        return None
-    low, high = float(min(known)), float(max(known))
+def find_axis(values: Any) -> Axis:
+    """Return an axis for values, from one round number to another; from 0 where there are none."""
+    known = np.asarray(values, float)
+    known = known[np.isfinite(known)] if np.isfinite(known).any() else np.array([0.0, 1.0])
+    low, high = float(known.min()), float(known.max())
     least = (high - low or abs(high) or 1) / N_TICKS
     power = 10.0 ** math.floor(math.log10(least))
     step = next(n * power for n in (1, 2, 5, 10) if n * power >= least * 0.999)
@@ -319,59 +314,28 @@ def _pair(changes: list[Row]) -> list[Any]:
     return list(of_pair.items())[:N_MODELS]
 
 
-def _draw_panels(
-    rows: list[Row], labels: list[str], figure: str
-) -> Iterator[tuple[str, Axis, list[Row]]]:
-    """Yield a metric, an axis and the rows of models, whose figure and interval are drawn."""
-    for label in labels[:N_METRICS]:
-        of_metric = [row for row in rows if row["metric"] == label][:N_MODELS]
-        drawn = [row[name] for row in of_metric for name in (figure, "low", "high")]
-        axis = _find_axis([*drawn, 0] if figure == "difference" else drawn)
-        if axis is not None and len(of_metric):
-            yield label, axis, of_metric
-
-
-def _draw_curves(
-    curves: dict[str, list[Metric]], means: pd.DataFrame
-) -> Iterator[tuple[str, Axis, Axis, list[Metric], list[Row]]]:
-    """Yield a metric's name, the axes of cut-offs and of means, its points, and means by model."""
-    rows = means.head(N_MODELS).to_dict("records")
-    for family, points in curves.items():
-        low, high = 1, points[-1].k or 1
-        values = _find_axis([0, *(row[point.label] for row in rows for point in points)])
-        ks = _find_axis([low, high])
-        if values is not None and ks is not None:
-            ticks = [low, *(n for n in ks.ticks if low < n < high), high]
-            yield family, Axis(low, high, ticks), values, points, rows
-
-
 def _draw_spreads(
     per_user: pd.DataFrame, scores: Sequence[Hashable], labels: list[str]
 ) -> Iterator[tuple[str, Axis, list[tuple[Hashable, list[int], list[float]]]]]:
     """Yield a metric, an axis, and of each model the users in each bin of it, and quantiles."""
-    for label in labels[:N_METRICS]:
-        columns = [per_user[(score, label)].dropna().to_numpy() for score in scores[:N_MODELS]]
-        known = np.concatenate(columns)
-        axis = _find_axis([known.min(), known.max()] if len(known) else [])
-        if axis is not None:
-            edges = np.linspace(axis.low, axis.high, N_BINS + 1)
-            bins = [np.histogram(values, edges)[0].tolist() for values in columns]
-            quantiles = [pd.Series(values).quantile(QUANTILES).tolist() for values in columns]
-            yield label, axis, list(zip(scores, bins, quantiles, strict=False))
+    for label in labels:
+        columns = [per_user[(score, label)].dropna() for score in scores]
+        axis = find_axis(np.concatenate(columns))
+        edges = np.linspace(axis.low, axis.high, N_BINS + 1)
+        bins = [np.histogram(values, edges)[0].tolist() for values in columns]
+        quantiles = [values.quantile(QUANTILES).tolist() for values in columns]
+        yield label, axis, list(zip(scores, bins, quantiles, strict=True))
 
 
 def _sort_segments(
-    segments: pd.DataFrame, labels: list[str], bases: Mapping[str, Hashable]
+    segments: pd.DataFrame, labels: list[str]
 ) -> Iterator[tuple[str, list[Row], int]]:
     """Yield a metric, its rows, the worst segments first, and how many there are."""
-    figure = "difference" if bases else "mean"
-    for label in labels[:N_METRICS] if len(segments) else ():
-        definition = find_definition(label)
-        is_low_good = definition is not None and definition.better == "low"
+    figure = "difference" if "difference" in segments else "mean"
+    for label in labels:
         own = segments[segments["metric"] == label]
-        own = own[own["score"].map(as_text).isin(bases)] if bases else own
-        own = own.sort_values(figure, ascending=not is_low_good, kind="stable")
-        yield label, own.head(N_ROWS // len(labels[:N_METRICS])).to_dict("records"), len(own)
+        own = own.sort_values(figure, ascending=find_sign(label) != -1, kind="stable")
+        yield label, own.head(N_ROWS // len(labels)).to_dict("records"), len(own)
 
 
 def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[dict[str, Any]]:
@@ -383,18 +347,18 @@ def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[dict[str, Any
         values["difference"] = values["score"] - values["baseline"]
         falls = values[values["difference"] < 0].nsmallest(N_EXTREME, "difference")
         rises = values[values["difference"] > 0].nlargest(N_EXTREME, "difference")
-        lists = []
-        inspect = found.inspect if number == 0 else None
-        for user in [*falls.index[:1], *rises.index[:1]] if inspect else ():
+        both, lists = [scores[base], scores[other]], []
+        for user in [*falls.index[:1], *rises.index[:1]]:
+            if found.inspect is None or number > 0:
+                break
             with suppress(RecframeError):  # as where its list is shorter than k
-                tables = inspect(user).tables  # type: ignore[misc]  # there are none without it
-                both = [(scores[place], tables[scores[place]]) for place in (base, other)]
-                ranked = [(score, rows[rows["position"].notna()]) for score, rows in both]
-                shown = [(score, rows.head(N_LISTED)) for score, rows in ranked]
-                lists.append((user, [(score, rows.to_dict("records")) for score, rows in shown]))
+                tables = found.inspect(user).tables
+                ranked = [tables[score].dropna(subset="position") for score in both]
+                shown = [rows.head(N_LISTED).to_dict("records") for rows in ranked]
+                lists.append((user, list(zip(both, shown, strict=True))))
         yield {
-            "baseline": scores[base],
-            "score": scores[other],
+            "baseline": both[0],
+            "score": both[1],
             "metric": metrics[0],
             "sides": [("falls", falls), ("rises", rises)],
             "lists": lists,

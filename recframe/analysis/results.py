@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -18,8 +18,8 @@ from recframe.analysis.display import (
     join_words,
     title_of,
 )
-from recframe.analysis.intervals import find_definition
-from recframe.analysis.pictures import Cell, Group, Lines, draw, list_metrics
+from recframe.analysis.intervals import find_sign
+from recframe.analysis.pictures import Cell, Lines, draw, list_metrics
 from recframe.errors import RecframeError, as_text, count_of, quote
 
 READ = ["difference", "low", "high", "p_corrected", "n_users"]  # what one reads of a comparison
@@ -42,25 +42,25 @@ class ResultTable(WideTable):
         """Return the columns that one reads, and how they were made."""
         if not self.is_wide:
             return super().__repr__()
-        return f"{self[READ]!r}\n{self.explain(TEXT_WIDTH)}"
+        about = textwrap.fill(self.explain(), TEXT_WIDTH, break_on_hyphens=False)
+        return f"{self[READ]!r}\n{about}"
 
     def _repr_html_(self) -> str | None:
         """Return the same as HTML."""
         shown = pd.DataFrame(self[READ] if self.is_wide else self)
         html: str | None = shown._repr_html_()  # type: ignore[operator]  # untyped
-        return f"{html}\n<p>{escape(self.explain(None))}</p>" if html and self.is_wide else html
+        return f"{html}\n<p>{escape(self.explain())}</p>" if html and self.is_wide else html
 
     @property
     def is_wide(self) -> bool:
         """Whether there are all columns of a comparison, of which one reads some."""
         return self.columns.is_unique and {*READ, *MADE} <= {*self.columns}
 
-    def explain(self, width: int | None) -> str:
-        """Return what the columns of a comparison are, and which others there are, in lines."""
-        others = ", ".join(as_text(one) for one in self.columns if one not in READ)
+    def explain(self) -> str:
+        """Return what the columns of a comparison are, and which others there are."""
+        others = join_words(self.columns.drop(READ))
         text = f"low, high: {self._say_interval()}. p_corrected: {self._say_test()}. "
-        text += f"Further columns: {others}."
-        return textwrap.fill(text, width, break_on_hyphens=False) if width else text
+        return f"{text}Further columns: {others}."
 
     def plot(  # type: ignore[override]  # pandas' has methods of its own
         self, ax: Any = None, figsize: Any = None, backend: str | None = None
@@ -109,7 +109,6 @@ class ResultTable(WideTable):
         spread: str | None = "interval",
         caption: str | None = None,
         label: str | None = None,
-        compared: "ResultTable | None" = None,
     ) -> str:
         r"""
         Return a table for LaTeX with the package booktabs: a row for each model, metrics across.
@@ -127,9 +126,6 @@ class ResultTable(WideTable):
             LaTeX in place of what says how the numbers were made.
         label : str, default None
             What `\ref` names the table by.
-        compared : DataFrame, default None
-            For means, what `compare` returns of the same models: the means have the letters of the
-            models that they are significantly better than, by p_corrected below 1 - confidence.
 
         Returns
         -------
@@ -141,7 +137,7 @@ class ResultTable(WideTable):
         RecframeError
             A column that is shown is not there, or an argument is out of its range.
         """
-        names, header, body, said = self._typeset(LATEX, digits, spread, compared)
+        names, header, body, said = self._typeset(LATEX, digits, spread)
         lines = [
             r"\begin{table}",
             r"\centering",
@@ -157,17 +153,14 @@ class ResultTable(WideTable):
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
     def to_markdown(  # type: ignore[override]  # of which pandas has another form
-        self,
-        digits: int = 3,
-        spread: str | None = "interval",
-        compared: "ResultTable | None" = None,
+        self, digits: int = 3, spread: str | None = "interval"
     ) -> str:
         """
         Return a table for Markdown as GitHub has it, with a caption: what `to_latex` returns.
 
         Parameters
         ----------
-        digits, spread, compared : int, str or None, DataFrame or None
+        digits, spread : int, str or None
             As in `to_latex`.
 
         Returns
@@ -180,7 +173,7 @@ class ResultTable(WideTable):
         RecframeError
             A column that is shown is not there, or an argument is out of its range.
         """
-        names, header, body, said = self._typeset(MARKDOWN, digits, spread, compared)
+        names, header, body, said = self._typeset(MARKDOWN, digits, spread)
         rule = [":--"] * names + ["--:"] * (len(header) - names)
         lines = [f"| {' | '.join(cells)} |" for cells in (header, rule, *body)]
         return "\n".join([MARKDOWN.escape(said), "", *lines, ""])
@@ -201,30 +194,23 @@ class ResultTable(WideTable):
         return [as_text(one) for one in self.index.names if one not in ("score", "metric")]
 
     @property
-    def _baseline(self) -> str:
-        """The name of the only baseline, or of what has that of each row."""
-        is_level = "baseline" in self._outer
-        return "the baseline" if is_level else f"{self.columns.name}".removeprefix("baseline: ")
-
-    @property
     def _corrected(self) -> str:
         """How p-values were corrected."""
         return WORDS.get(self.attrs.get("correction") or "", "not corrected")
 
     def _lines(self) -> Lines:
         """Return what is shown of each model, in the order of the table."""
-        names, shown = [*self.index.names], ["mean", "low", "high"]
+        names, shown, made = [*self.index.names], ["mean", "low", "high"], MADE[:2]
         if self._is_difference:
-            shown = ["difference", "low", "high", "p_corrected"]
-        needed = {*shown, *MADE[: 2 + self._is_difference]}
-        lacking = needed - {*self.columns} | {"score", "metric"} - {*names}
+            shown, made = READ[:4], MADE
+        lacking = {*shown, *made} - {*self.columns} | {"score", "metric"} - {*names}
         if lacking or self.empty:
             raise RecframeError(
                 "plot, to_latex and to_markdown take rows with the columns of summary or compare, "
                 f"found no {quote(sorted(lacking) or 'row')}; pd.DataFrame(table) has pandas' own"
             )
         metrics = self.index.get_level_values("metric")
-        gains = (self[shown[0]] * [_sign(metric, math.nan) for metric in metrics]).round(12)
+        gains = (self[shown[0]] * [find_sign(metric) for metric in metrics]).round(12)
         parts = [n for n, name in enumerate(names) if name != "score"]
         is_best = gains == gains.groupby(level=parts, dropna=False, sort=False).transform("max")
         if self._is_difference:
@@ -240,41 +226,37 @@ class ResultTable(WideTable):
         return lines
 
     def _typeset(
-        self, markup: Markup, digits: Any, spread: Any, compared: Any
+        self, markup: Markup, digits: Any, spread: Any
     ) -> tuple[int, list[str], list[list[str]], str]:
         """Return how many columns have names, the header, the rows, and what a caption says."""
         if not isinstance(digits, int) or not 0 <= digits <= MAX_DIGITS:
             raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, found {quote(digits)}")
         if spread not in SPREADS:
             raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")
-        lines = self._lines()
+        lines, sign = self._lines(), "+" if self._is_difference else ""
         metrics = list_metrics(lines)
-        letters, marks = ({}, {}) if compared is None else _find_marks(lines, compared)
 
-        def show(number: float, sign: str = "+" if self._is_difference else "") -> str:
+        def show(number: float, sign: str = sign) -> str:
             text = f"{number:{sign}.{digits}f}".replace("-", markup.minus)
             return markup.none if math.isnan(number) else text
 
-        def show_cell(key: tuple[Group, str], metric: Hashable) -> str:
-            value, low, high, is_significant, is_best = lines[key].get(metric, Cell())
+        def show_cell(cell: Cell) -> str:
+            value, low, high, is_significant, is_best = cell
             text = markup.bold.format(show(value)) if is_best else show(value)
-            if mark := marks.get((*key, metric), "*" if is_significant else ""):
-                text += markup.raised.format(markup.escape(mark))
-            if spread == "±" and not math.isnan(low):
-                text += f" {markup.plus_minus} {show(max(value - low, high - value), '')}"
-            elif spread and not math.isnan(low):
-                text += f" [{show(low)}, {show(high)}]"
-            return text
+            text += markup.star if is_significant else ""
+            if spread is None or math.isnan(low):
+                return text
+            if spread == "±":
+                return f"{text} {markup.plus_minus} {show(max(value - low, high - value), '')}"
+            return f"{text} [{show(low)}, {show(high)}]"
 
         body, above = list[list[str]](), None
-        for group, model in lines:
-            names = group if group != above else ("",) * len(group)
-            named = f"{model} ({letters[model]})" if letters else model
-            cells = [show_cell((group, model), metric) for metric in metrics]
-            body.append([*map(markup.escape, (*names, named)), *cells])
+        for (group, model), cells in lines.items():
+            names = *(group if group != above else [""] * len(group)), model
+            shown = [show_cell(cells.get(metric, Cell())) for metric in metrics]
+            body.append([*map(markup.escape, names), *shown])
             above = group
-        said = self._say_what()
-        said = said[0].upper() + said[1:]
+        said = f"{self._say_what()[0].upper()}{self._say_what()[1:]}"
         if spread:
             farther = " as ± its farther end" if spread == "±" else ""
             said += f", with the {self._say_interval()}{farther}"
@@ -282,9 +264,6 @@ class ResultTable(WideTable):
             said += f". * p < {self._alpha:g} ({self._say_test()})"
         if any(cell.is_best for cells in lines.values() for cell in cells.values()):
             said += f". Bold: the best {'gain' if self._is_difference else 'mean'}"
-        if compared is not None:
-            said += f". A letter: better than that model, p < {compared._alpha:g} "
-            said += f"({compared._say_test()})"
         header = [markup.escape(one) for one in (*self._outer, "model", *map(title_of, metrics))]
         return len(self._outer) + 1, header, body, f"{said}."
 
@@ -298,40 +277,11 @@ class ResultTable(WideTable):
 
     def _say_what(self) -> str:
         """Return what the numbers are, and of how many users."""
-        what = "mean"
+        what, outer = "mean", {*self._outer}
         if self._is_difference:
-            what = f"difference from {self._baseline}"
+            only = f"{self.columns.name}".removeprefix("baseline: ")
+            what = f"difference from {'the baseline' if 'baseline' in outer else only}"
         least, most = int(self["n_users"].min()), int(self["n_users"].max())
-        each = " each" if least == most and {*self._outer} - {"baseline"} else ""
-        return (
-            f"{what} over {f'{least:,} to ' if least < most else ''}{count_of(most, 'user')}{each}"
-        )
-
-
-def _sign(metric: object, unknown: float) -> float:
-    """Return 1 where high values of a metric are better, -1 where low ones are."""
-    better = getattr(find_definition(metric), "better", "unknown")
-    return {"high": 1.0, "low": -1.0}.get(better, unknown)
-
-
-def _find_marks(lines: Lines, compared: Any) -> tuple[dict[str, str], dict[Any, str]]:
-    """Return a letter for each model, and the letters of those that it is better than."""
-    models = list(dict.fromkeys(model for _, model in lines))
-    letters = {model: chr(97 + n % 26) * (n // 26 + 1) for n, model in enumerate(models)}
-    marks = dict[Any, str]()
-    if not isinstance(compared, ResultTable) or not compared._is_difference:
-        raise RecframeError(f"compared must be what compare returns, found {quote(compared)}")
-    for (group, model), cells in compared._lines().items():
-        has_base = "baseline" in compared._outer
-        segment, base = (group[:-1], group[-1]) if has_base else (group, compared._baseline)
-        if lacking := {model, base} - {*models}:
-            raise RecframeError(
-                f"compared must be of these models, {quote(models)}, found {quote(min(lacking))}"
-            )
-        for metric, cell in cells.items():
-            is_better = cell.value * _sign(metric, 1.0) > 0
-            winner, loser = (model, base) if is_better else (base, model)
-            if cell.is_significant:
-                key = segment, winner, metric
-                marks[key] = "".join(sorted(marks.get(key, "") + letters[loser]))
-    return letters, marks
+        if least < most:
+            return f"{what} over {least:,} to {count_of(most, 'user')}"
+        return f"{what} over {count_of(most, 'user')}{' each' if outer - {'baseline'} else ''}"

@@ -3,6 +3,7 @@
 import argparse
 from argparse import Namespace
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -38,11 +39,10 @@ def add_report(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_report, per_user=None)
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] PATH [PATH ...] -o FILE"
     command.description = """\
-Write a page of HTML to hand on: what should worry about the data, means with
-intervals, differences from a baseline, means by cut-off, the distribution over
-users, segments, the users who fall and rise most, figures of the catalogue and
-the definitions in force. PATH may also be files that recframe evaluate
---per-user wrote: several, as of two nights, are beside each other."""
+Write one page of HTML that a colleague can open offline. It lists problems in
+the data first, then means, differences from a baseline, segments and users.
+PATH may also name files that recframe evaluate --per-user wrote, such as those
+of two nights, which the page compares."""
     command.epilog = f"""examples:
   recframe report run.parquet -o report.html
   recframe report runs/ --metric ndcg@10 recall@10 --baseline knn --by country \\
@@ -83,11 +83,12 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
     first = Namespace(**{**vars(arguments), "paths": arguments.paths[:1], "verbose": False})
     labels = list(scan_asked(first, options)[0]._sample)
     if is_saved := "score" in labels and is_metric(labels[-1]):
-        given = [name for name in ("filter", "union_by_name") if getattr(arguments, name)]
-        if given := [*given, *list_changed(options)]:
+        of_rows = [name for name in ("filter", "union_by_name") if getattr(arguments, name)]
+        if of_rows := [*of_rows, *list_changed(options)]:
             raise RecframeError(
-                f"{as_flag(given[0])} is of rows of users and items; {show_path(first.paths[0])} "
-                "has values of users, which recframe evaluate --per-user wrote"
+                f"{as_flag(of_rows[0])} is of rows of users and items; "
+                f"{show_path(first.paths[0])} has values of users, which recframe evaluate "
+                "--per-user wrote"
             )
     rec = None if is_saved else scan_asked(arguments, options)[0]
     with outputs(arguments, arguments.paths if rec is None else rec.paths) as (output, _):
@@ -110,21 +111,20 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
     paths, by = arguments.paths, arguments.by
     per_user = read_joined(paths)
     scores, known = (per_user.columns.unique(level).tolist() for level in ("score", "metric"))
-    asked = arguments.metrics or known
-    alike = find_alike([*known, *asked])
-    if lacking := [label for label in asked if alike[label] not in known]:
+    alike = find_alike([*known, *(arguments.metrics or ())])
+    asked = [alike[label] for label in arguments.metrics or known]
+    if lacking := [label for label in asked if label not in known]:
         raise RecframeError(f"{quote(lacking[0])} must be in the files, which have {quote(known)}")
-    columns: Any = pd.MultiIndex.from_product([scores, [alike[label] for label in asked]])
-    per_user = per_user[columns.set_names(per_user.columns.names)]
-    missing = {score: int(per_user[score].isna().all(axis=1).sum()) for score in scores}
+    columns: Any = pd.MultiIndex.from_product([scores, asked], names=per_user.columns.names)
+    per_user = per_user[columns]
     notes = [
         f"{score}: {count_of(n, 'user')} of {len(per_user):,} without a value, who are in neither "
         "its means nor its differences"
-        for score, n in missing.items()
-        if n
+        for score in scores
+        if (n := int(per_user[score].isna().all(axis=1).sum()))
     ]
-    facts = [("files", ", ".join(map(show_path, paths))), ("users", f"{len(per_user):,}")]
-    facts.append(("metrics", ", ".join(map(str, asked))))
+    users, files = f"{len(per_user):,}", ", ".join(map(show_path, paths))
+    facts = [("files", files), ("users", users), ("metrics", ", ".join(asked))]
 
     def by_segment(make_table: Any) -> pd.DataFrame:
         return plain_table(make_each(segment_given(per_user, by, None), make_table))
@@ -133,12 +133,8 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
     baseline = find_baseline(arguments.baseline, {str(score): score for score in scores}, "scores")
     pairs = None
     if len(paths) == 2 and baseline is None:  # whose names read_joined puts before scores of both
-        night, own = zip(*(str(score).partition(": ")[::2] for score in scores), strict=True)
-        both = [
-            (old, new)
-            for new in range(len(scores))
-            for old in range(new)
-            if own[old] and own[old] == own[new] and night[old] != night[new]
-        ]
+        own = [str(score).partition(": ")[2] for score in scores]
+        two = combinations(range(len(own)), 2)
+        both = [(old, new) for old, new in two if own[old] == own[new] != ""]
         pairs = ScorePairs(per_user, both, are_several=True) if both else None
     return make_page(found, title, baseline, arguments.unit, pairs)

@@ -209,11 +209,12 @@ def as_text(result: Result, text_format: str) -> str:
         table = result.by_score.rename(index=printable, columns=printable)
         return table.to_csv().rstrip("\n")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    table, about = result.shown, ""
+    table, about = result.shown, list[str]()
     if isinstance(table, ResultTable) and text_format != "table":
         return (table.to_latex() if text_format == "latex" else table.to_markdown()).rstrip("\n")
     if isinstance(table, ResultTable) and table.is_wide:
-        table, about = table[READ], table.explain(width or TEXT_WIDTH)
+        about = [fill(table.explain(), width or TEXT_WIDTH, break_on_hyphens=False)]
+        table = table[READ]
     # Nothing is shown as NaN in every version of pandas.
     table = table.rename(columns=printable)
     table = table.rename(
@@ -222,8 +223,7 @@ def as_text(result: Result, text_format: str) -> str:
     # In a file lines are of any length; a terminal would break them in the middle.
     unnamed = table.rename_axis(columns=result.corner)
     unnamed.index.names = [None if name in UNNAMED_LEVELS else name for name in table.index.names]
-    lines = [unnamed.to_string(line_width=width)]
-    lines += [about] if about else []
+    lines = [unnamed.to_string(line_width=width), *about]
     for number, word in enumerate(result.document.get("warnings", ())):
         begin = "\n- " if number == 0 else "- "
         lines.append(fill(word, width or TEXT_WIDTH, initial_indent=begin, subsequent_indent="  "))

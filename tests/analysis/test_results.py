@@ -222,34 +222,13 @@ def test_the_best_is_a_gain(per_user):
     assert "**" not in recframe.summary(per_user[["old"]]).to_markdown()
 
 
-def test_letters_of_models_that_are_worse(per_user, countries):
-    """Means have the letter of each model that they are significantly better than."""
-    every = recframe.compare(per_user, "all")
-    text = recframe.summary(per_user).to_markdown(spread=None, compared=every)
-
-    assert "| new (b) | **0.595**<sup>ac</sup> | **0.340**<sup>ac</sup> | 0.320<sup>ac" in text
-    assert "| odd\\_one (c) | 0.386<sup>a</sup> |" in text
-    assert "| old (a) | 0.375 |" in text
-    assert "A letter: better than that model, p \\< 0.05 (exact sign-flip" in text
-    # Of one baseline, and within segments.
-    table = recframe.compare(per_user, "new", by=countries, correction=None)
-    text = recframe.summary(per_user, by=countries).to_latex(spread=None, compared=table)
-    for line in (r"A \& B & old (a) & ", r" & new (b) & \textbf{0.720}\textsuperscript{ac}"):
-        assert line in text
-    assert "not corrected" in text
-    with pytest.raises(recframe.RecframeError, match="compared must be what compare returns"):
-        recframe.summary(per_user).to_latex(compared=recframe.summary(per_user))
-    with pytest.raises(recframe.RecframeError, match=r"compared must be of these models.*'new'"):
-        recframe.summary(per_user[["old"]]).to_latex(compared=every)
-
-
 def odd_tables(per_user, countries):
     """Return tables with names that LaTeX and Markdown would take for something else."""
     odd = per_user.rename(columns={"old": ODD, "new": "[x]", "odd_one": "*y"})
     by = countries.replace({"NL": "[NL] é"})
     summary = recframe.summary(odd, by=by)
     return [
-        summary.to_latex(compared=recframe.compare(odd, "all", by=by)),
+        summary.to_latex(),
         recframe.summary(odd).to_latex(spread="±"),
         recframe.compare(odd, ODD).to_latex(),
         recframe.compare(odd, "all", by=by).to_latex(),

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sys
+from textwrap import fill
 
 import pandas as pd
 import pytest
@@ -38,7 +39,7 @@ def test_how_sure(name, tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
 
     printed = (expected[READ] if found.is_wide else expected).rename_axis(index=[None, None])
-    words = f"{found.explain(80)}\n" if found.is_wide else ""
+    words = f"{fill(found.explain(), 80, break_on_hyphens=False)}\n" if found.is_wide else ""
     assert f"{printed.to_string()}\n{words}" == table
     assert expected.equals(pd.read_parquet(output).set_index(["score", "metric"]))
     pd.testing.assert_frame_equal(expected.rename_axis(columns=None), csv)
