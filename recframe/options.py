@@ -56,7 +56,7 @@ class Options:
     """How a frame is read and what its edge cases mean; checked when made."""
 
     user: Hashable | list[Hashable] | None = _option(
-        INFER, "label, list of labels, or None", "column of users; several: each combination is a user"
+        INFER, "label, list of labels, or None", "column of users; several: each combination is one"
     )
     item: Hashable = _option(INFER, "label", "column of items")
     score: Hashable | list[Hashable] = _option(
@@ -103,7 +103,7 @@ class Options:
         "best scores and highest relevance, take the first, count every row",
     )
     zero_division: float = _option(
-        math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, such as for users without relevant items"
+        math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, such as R (relevant items)"
     )
     min_relevance: float | None = _option(None, "float", "rows at or above it are relevant")
     null_relevance: NullRelevance = _option(
@@ -127,7 +127,7 @@ class Options:
         "apply to its column",
     )
     truth_user: Hashable | list[Hashable] = _option(
-        INFER, "label or list of labels", "column of users in truth; as many columns as the frame has"
+        INFER, "label or list of labels", "column of users in truth; as many as the frame has"
     )
     truth_item: Hashable = _option(INFER, "label", "column of items in truth")
     population: Population = _option(
@@ -148,7 +148,7 @@ class Options:
         "rows whose pair truth does not hold: not relevant, left out before anything is ranked",
     )
     like: str | None = _option(
-        None, "a library", "a library whose conventions set the other options; options that you give win"
+        None, "a library", "a library whose conventions apply; options that you give win"
     )
 
     def __post_init__(self) -> None:

@@ -183,8 +183,8 @@ def check_views(arguments: argparse.Namespace) -> None:
         arguments.how = read_how(arguments, OfDifferences if is_comparison else Interval)
     if arguments.summary and getattr(arguments, "per_query", False):
         raise RecframeError(
-            "argument --per-query: --summary is for all queries; choose one of the two, and write the "
-            "values of every query with --per-user FILE"
+            "argument --per-query: --summary is for all queries; choose one of the two, and write "
+            "the values of every query with --per-user FILE"
         )
 
 
@@ -219,11 +219,11 @@ def add_unit(group: argparse._ArgumentGroup) -> None:
         "--unit",
         default=INFER,
         metavar="COLUMN",
-        help="which of several --user columns holds independent users: the mean of a user's rankings "
-        "is one value; required if a user has several rankings",
+        help="which of several --user columns holds independent users: the mean of a user's "
+        "rankings is one value; required if a user has several rankings",
     )
     either.add_argument(
-        "--no-unit", dest="unit", action="store_const", const=None, help="each ranking is independent"
+        "--no-unit", dest="unit", action="store_const", const=None, help="rankings are independent"
     )
 
 

@@ -54,9 +54,9 @@ def add_trec(command: argparse.ArgumentParser) -> None:
     command.description = """\
 Print the mean over queries of ranking metrics, a row for each TREC run, as
 trec_eval does. Scores are cut to float32; equal scores are ordered by document,
-the last first. Queries count if both run and qrels have them. A run has lines of
-query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude, of
-query, iteration, document and relevance. All may be compressed by gzip."""
+the last first. Queries count if both run and qrels have them. A run has lines
+of query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude,
+of query, iteration, document and relevance. All may be compressed by gzip."""
     command.epilog = f"""as in trec_eval:
   -c          --complete
   -l LEVEL    --min-relevance LEVEL (nDCG reads grades whatever it is)
