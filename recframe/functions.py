@@ -94,8 +94,8 @@ def evaluate(
         without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
         here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
         taken beside query. Several, such as a session beside a user, are refused: a ranking for
-        each is not one for the other. So is a question, topic, object, query, session or request beside
-        what may be a user by its name, as a topic beside a student.
+        each is not one for the other. So is a question, topic, object, query, session or request
+        beside a column whose name may mean a user, such as a topic beside a student.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
@@ -174,10 +174,11 @@ def evaluate(
         With `truth`: which users the table has if the users of frame and truth differ. "raise":
         refuse, with the counts of both sides. "truth": the users of truth; one without a row has
         an empty list, whatever `short` says: every metric is 0, or `zero_division` where R = 0
-        (but precision, dcg, rbp, err, judged and means of a column). "both": users in both. "rows": users of the frame, with R = 0 where truth has nothing. "all": users
-        of either. A user of the frame has a row left after `exclude`, ``missing="drop"`` and
-        ``unjudged="drop"``; a user of truth has any row there, relevant or not. All score columns
-        share one population: a user whom one of them leaves unranked has an empty list in it.
+        (but precision, dcg, rbp, err, judged and means of a column). "both": users in both. "rows": users
+        of the frame, with R = 0 where truth has nothing. "all": users of either. A user of the
+        frame has a row left after `exclude`, ``missing="drop"`` and ``unjudged="drop"``; a user
+        of truth has any row there, relevant or not. All score columns share one population: a user
+        whom one of them leaves unranked has an empty list in it.
     exclude : DataFrame, Arrow table or path, default None
         Pairs of user and item that are no candidates, such as those seen in training or a query's
         own document; or a file of them, read whole. Their rows leave the frame before anything
@@ -194,8 +195,8 @@ def evaluate(
     like : str, default None
         A library whose conventions the other options follow: "trec_eval", "ir_measures", "ranx",
         "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn" or
-        "evidently". Options that you give win. A metric that the library defines otherwise is refused,
-        with the name that gives its figure, if there is one:
+        "evidently". Options that you give win. A metric that the library defines otherwise is
+        refused, with the name that gives its figure, if there is one:
         https://github.com/recframe/recframe/blob/main/examples/guide/coming-from.md.
 
     Returns
@@ -213,8 +214,8 @@ def evaluate(
     RecframeError
         A metric is unknown, an option has a value it does not take, a column is ambiguous, has
         nulls or holds what its role does not allow, a user has fewer than k ranked rows, or a file
-        cannot be read. Ids of one column, or of the frame and truth, are of different kinds, as
-        numbers and text, or are floats that may have been rounded. With truth: it has a column
+        cannot be read. Ids of one column, or of the frame and truth, are of different kinds, such
+        as numbers and text, or are floats that may have been rounded. With truth: it has a column
         of relevance and a pair twice, no user is in both, or no item is and ids look written in
         two ways. With exclude: no user, or no item of several users' lists, is in both.
 
