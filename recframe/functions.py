@@ -174,9 +174,9 @@ def evaluate(
         With `truth`: which users the table has if the users of frame and truth differ. "raise":
         refuse, with the counts of both sides. "truth": the users of truth; one without a row has
         an empty list, whatever `short` says: every metric is 0, or `zero_division` where R = 0
-        (but precision, dcg, rbp, err, judged and means of a column). "both": users in both. "rows": users
-        of the frame, with R = 0 where truth has nothing. "all": users of either. A user of the
-        frame has a row left after `exclude`, ``missing="drop"`` and ``unjudged="drop"``; a user
+        (but precision, dcg, rbp, err, judged and means of a column). "both": users in both. "rows":
+        users of the frame, with R = 0 where truth has nothing. "all": users of either. A user of
+        the frame has a row left after `exclude`, ``missing="drop"`` and ``unjudged="drop"``; a user
         of truth has any row there, relevant or not. All score columns share one population: a user
         whom one of them leaves unranked has an empty list in it.
     exclude : DataFrame, Arrow table or path, default None

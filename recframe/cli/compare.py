@@ -46,8 +46,8 @@ Compare every score of NEW with the score of the same name in OLD, for the
 users and metrics that both files have: the table of recframe.compare. recframe
 evaluate --per-user writes such files, for example every night. If each file
 has one score, their names may differ. With --max-drop, --non-inferior or
---at-least it is a gate: the exit status is 3 if a metric fails, or if NEW lacks
-something that OLD has, and a line on standard error gives the reason."""
+--at-least it is a gate: the exit status is 3 if a metric fails, or if NEW
+lacks something that OLD has, and a line on standard error gives the reason."""
     command.epilog = f"""a gate:
   --max-drop asks whether something was surely lost. With few users it fails
   only if the loss is large; passing does not show that nothing was lost.
