@@ -85,10 +85,7 @@ class Known:
 
 
 class Blocks:
-    """A file of text, read in blocks each of which has the end of a line, however long that is.
-
-    So a long row lengthens one block, and is refused once it has more bytes than it may.
-    """
+    """A file of text, read in blocks each of which has the end of a line, however long that is."""
 
     closed = False
 

@@ -32,10 +32,7 @@ REMEDIES = {
 
 
 def identify(path: str) -> object:
-    """Return what tells a file or folder from all others, whatever it is called.
-
-    Raise where it is neither, or where the path cannot be followed.
-    """
+    """Return what tells a file or folder from all others, whatever it is called."""
     try:
         path.encode()  # Arrow opens no other names
         found = os.stat(path)  # noqa: PTH116 - of many files it takes half the time

@@ -180,10 +180,7 @@ class RecframeError(ValueError):
         self._message, self.args = message, (plain(message),)
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython asks an exception for; the last frame it hides from none.
-
-        All others are shown as it shows them.
-        """
+        """Return the lines that IPython asks for; the last frame it hides from none."""
         shell: Any = sys.modules["IPython"].get_ipython()
         shown = self.__traceback__ if is_whole() else _end_at_caller(self.__traceback__)
         lines: list[str] = shell.InteractiveTB.structured_traceback(type(self), self, shown)

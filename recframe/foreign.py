@@ -109,10 +109,7 @@ def _name_type(value: object) -> str:
 
 
 def find_table(name: str, value: object) -> tuple[str, str]:
-    """Return what a table of a library is called, and the call that makes it a DataFrame.
-
-    Both are empty for what is none.
-    """
+    """Return the name of a library's table and the call that makes it a DataFrame, or ""."""
     kind, known = type(value), _name_type(value)
     if known.startswith("builtins "):
         return "", ""

@@ -73,30 +73,30 @@ def evaluate(
         (of Polars, PyArrow, DuckDB, Ibis), which counts as pandas would read it; or files of any
         size that hold such rows, or what stands for them, as in `scan`. It is not modified.
     metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-        Names of metrics, as "precision@4", "recall@4", "r_precision"; or "mean(price)@10", the
+        Names of metrics, such as "precision@4" or "r_precision"; or "mean(price)@10", the
         mean of the column price over the first 10 rows (see Notes). In any case, and so are P, R,
         hr and success at a cut-off, mrr, RR, Rprec, and map without one; labels stay as typed.
     memory : int or str, default "1GiB"
         Bytes to work in, as a number or "512MiB"; for files only, as the two below. It bounds
-        the rows held at a time, and parquet files of truth and exclude. The libraries, the result,
-        a page of each column and the rows of any one user are beside it. A file whose footer
-        does not fit in it is refused.
+        the rows held at a time, and parquet files of truth and exclude. Not included: the
+        libraries, the result, a page of each column and the rows of any one user. A file whose
+        footer does not fit in it is refused.
     tmp : path, default None
-        The folder of the temporary file that rows are parted in by user where they neither fit
-        `memory` nor come in order of users. None: the system's.
+        The folder of the temporary file that groups rows by user if they neither fit in
+        `memory` nor come in order of users. None: the system's default.
     progress : bool or callable, default False
         True shows a bar; a function is called with (done, total) in rows.
     user : label, list of labels, or None, default "infer"
-        The column of user ids; index levels count as columns. A list, as ["date", "user"]: each
-        combination of what these columns hold is one ranking, and the users are a MultiIndex of
+        The column of user ids; index levels count as columns. A list such as ["date", "user"]: each
+        combination of their values is one ranking, and the users are a MultiIndex of
         them (of one column a plain index, as in ``DataFrame.groupby``); a tuple is one label.
         None: the whole frame is one ranking, labelled "all". "infer" looks for user, query,
         customer, member, visitor, question, topic, object, session or request, each with or
         without id, uid, qid, accountid, clientid, personid, profileid, reviewerid or impressionid;
         here and below case, spaces, underscores, hyphens and dots are ignored, and query_id is
-        taken beside query. Several, as a session beside a user, are refused: a ranking for each is
-        not one for the other. So is a question, topic, object, query, session or request beside
-        what may be a user by its name, as a topic beside a student.
+        taken beside query. Several, such as a session beside a user, are refused: a ranking for
+        each is not one for the other. So is a question, topic, object, query, session or request
+        beside a column whose name may mean a user, such as a topic beside a student.
     item : label, default "infer"
         The column of item ids: item, doc, document, product, movie, track, song, article, video,
         book, passage, chunk or candidate, each with or without id, items, iid, docno, corpusid,
@@ -105,22 +105,22 @@ def evaluate(
         The score columns, each ranked by itself. "infer" takes all that are named score, scores,
         prediction, predictions, pred, ypred, yscore, similarity, sim, est, similarities or
         predictedrating, and all numeric ones whose last word is score, scores or similarity, or
-        whose first is score (not score_rank, n_scores and others that say something of a score);
+        whose first is score (not score_rank, n_scores and others that describe a score);
         none that holds lists. Where several are
-        found and one of them, as credit_score or z_scores, may be no model, they must be named; a
+        found and one of them, such as credit_score, may be no model, they must be named; a
         prediction beside a probability too. Scores, relevance and columns of means are numbers of
         any dtype, decimals (of at most 15 digits, or whole and of 64 bits) or categories of them.
     ascending : bool, list of bool, or None, default None
         True ranks the lowest score first, as for distances and ranks; a list has an entry for
-        each score column. None is False, but refuses a score column whose last word says that
-        less is better: rank, ranking, position, distance, dist, loss, error or cost.
+        each score column. None is False, but refuses a score column whose last word means that
+        lower is better: rank, ranking, position, distance, dist, loss, error or cost.
     relevant : label or None, default "infer"
         The column of relevance, boolean or 0/1 unless `min_relevance` is given: relevant,
         relevance, isrelevant, rel, isrel, qrel, judgment, judgement, label, target, groundtruth,
         ytrue, grade, rating, rui (Surprise's true rating), click, clicked, isclicked, purchased,
         bought or liked. None: every pair of `truth` is relevant.
     model : label or None, default "infer"
-        The column that says which model a row is of, where each model has rows of its own. Each
+        The column that names the model of each row, where each model has its own rows. Each
         model becomes a score column of the result. A user and item must have one relevance; R
         counts the relevant items in the rows of all models, or of `truth`. "infer" refuses a
         column without another role that is named model, run, system, retriever, algorithm or
@@ -148,11 +148,11 @@ def evaluate(
         of the ranked rows are relevant, in fall_out that all are, in nDCG that all gains are 0.
     min_relevance : float, default None
         Rows at or above it are relevant. Here and below a column of floats is compared with the
-        nearest float of its own precision, so that 0.7 means float32's 0.7 to a float32 column,
+        nearest float of its own precision, so that 0.7 means float32's 0.7 for a float32 column,
         and whole numbers are compared exactly.
     null_relevance : {"raise", "nonrelevant"}, default "raise"
-        A null in the column of relevance, also that of `truth`: refused, or not relevant, as what
-        was not rated.
+        A null in the column of relevance, also that of `truth`: refused, or not relevant, like an
+        item that was not rated.
     gain : {"linear", "exponential", "binary"}, default "linear"
         What a row adds to nDCG, DCG and ERR where `min_relevance` is given: its relevance, or
         2^relevance - 1, whatever the threshold is; or 1 from the threshold on.
@@ -165,25 +165,25 @@ def evaluate(
         where its pair is in truth, and R counts the items of truth whether the frame lists them or
         not. Its relevance column is read as `relevant` and `min_relevance` say, without one every
         pair is relevant; the frame's own is ignored. A column of 2 to 20 distinct numbers, not
-        named as one of times, may be relevance by another name: truth is refused until `relevant`
-        says.
+        named as one of times, may be relevance by another name: truth is refused until you set
+        `relevant`.
     truth_user, truth_item : label, default "infer"
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
         else looks for the names above; of several user columns truth must have each, or be given
         as many by a list. Ids are compared by value, whatever their dtypes.
     population : {"raise", "both", "truth", "rows", "all"}, default "raise"
-        With `truth`: which users the table has where those of the two sides differ. "raise":
+        With `truth`: which users the table has if the users of frame and truth differ. "raise":
         refuse, with the counts of both sides. "truth": the users of truth; one without a row has
         an empty list, whatever `short` says: every metric is 0, or `zero_division` where R = 0
-        (but precision, dcg, rbp, err, judged and means of a column). "both": users that both
-        sides have. "rows": users of the frame, with R = 0 where truth has nothing. "all": users
-        of either side. A user of the frame has a row left after `exclude`, ``missing="drop"`` and
-        ``unjudged="drop"``; a user of truth has any row there, relevant or not. All score columns
-        share one population: a user whom one of them leaves unranked has an empty list in it.
+        (but precision, dcg, rbp, err, judged and means of a column). "both": users in both. "rows":
+        users of the frame, with R = 0 where truth has nothing. "all": users of either. A user of
+        the frame has a row left after `exclude`, ``missing="drop"`` and ``unjudged="drop"``; a user
+        of truth has any row there, relevant or not. All score columns share one population: a user
+        whom one of them leaves unranked has an empty list in it.
     exclude : DataFrame, Arrow table or path, default None
-        Pairs of user and item that are no candidates, as those seen in training, or a query's own
-        document; or a file of them, read whole. Their rows leave the frame before anything
-        is ranked or counted, also those of every pair that is there repeatedly; `truth` stays as it
+        Pairs of user and item that are no candidates, such as those seen in training or a query's
+        own document; or a file of them, read whole. Their rows leave the frame before anything
+        is ranked or counted, also all rows of a repeated pair; `truth` stays as it
         is, so that R counts its items, excluded or not. The columns of ids are those named as the
         frame's, else found by the names above (not of several user columns, which it must have);
         others are ignored. Ids are compared as those of
@@ -194,17 +194,17 @@ def evaluate(
         condensed lists (T. Sakai, "Alternatives to bpref", SIGIR 2007); a user without a row left
         is one of truth alone. It needs truth.
     like : str, default None
-        A library, whose conventions the other options follow: "trec_eval", "ir_measures", "ranx",
+        A library whose conventions the other options follow: "trec_eval", "ir_measures", "ranx",
         "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn" or
-        "evidently". Options beside it win. A metric that the library defines otherwise is refused,
-        with the name that gives its figure, if there is one:
+        "evidently". Options that you give win. A metric that the library defines otherwise is
+        refused, with the name that gives its figure, if there is one:
         https://github.com/recframe/recframe/blob/main/examples/guide/coming-from.md.
 
     Returns
     -------
     DataFrame
         Index: the users, sorted, named as the user column. Columns: a MultiIndex (score, metric).
-        Values in [0, 1], but of `dcg` and means of columns; NaN where undefined.
+        Values in [0, 1], except for `dcg` and means of columns; NaN where undefined.
 
     Raises
     ------
@@ -215,15 +215,15 @@ def evaluate(
     RecframeError
         A metric is unknown, an option has a value it does not take, a column is ambiguous, has
         nulls or holds what its role does not allow, a user has fewer than k ranked rows, or a file
-        cannot be read. Ids of one column, or of the frame and truth, are of different kinds, as
-        numbers and text, or are floats that may have been rounded. With truth: it has a column
+        cannot be read. Ids of one column, or of the frame and truth, are of different kinds, such
+        as numbers and text, or are floats that may have been rounded. With truth: it has a column
         of relevance and a pair twice, no user is in both, or no item is and ids look written in
         two ways. With exclude: no user, or no item of several users' lists, is in both.
 
     See Also
     --------
-    recframe.RecAccessor : A method for each metric, and what is said about tables of users.
-    recframe.metrics : Functions of one ranking given as arrays.
+    recframe.RecAccessor : A method for each metric, and methods that describe per-user tables.
+    recframe.metrics : Functions for one ranking given as arrays.
 
     Notes
     -----
@@ -310,7 +310,7 @@ def iter_evaluate(
     MissingColumnError
         A column is not there, or none could be inferred.
     RecframeError
-        As in `evaluate`; what the data is refused for may come while iterating.
+        As in `evaluate`; data may also be refused while iterating.
 
     See Also
     --------

@@ -166,7 +166,7 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return an accessor to the same frame with these options.
 
-        They are not added to options set before: what is not passed has its default.
+        They replace options set before: an option that you do not pass has its default.
 
         Parameters
         ----------
@@ -353,12 +353,12 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return metrics of every user, for each score column.
 
-        The columns are counted once, however many metrics are asked for.
+        Each score column is counted once, however many metrics you name.
 
         Parameters
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-            Names of metrics, as "precision@4", "recall@4", "r_precision".
+            Names of metrics, such as "precision@4" and "r_precision".
 
         Returns
         -------
@@ -426,19 +426,19 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return the means of metrics over users, for each score column.
 
-        The mean of a column of `evaluate`; users whose value is NaN are left out, as pandas does.
+        Each averages a column of `evaluate`; users whose value is NaN are left out, as in pandas.
 
         Parameters
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-            Names of metrics, as "precision@4", "recall@4", "r_precision".
+            Names of metrics, such as "precision@4" and "r_precision".
         by : label, Series or list of them, default None
-            What parts users into segments: a column that does not vary within a user's rows, as
+            Splits users into segments: a column that does not vary within a user's rows, as
             label or as a Series with the frame's own index, such as ``df["country"]``; or a Series
             whose index holds users and is named as their column. A null is a segment of its own,
             that of users without rows too.
         weights : label or Series, default None
-            What each user counts, 0 or more: a column or Series, as `by`. None: all alike. `auc`
+            The weight of each user, 0 or more: a column or Series, as `by`. None: all alike. `auc`
             weighted by the users' numbers of rows is known as GAUC.
 
         Returns
@@ -453,7 +453,7 @@ class RankingMethods(ABC, Generic[Table]):
 
         See Also
         --------
-        evaluate : The values the mean is taken of.
+        evaluate : The values that are averaged.
 
         Examples
         --------
@@ -512,7 +512,7 @@ class RankingMethods(ABC, Generic[Table]):
         Return the rows of the first k positions of every user, in ranked order.
 
         Rows that share position k are all returned, in row order; with ``ties="first"`` or
-        "last" every row has a position of its own, and a user has at most k rows.
+        "last" every row has its own position, and a user has at most k rows.
 
         Parameters
         ----------
@@ -564,7 +564,7 @@ class RankingMethods(ABC, Generic[Table]):
 
         It displays itself, as HTML in a notebook (with the extra ``notebook``), else as text: rows
         in ranked order, relevant ones marked, a line under position k. Of a long list the first
-        rows are shown, those up to k in any case.
+        rows are shown, at least those up to k.
 
         Parameters
         ----------
@@ -574,8 +574,8 @@ class RankingMethods(ABC, Generic[Table]):
         k : int, default 10
             The cut-off, 1 or more.
         label : label or list of labels, default None
-            Columns to show beside the item, such as "title"; several items may have one title. It
-            is null for an item that only truth has.
+            Columns to show beside the item, such as "title"; several items may have one title. An
+            item that only truth has shows a null.
         metrics : str or iterable of str, default None
             The metrics of the caption; None: precision@k, recall@k and R-precision.
 
@@ -633,9 +633,9 @@ class RankingMethods(ABC, Generic[Table]):
 
     def describe(self, k: int = 10) -> Table:
         """
-        Return what the data is: its users, nulls, duplicates, short rankings and ties.
+        Return figures of the data: users, nulls, duplicates, short rankings and ties.
 
-        It displays itself with a line of words below for each figure that should worry; these
+        It displays itself with a warning below for each figure that should worry; these
         are in ``warnings``, a list. Nothing that is counted is refused. Rows with a null user or
         relevance are left out of the rest, those with a null score not ranked (or left out, with
         `missing` "drop"). Where it is not known what is relevant (neither 0/1 nor `min_relevance`,
@@ -876,7 +876,7 @@ class RankingMethods(ABC, Generic[Table]):
         Parameters
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-            Names of metrics, as "precision@4", "recall@4", "r_precision".
+            Names of metrics, such as "precision@4" and "r_precision".
         confidence : float, default 0.95
             The confidence of the intervals, in (0, 1).
         n_resamples : int, default 9999
@@ -955,7 +955,7 @@ class RankingMethods(ABC, Generic[Table]):
         Parameters
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-            Names of metrics, as "precision@4", "recall@4", "r_precision".
+            Names of metrics, such as "precision@4" and "r_precision".
         baseline : label, list of labels, or "all", default None
             The score column to compare with; None: the first. A list: each of them, two of them
             once. "all": every pair, unless a column is named so.
@@ -1040,7 +1040,7 @@ class RankingMethods(ABC, Generic[Table]):
         Parameters
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-            Names of metrics, as "precision@4", "recall@4", "r_precision".
+            Names of metrics, such as "precision@4" and "r_precision".
         baseline : label, list of labels, or "all", default None
             The score column to compare with, as in `compare`; None: the first, if there are more.
         by : label, Series or list of them, default None

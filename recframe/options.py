@@ -56,17 +56,17 @@ class Options:
     """How a frame is read and what its edge cases mean; checked when made."""
 
     user: Hashable | list[Hashable] | None = _option(
-        INFER, "label, list of labels, or None", "column of users; of several each combination"
+        INFER, "label, list of labels, or None", "column of users; several: each combination is one"
     )
     item: Hashable = _option(INFER, "label", "column of items")
     score: Hashable | list[Hashable] = _option(
-        INFER, "label or list of labels", "column to rank by; several are several models"
+        INFER, "label or list of labels", "column to rank by; several: each is a model"
     )
     ascending: bool | list[bool] | None = _option(
         None,
         "bool, list of bool, or None",
-        "the lowest score is the best, as of distances; without it the highest is, and a score "
-        "whose name says that less is better is refused",
+        "the lowest score is the best, as for distances; by default the highest is, and a score "
+        "named like a distance, rank or loss is refused",
     )
     relevant: Hashable | None = _option(
         INFER, "label, or None where every pair of truth is relevant", "column of relevance"
@@ -74,8 +74,8 @@ class Options:
     model: Hashable | None = _option(
         INFER,
         "label or None",
-        "column of models, each of which becomes a score column; without it a column such as model "
-        "or run that varies in a user's rows is refused",
+        "column that names the model of each row; each model becomes a score column. By default, a "
+        "column such as model or run that varies within a user's rows is refused",
     )
     ties: Ties = _option(
         "expected",
@@ -103,11 +103,11 @@ class Options:
         "best scores and highest relevance, take the first, count every row",
     )
     zero_division: float = _option(
-        math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, as without relevant items"
+        math.nan, "{nan, 0.0, 1.0}", "value where a denominator is 0, such as R (relevant items)"
     )
     min_relevance: float | None = _option(None, "float", "rows at or above it are relevant")
     null_relevance: NullRelevance = _option(
-        "raise", NullRelevance, "a null relevance: refuse, not relevant, as what was not rated"
+        "raise", NullRelevance, "a null relevance, such as an item not rated: refuse, not relevant"
     )
     gain: Gain = _option(
         "linear",
@@ -118,28 +118,28 @@ class Options:
     min_score: float | None = _option(
         None,
         "float",
-        "rows below it are not recommended, but count among the relevant; -inf ranks all",
+        "rows below it are not ranked, but their relevance counts; -inf ranks all rows",
     )
     truth: TruthLike | None = _option(
         None,
         "DataFrame, Arrow table or path",
         "the relevant items of every user, listed or not; `relevant` and `min_relevance` then "
-        "speak of its column",
+        "apply to its column",
     )
     truth_user: Hashable | list[Hashable] = _option(
-        INFER, "label or list of labels", "column of users in truth, as many as of the frame"
+        INFER, "label or list of labels", "column of users in truth; as many as the frame has"
     )
     truth_item: Hashable = _option(INFER, "label", "column of items in truth")
     population: Population = _option(
         "raise",
         Population,
-        "whom the table has where users differ from those of truth: refuse, those with rows in "
+        "users of the table if the frame and truth differ: refuse, those with rows in "
         "both, those of truth (without rows an empty list), those of the frame, those of either",
     )
     exclude: TruthLike | None = _option(
         None,
         "DataFrame, Arrow table or path",
-        "pairs of user and item that are no candidates, as those seen in training: their rows "
+        "pairs of user and item that are no candidates, such as those seen in training: their rows "
         "leave the frame before anything is ranked; truth stays as it is",
     )
     unjudged: Unjudged = _option(
@@ -148,7 +148,7 @@ class Options:
         "rows whose pair truth does not hold: not relevant, left out before anything is ranked",
     )
     like: str | None = _option(
-        None, "a library", "the other options as the conventions of a library; those beside it win"
+        None, "a library", "a library whose conventions apply; options that you give win"
     )
 
     def __post_init__(self) -> None:

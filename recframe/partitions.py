@@ -94,11 +94,7 @@ def make_partition(
     *,
     is_apart: bool = False,
 ) -> PartitionResult:
-    """Return what is made of the rows of a partition.
-
-    The labels of `others` are of columns that are not there. Where lookups are those of its users
-    alone, which `is_apart`, users of truth without a row are added.
-    """
+    """Return the result for the rows of a partition."""
     left, judge, overlaps = _leave_candidates(frame, lookups, columns, options)
     try:
         interactions = read_interactions(left, columns, options)

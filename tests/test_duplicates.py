@@ -307,7 +307,7 @@ def test_items_that_cannot_be_compared():
     refused = {
         "ids must be of one kind, found numbers .* and text": pd.Series([1, "1"], dtype=object),
         "ids of float32 must be below 16777216": pd.Series([2.0**24, 1], dtype="float32"),
-        "ids must be what can be a key of a dict": pd.Series([[1], [2]]),
+        "ids must be hashable": pd.Series([[1], [2]]),
     }
     for message, items in refused.items():
         with pytest.raises(RecframeError, match=f"item='item': {message}"):

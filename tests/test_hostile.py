@@ -207,7 +207,7 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
         (lambda: recframe.from_topk("ab"), "items must be a matrix .*, found 'ab'"),
         (lambda: recframe.from_topk([[1]], [None]), "users must not have a null user, found 1"),
         (lambda: recframe.from_topk([[1]], {1}), "users must be a list of ids, found shape"),
-        (lambda: recframe.from_topk([[1]], [[1]]), "users must be ids, such as can be keys of a"),
+        (lambda: recframe.from_topk([[1]], [[1]]), "users must be hashable ids, found"),
         (lambda: recframe.from_topk([[1]], [1], [["x"]]), "scores must be numbers, found .* 'x'"),
         (lambda: recframe.from_lists({1: itertools.count()}), "lists: an iterator must end within"),
         (lambda: recframe.from_lists({1: TRUTH}), "lists: the items of a user must be a sequence"),

@@ -78,7 +78,7 @@ def make_written(tmp_path):
     return {
         "frame": WRITTEN.rec,
         "Polars": pl.from_pandas(WRITTEN).rec,
-        "files": recframe.scan(tmp_path / "rows.parquet", memory=1),
+        "files": recframe.scan(tmp_path / "rows.parquet", memory="64KiB"),  # which holds truth
         "Dask": dd.from_pandas(WRITTEN, npartitions=2, sort=False).rec,
     }
 

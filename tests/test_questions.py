@@ -94,7 +94,7 @@ def test_other_choices_stand_behind():
         "short='pad',  # or 'shrink', 'nan'",
         "missing='unranked',  # or 'drop'",
         "duplicates='max',  # or 'first', 'keep'",
-        "min_relevance=4,  # or another grade from which on a row is relevant",
+        "min_relevance=4,  # or another grade: the lowest that is relevant",
     ] == lines
 
 
@@ -236,7 +236,7 @@ def test_the_command_line_asks_all(ending, tmp_path):
         assert 1 == main(words)
     lines = said.getvalue().splitlines()
     assert lines[0] == "recframe: 4 questions are open:"
-    grade = "another grade from which on a row is relevant"
+    grade = "another grade: the lowest that is relevant"
     behind = f"--min-relevance {grade}; --missing drop; --duplicates first, keep; --short shrink"
     assert lines[-1] == f"# or {behind}, nan"
     command = shlex.split(lines[-2])

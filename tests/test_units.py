@@ -196,4 +196,4 @@ def test_the_command_line(tmp_path, capsys):
     ]
     with pytest.raises(SystemExit):
         main([*words, "--unit=user"])
-    assert "--unit is of intervals; add --summary or --baseline" in capsys.readouterr().err
+    assert "--unit is for intervals; add --summary or --baseline" in capsys.readouterr().err

@@ -246,11 +246,7 @@ def correct(p_values: Array, correction: Correction | None) -> Array:
 
 
 def detectable(deviation: float, n_users: int, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Return the smallest true difference that a two-sided test shows with this power.
-
-    The difference that lies as many standard errors from 0 as the quantiles of Student's t of the
-    test's level and of its power are apart.
-    """
+    """Return the smallest true difference that a two-sided test shows with this power."""
     if n_users < 2 or not deviation > 0:
         return math.nan
     n_errors = student_bound(alpha / 2, n_users - 1) + student_bound(1 - power, n_users - 1)

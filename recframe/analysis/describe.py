@@ -91,11 +91,7 @@ class Figures(NamedTuple):
 
 
 class Description(WideTable):
-    """The figures as `df.rec.describe` returns them; what is taken from it is a plain table.
-
-    It displays itself with its warnings below, and with what a call that evaluates asks, if
-    anything: `refusal` has that too.
-    """
+    """The figures as `df.rec.describe` returns them; what is taken from it is a plain table."""
 
     _metadata = ["refusal", "decided"]  # noqa: RUF012 - as pandas asks for it
     refusal: RecframeError | None = None
@@ -108,10 +104,7 @@ class Description(WideTable):
 
     @property
     def warnings(self) -> list[str]:
-        """What should worry, in words, a line each, once where it is so of all scores.
-
-        Each begins with the name of its figure.
-        """
+        """Warnings about the figures, a line each that begins with the name of its figure."""
         scores = list(map(as_text, self.columns))
         places = range(len(scores))
         of_scores = [_find_worries(self.iloc[:, place], self.decided) for place in places]

@@ -96,11 +96,7 @@ def mean_interval(
     *,
     are_differences: bool = False,
 ) -> tuple[float, float, str]:
-    """Return the interval of a mean, and the name of how it was made, "none" where not known.
-
-    The limits are those of single values, where they have any. The interval does not depend on the
-    order of the values, none of which is NaN.
-    """
+    """Return the interval of a mean of values without NaN, and how it was made, or "none"."""
     if len(values) < 2:
         return math.nan, math.nan, "none"
     values = np.sort(values)  # sums depend on their order in their last bits

@@ -29,10 +29,7 @@ N_IDS_NAMED = 3  # ids named where the one asked for is not there
 
 
 def rank_options(options: Options) -> Options:
-    """Return the options, without truth where neither the tie rule nor `unjudged` reads it.
-
-    Whoever has rows is ranked.
-    """
+    """Return the options, without truth where neither the tie rule nor `unjudged` reads it."""
     reads_truth = options.tie_rule.reads_relevance or options.is_condensed
     if options.has_truth and not reads_truth:
         return replace(options, truth=None, relevant=INFER)  # which names a column of truth
@@ -114,10 +111,7 @@ def top_table(interactions: Interactions, options: Options, k: int) -> pd.DataFr
 def _rank(
     interactions: Interactions, score: Hashable, options: Options, k: int | None = None
 ) -> tuple[Array, tuple[Array, Array, Array]]:
-    """Return the rows of the frame that a score ranks, or those of the first k positions.
-
-    With them, the first and the mean of the positions that each shares, and its user.
-    """
+    """Return the rows of the frame that a score ranks, or those of the first k positions."""
     rankings = interactions.rankings(score, options)
     row, first, size, user = find_positions(rankings, options.tie_rule, k)
     rows, place = interactions.find_ranked(score)
@@ -152,10 +146,7 @@ def inspect_user(
     labels: Sequence[Hashable] = (),
     metrics: list[Metric],
 ) -> Inspection:
-    """Return the rankings of one user, one for each score column, with these metrics.
-
-    Where the frame is not all there is, truth may be of users who are not in it.
-    """
+    """Return the rankings of one user, one for each score column, with these metrics."""
     columns, grades = find_columns(frame, options, with_item=True), None
     columns = columns._replace(
         averaged=find_columns(frame, options, with_item=True, metrics=metrics).averaged
@@ -273,10 +264,7 @@ def _ranked_rows(
     grades: pd.Series | None,
     labels: Sequence[Hashable],
 ) -> dict[Hashable, pd.DataFrame]:
-    """Return the rows in each ranked order with their positions, those not ranked behind.
-
-    Grades of truth, where it has any, stand in place of the relevance that follows from them.
-    """
+    """Return the rows in each ranked order with their positions, those not ranked behind."""
     frame, columns = interactions.frame, interactions.columns
     rows, place = interactions.find_rows()
     relevant = np.zeros(len(frame), bool)

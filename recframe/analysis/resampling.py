@@ -60,10 +60,7 @@ def make_resampling(
 def draw_in_batches(
     draw: Callable[[RandomState, int], Array], resampling: Resampling, width: int
 ) -> Array:
-    """Return what a function draws, a row for each resample of so many random numbers.
-
-    A batch has as many rows whatever the threads, and random numbers of its own.
-    """
+    """Return what a function draws, a row for each resample of so many random numbers."""
     size = max(1, CELLS_PER_BATCH // max(1, width))
 
     def draw_batch(start: int) -> Array:

@@ -22,14 +22,14 @@ from recframe.errors import RecframeError, in_flags, quote, show_path
 ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 COMMANDS = {
     "evaluate": (add_evaluate, "mean metrics over users"),
-    "describe": (add_describe, "what the files hold, before a number is trusted"),
-    "catalogue": (add_catalogue, "what the lists of all users show of the items"),
+    "describe": (add_describe, "check the data before you trust a number"),
+    "catalogue": (add_catalogue, "coverage and diversity of the items in all lists"),
     "report": (add_report, "a page of HTML to hand on"),
     "compare": (
         add_compare,
-        "what has changed since values of users were saved, and a gate for jobs",
+        "compare two saved tables; a gate for nightly jobs",
     ),
-    "trec": (add_trec, "runs of TREC against their qrels, as trec_eval"),
+    "trec": (add_trec, "evaluate TREC runs with qrels, as trec_eval does"),
 }
 EPILOG = f"""examples:
   recframe evaluate runs/ --metric precision@4 recall@4
@@ -40,9 +40,8 @@ EPILOG = f"""examples:
   recframe compare monday.parquet tuesday.parquet --max-drop 0.01
   recframe evaluate @options.txt runs/
 
-@FILE stands for the arguments in FILE: one or more on a line, in quotes where
-they have blanks; what follows a # is a comment. A path that begins with @ is
-written ./@path.
+@FILE reads arguments from FILE: one or more on a line; quote those that have
+blanks; a # begins a comment. Write a path that begins with @ as ./@path.
 
 {STATUSES}"""
 

@@ -78,12 +78,12 @@ examples:
         action="append",
         metavar="COLUMN",
         help="a table for each segment of users: a column that does not vary within a user's rows; "
-        "for several repeat it",
+        "repeat it for several columns",
     )
     group.add_argument(
         "--weights",
         metavar="COLUMN",
-        help="what each user counts, 0 or more: a column that does not vary within a user's rows",
+        help="the weight of each user, 0 or more: a column that does not vary within a user's rows",
     )
     add_views(command, "score", "users")
     add_output(command, "the means", "user", papers=PAPERS)
@@ -95,8 +95,8 @@ def add_describe(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_describe)
     command.usage = "%(prog)s [--k K] [OPTION ...] PATH [PATH ...]"
     command.description = (
-        "Print what the data is, for each score column: its users, nulls, duplicates,\n"
-        "short rankings and ties. Nothing that is counted is refused."
+        "Describe the data of each score column: users, nulls, duplicates, short\n"
+        "rankings and ties. Problems that are counted here are not refused."
     )
     command.epilog = f"""examples:
   recframe describe run.parquet
@@ -116,7 +116,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_catalogue)
     command.usage = "%(prog)s [--k K] [--items FILE|NUMBER] [OPTION ...] PATH [PATH ...]"
     command.description = (
-        "Print what all users' first k rows show of the items, for each score column:\n"
+        "Print which items the first k rows of all users show, for each score column:\n"
         "coverage, Gini index and entropy (in bits) of shares, personalization."
     )
     command.epilog = f"""examples:

@@ -42,22 +42,22 @@ def add_compare(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_compare, check=check_gate, paths=(), truth=None, exclude=None)
     command.usage = "%(prog)s [--max-drop D | --non-inferior D] [OPTION ...] OLD NEW"
     command.description = """\
-Print what every score of NEW changes against that of the same name in OLD, of
-the users and metrics that both have: the table of recframe.compare. Both are
-files that recframe evaluate --per-user wrote, as of two nights; those of one
-score each are compared whatever its name. With --max-drop, --non-inferior or
---at-least it is a gate: the exit status is 3 where a metric fails, or where
-what OLD has is missing in NEW, and a line on standard error says how."""
+Compare every score of NEW with the score of the same name in OLD, for the
+users and metrics that both files have: the table of recframe.compare. recframe
+evaluate --per-user writes such files, for example every night. If each file
+has one score, their names may differ. With --max-drop, --non-inferior or
+--at-least it is a gate: the exit status is 3 if a metric fails, or if NEW
+lacks something that OLD has, and a line on standard error gives the reason."""
     command.epilog = f"""a gate:
-  --max-drop asks whether something was surely lost. Of few users it fails only
-  where the loss is large; passing does not show that nothing was lost.
-  --non-inferior asks whether a loss of D can be ruled out. Of few users it
-  fails, also where nothing has changed.
-  D is a difference of means, as 0.01 of 0.30. Each metric and score is judged
-  by its own interval, and less than two users fail. Of fall_out a rise is what
-  a drop is of others. Where a metric lies between 0 and 1, so must D and MEAN.
-  What OLD has and NEW lacks fails too, also the only score under another name.
-  A segment that only NEW has is not judged.
+  --max-drop asks whether something was surely lost. With few users it fails
+  only if the loss is large; passing does not show that nothing was lost.
+  --non-inferior asks whether a loss of D can be ruled out. With few users it
+  fails, even if nothing has changed.
+  D is a difference of means, such as 0.01 for a mean of 0.30. Each metric and
+  score is judged by its own interval; fewer than two users fail. For fall_out,
+  lower is better. If a metric lies between 0 and 1, so must D and MEAN.
+  The gate also fails if NEW lacks something that OLD has, such as its only
+  score under the same name. A segment that only NEW has is not judged.
 
 examples:
   recframe compare monday.parquet tuesday.parquet
@@ -73,7 +73,7 @@ examples:
         action="append",
         metavar="COLUMN",
         help="a table, and the gate, for each segment of users: a column before the score in both "
-        "files, as evaluate --by --per-user writes them; for several repeat it",
+        "files, as evaluate --by --per-user writes them; repeat it for several columns",
     )
     add_metrics(command, ["all that both files have"])
     group = command.add_argument_group("gate")
@@ -98,19 +98,19 @@ examples:
         default=[],
         type=_read_floor,
         metavar="METRIC=MEAN",
-        help="fail where the mean of all users of NEW with a value is below this; for several "
-        "repeat it",
+        help="fail where the mean of all users of NEW with a value is below this; repeat it for "
+        "several metrics",
     )
     group.add_argument(
         "--min-users",
         type=lambda text: check_limit(read_number(text), 1),
         metavar="SHARE",
-        help=f"of the users with a value in OLD, how many need one in NEW (default: {MIN_USERS})",
+        help=f"the share of users with a value in OLD that need one in NEW (default: {MIN_USERS})",
     )
     group.add_argument(
         "--allow-missing",
         action="store_true",
-        help="let pass what is missing in NEW: users, segments, scores and metrics",
+        help="allow users, segments, scores and metrics to be missing in NEW",
     )
     for which, other in (("lower", "fall"), ("higher", "rise")):
         group.add_argument(
@@ -118,8 +118,8 @@ examples:
             action="append",
             default=[],
             metavar="METRIC",
-            help=f"a {other} of this metric is no loss; a gate must be told so, or the other "
-            "way round, of judged and of means of a column",
+            help=f"a {other} of this metric is no loss; for judged and means of a column, a "
+            "gate needs --lower-is-better or --higher-is-better",
         )
     add_how(command.add_argument_group("intervals"), OfDifferences)
     add_output(command, "the differences", papers=PAPERS)

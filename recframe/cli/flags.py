@@ -27,10 +27,10 @@ from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
 
 STATUSES = f"""exit status:
   {DONE}    done
-  {REFUSED}    the data is refused, or the system failed
-  {USAGE}    wrong usage, or nothing asked
+  {REFUSED}    the data are refused, or the system failed
+  {USAGE}    wrong usage, or no arguments
   {FAILED}    recframe compare: its gate fails
-  {INTERRUPTED}  interrupted, as by Ctrl-C
+  {INTERRUPTED}  interrupted, for example by Ctrl-C
   {TERMINATED}  ended by SIGTERM (129 by SIGHUP)"""
 GROUPS = {
     "columns": ("user", "item", "score", "ascending", "relevant", "model"),
@@ -41,7 +41,7 @@ GROUPS = {
     "conventions": ("like",),
 }
 WITHOUT = {"user": "all rows are one ranking", "relevant": "every pair of truth is relevant"}
-WITHOUT["model"] = "no column tells several rankings of a user apart"
+WITHOUT["model"] = "no column names the model of each row"
 FILES = ("truth", "exclude")
 PAPERS = ("latex", "markdown")  # formats of tables that have intervals
 QUIET = ("-q", "--quiet", "--no-progress")
@@ -62,7 +62,7 @@ def add_files(command: argparse.ArgumentParser) -> None:
         "paths",
         nargs="+",
         metavar="PATH",
-        help="a file, a folder of them or a pattern, also as s3://: parquet, csv, tsv, jsonl, "
+        help="a file, a folder or a pattern, also in a store (s3://): parquet, csv, tsv, jsonl, "
         "feather",
     )
     command.add_argument(
@@ -71,9 +71,9 @@ def add_files(command: argparse.ArgumentParser) -> None:
         default=[],
         type=lambda text: (text, read_term(text)),
         metavar="TEXT",
-        help="rows that are there, as 'day >= 2026-11-01' or 'country in (NL, BE)': a column, "
-        "one of = != < <= > >= in, not in, and a value, in quotes where they have blanks; all must "
-        "hold where it is given repeatedly. Others are not read where files tell",
+        help="read only rows that match, such as 'day >= 2026-11-01' or 'country in (NL, BE)': a "
+        "column, one of = != < <= > >= in, not in, and a value; quote names and values that have "
+        "blanks. All must match if repeated. Files that cannot match are not read",
     )
     command.add_argument(
         "--union-by-name",
@@ -102,7 +102,7 @@ def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> Non
         action="extend",
         type=read_metrics,
         metavar="NAME",
-        help=f"as precision@4; several with blanks or commas between them, or --metric for each "
+        help=f"such as precision@4; separate several by blanks or commas, or repeat --metric "
         f"(default: {' '.join(default)})",
     )
     command.add_argument("-k", "--k", type=refuse_k, help=argparse.SUPPRESS)
@@ -132,7 +132,7 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
     meaning = re.sub("`.*?`", lambda found: as_flag(found[0][1:-1]), MEANINGS[name])
     flag = {"help": meaning if default is None else f"{meaning} (default: {default})"}
     if name == "ascending":
-        each = "; with several scores --ascending or --no-ascending for each, in their order"
+        each = "; for several scores, give --ascending or --no-ascending for each, in their order"
         return {"help": meaning + each, "action": "append_const", "const": True}
     if name in CHOICES:
         return {**flag, "choices": CHOICES[name]}
@@ -171,20 +171,20 @@ def check_views(arguments: argparse.Namespace) -> None:
     given = [name for name in HOW_DEFAULTS if getattr(arguments, name, None) is not None]
     given += ["unit"] if getattr(arguments, "unit", INFER) != INFER else []
     if given and not arguments.summary and not is_comparison:
-        raise RecframeError(f"--{given[0]} is of intervals; add --summary or --baseline")
+        raise RecframeError(f"--{given[0]} is for intervals; add --summary or --baseline")
     if arguments.format in PAPERS and not arguments.summary and not is_comparison:
         raise RecframeError(
-            f"--format {arguments.format} is of intervals; add --summary or --baseline"
+            f"--format {arguments.format} is for intervals; add --summary or --baseline"
         )
     differences = [name for name in given if name in ("test", "correction")]
     if differences and arguments.summary:
-        raise RecframeError(f"--{differences[0]} is of differences; add --baseline, not --summary")
+        raise RecframeError(f"--{differences[0]} is for differences; add --baseline, not --summary")
     if arguments.summary or is_comparison:
         arguments.how = read_how(arguments, OfDifferences if is_comparison else Interval)
     if arguments.summary and getattr(arguments, "per_query", False):
         raise RecframeError(
-            "argument --per-query: --summary is of all queries; ask for one of them, and for the "
-            "values of every query by --per-user FILE"
+            "argument --per-query: --summary is for all queries; choose one of the two, and write "
+            "the values of every query with --per-user FILE"
         )
 
 
@@ -194,12 +194,12 @@ def add_how(
     """Add how intervals and p-values are made, and who is independent in several columns."""
     for name, what, choices in (
         ("interval", "how intervals are made", get_args(intervals)),
-        ("confidence", "of the intervals, between 0 and 1", None),
-        ("seed", "of what is drawn at random", None),
-        ("test", "where p-values of differences come from", get_args(Test)),
+        ("confidence", "confidence level of the intervals, between 0 and 1", None),
+        ("seed", "seed of the random numbers", None),
+        ("test", "test that gives p-values of differences", get_args(Test)),
         (
             "correction",
-            "how p-values are corrected for their number",
+            "how p-values are corrected for multiple tests",
             (*get_args(Correction), "none"),
         ),
     ):
@@ -219,11 +219,11 @@ def add_unit(group: argparse._ArgumentGroup) -> None:
         "--unit",
         default=INFER,
         metavar="COLUMN",
-        help="of several --user columns that of users who are independent: the mean of each one's "
-        "rankings is one value; needed where one comes again",
+        help="which of several --user columns holds independent users: the mean of a user's "
+        "rankings is one value; required if a user has several rankings",
     )
     either.add_argument(
-        "--no-unit", dest="unit", action="store_const", const=None, help="each ranking is one"
+        "--no-unit", dest="unit", action="store_const", const=None, help="rankings are independent"
     )
 
 
@@ -249,13 +249,13 @@ def add_output(
     papers: Sequence[str] = (),
 ) -> argparse._ArgumentGroup:
     """Add where results go, and the values of every user or query; return the group."""
-    of_papers = f"; {' and '.join(papers)} are of intervals, as a paper has them" if papers else ""
+    of_papers = f"; {' and '.join(papers)} print a paper's table with intervals" if papers else ""
     group = command.add_argument_group("output")
     group.add_argument(
         "--format",
         choices=("table", "csv", "json", *papers),
         default="table",
-        help=f"how {what} are printed; json has columns, options and version beside them"
+        help=f"how {what} are printed; json adds columns, options and version"
         f"{of_papers} (default: %(default)s)",
     )
     group.add_argument(
@@ -284,7 +284,7 @@ def add_said(group: argparse._ArgumentGroup, quiet: Sequence[str] = QUIET) -> No
         "-v",
         "--verbose",
         action="store_true",
-        help="also say what is read and how, rows, users and seconds, on standard error",
+        help="also report input, rows, users and seconds on standard error",
     )
 
 
@@ -296,7 +296,7 @@ def add_limits(command: argparse.ArgumentParser) -> None:
         type=lambda text: check_memory(read_whole(text[:100])),
         default=MEMORY,
         metavar="SIZE",
-        help="memory to work in, as 512MiB; without a unit bytes (default: %(default)s)",
+        help="memory to work in, such as 512MiB; without a unit, bytes (default: %(default)s)",
     )
     limits.add_argument(
         "--tmp", metavar="FOLDER", help="where a temporary file may be made if one is needed"

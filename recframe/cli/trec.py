@@ -52,17 +52,17 @@ def add_trec(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_trec, truth=None)
     command.usage = "%(prog)s [--metric NAME ...] [OPTION ...] QRELS RUN [RUN ...]"
     command.description = """\
-Print the mean over queries of ranking metrics of TREC's runs, a row for each, as
-trec_eval has it: scores are cut to float32, equal ones go by document, the last
-first, and those queries count that both run and qrels have. A run has lines of
-query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude, of
-query, iteration, document and relevance. All may be compressed by gzip."""
+Print the mean over queries of ranking metrics, a row for each TREC run, as
+trec_eval does. Scores are cut to float32; equal scores are ordered by document,
+the last first. Queries count if both run and qrels have them. A run has lines
+of query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude,
+of query, iteration, document and relevance. All may be compressed by gzip."""
     command.epilog = f"""as in trec_eval:
   -c          --complete
   -l LEVEL    --min-relevance LEVEL (nDCG reads grades whatever it is)
   -q          -q, --per-query (silence is --quiet)
   -J          --unjudged drop
-  -m NAME     --metric NAME, as P.10 precision@10, recall.10 recall@10, map
+  -m NAME     --metric NAME, such as P.10 for precision@10, recall.10 recall@10, map
               average_precision, map_cut.10 average_precision@10,
               recip_rank reciprocal_rank, Rprec r_precision, ndcg_cut.10
               ndcg@10, success.10 hit_rate@10
@@ -80,7 +80,7 @@ examples:
     command.add_argument(
         "--complete",
         action="store_true",
-        help="queries of the qrels that a run does not have count as 0; else they are left out",
+        help="count queries of the qrels that a run lacks as 0; otherwise they are left out",
     )
     add_options(command, {name: CONVENTIONS.get(name, DEFAULTS[name]) for name in OPTIONS})
     add_views(command, "run", "queries")
@@ -89,7 +89,7 @@ examples:
         "--per-query",
         action="store_true",
         help="print the values of every query, and of all last, in trec_eval's lines; with "
-        "--baseline the differences from it",
+        "--baseline, print differences from it",
     )
 
 

@@ -217,10 +217,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         return self._frame[own]
 
     def _open(self, columns: Columns, options: Options, *, reads_all: bool = False) -> Any:
-        """Return the rows, those of every user in one partition, and what they are looked up in.
-
-        That is in one cell, to be read once by a worker; None where there is nothing.
-        """
+        """Return the rows, those of every user in one partition, and what they are looked up in."""
         check_given_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:

@@ -106,10 +106,7 @@ def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
 
 
 def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[list[pd.DataFrame]]:
-    """Yield frames of whole users, each user's rows in the order of files, and of those beside.
-
-    Text comes as categories, which has it hashed once a batch at most.
-    """
+    """Yield frames of whole users, each user's rows in the order of files, and of those beside."""
     if files.n_rows == 0:
         return
     route, row_groups, memory = plan_blocks(files)

@@ -75,10 +75,7 @@ def writing_to(folder: str | None) -> Iterator[None]:
 
 
 class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
-    """Rows written down, in memory while they are few, else in a file that has no name.
-
-    So nothing of them is left however the process ends.
-    """
+    """Rows written down, in memory while they are few, else in a file without a name."""
 
     def __init__(self, most: int, folder: str | None) -> None:
         super().__init__(most, dir=folder)

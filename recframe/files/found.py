@@ -105,10 +105,7 @@ class RowGroup(NamedTuple):
 def find_files(
     paths: PathLike | Sequence[PathLike], argument: str = "", access: Access = ENVIRONMENT
 ) -> list[Found]:
-    """Return the files that paths name, in order, each with what is known of its columns.
-
-    What is refused is so by the name of the argument, if there is one.
-    """
+    """Return the files that paths name, in order, each with what is known of its columns."""
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
     listings, found = Listings(access), list[Found]()
     with naming(argument) if argument else nullcontext():
@@ -173,10 +170,7 @@ def _typed(found: list[Found]) -> list[Found]:
 
 
 def list_files(dataset: Any, root: Path | None = None) -> list[Found]:
-    """Return the files of a dataset of parquet files; on this machine paths are below a root.
-
-    What its fragments say is what the log of a Delta table does.
-    """
+    """Return the files of a dataset of parquet files; on this machine paths are below a root."""
     import pyarrow.dataset as ds  # only datasets need it
 
     found, schema = [], dataset.schema

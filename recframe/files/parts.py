@@ -35,10 +35,7 @@ def iter_parts(
     options: Options,
     limits: Limits,
 ) -> Generator[Made]:
-    """Return an iterator over what is made of the rows of files, at least one.
-
-    What footers can refuse is refused at once.
-    """
+    """Return an iterator over what is made of the rows of files, at least one."""
     columns = files.columns
     empty = read_interactions(files.sample, columns, options)
     judge = open_judge(columns, options)
@@ -108,10 +105,7 @@ def make_each(
 
 
 def _read_dtype(files: Files, label: Hashable) -> Any:
-    """Return the dtype that a column would have in a frame of all rows.
-
-    The order of categories is that of files.
-    """
+    """Return the dtype that a column would have in a frame of all rows."""
     dtype = get_column(files.sample, label).dtype
     if not isinstance(dtype, pd.CategoricalDtype) or not files.row_groups:
         return dtype

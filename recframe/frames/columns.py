@@ -277,7 +277,7 @@ def _read_given(frame: pd.DataFrame, role: str, given: Any, like: Sequence[Hasha
     try:
         if given is None and role == "relevant":
             raise RecframeError(
-                "relevant=None says that every pair of truth is relevant, found no truth; pass "
+                "relevant=None makes every pair of truth relevant, found no truth; pass "
                 f"{spell('truth=', '--truth FILE')}, or "
                 f"{option_with('relevant', 'the column of relevance')}"
             )
@@ -315,10 +315,7 @@ def _list_named(
 
 
 def _infer(role: str, named: dict[str, list[Hashable]], taken: Set[Hashable] = frozenset()) -> Role:
-    """Return what names say of a role: one label, or all scores.
-
-    A label that is taken is found where no other is, and then refused as one column in two roles.
-    """
+    """Return what names say of a role: one label, or all scores."""
     meant = role.removeprefix("truth_")
     is_score = role == "score"
     found = [label for label in named[meant] if label not in taken]

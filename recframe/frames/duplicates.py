@@ -77,10 +77,7 @@ def find_telling(
 
 
 def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[str, dict[str, Any]]:
-    """Return what to do about repeated rows, and options, given the column that tells them apart.
-
-    Where it is one of models, each is one.
-    """
+    """Return a remedy and options for repeated rows, given the column that tells them apart."""
     if told is None:
         return REMEDY, {"duplicates": "max"}
     label, (one, other, *_) = told

@@ -178,7 +178,7 @@ def _encode(column: pd.Series | pd.Index[Any], role: str, n_rows: int = 0) -> Id
         codes, distinct = pd.factorize(column)
     except NO_IDS as error:
         raise RecframeError(
-            f"{role}={quote(column.name)}: ids must be what can be a key of a dict, found "
+            f"{role}={quote(column.name)}: ids must be hashable, found "
             f"{shorten(str(error))}; make a row of each id with df.explode({quote(column.name)}), "
             f"or one id of all in a cell with df[{quote(column.name)}].map(tuple)"
         ) from error
@@ -309,7 +309,7 @@ def sort_ids(ids: pd.Index[Any]) -> Array:
         return np.argsort(pd.factorize(ids, sort=True)[0], kind="stable")
     except NO_IDS as error:
         raise RecframeError(
-            f"user={quote(ids.name)}: ids must be such as can be sorted, as the tables have "
-            f"users in order, found {quote(ids[[0]].tolist()[0])} ({shorten(str(error))}); "
+            f"user={quote(ids.name)}: ids must be sortable, because the tables sort "
+            f"users, found {quote(ids[[0]].tolist()[0])} ({shorten(str(error))}); "
             f"convert them, for example with df[{quote(ids.name)}].map(str)"
         ) from error

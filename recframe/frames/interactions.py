@@ -163,10 +163,7 @@ class Interactions(NamedTuple):
         return kept._replace(users=users, n_unlisted=self.n_unlisted[are_kept], folded=None)
 
     def find_rows(self) -> tuple[Array, Array]:
-        """Return the positions in the frame of the rows read, and where each is among these.
-
-        Rows of a pair that were made one are at the same place.
-        """
+        """Return the positions in the frame of the rows read, and where each is among these."""
         if self.folded is not None:
             return self.folded.rows, self.folded.pair
         place = np.arange(len(self.relevant))
@@ -327,10 +324,7 @@ def _fold(interactions: Interactions, repeats: Repeats, *, is_best: bool) -> Int
 def complete_rows(
     frame: pd.DataFrame, labels: Iterable[Hashable | None], missing: Iterable[Array] = ()
 ) -> Array | None:
-    """Return the rows in which no column of these labels is null, None where all are such.
-
-    Those that are `missing` for another reason are left out too.
-    """
+    """Return the rows in which no column of these labels is null, None where all are such."""
     columns = [get_column(frame, label) for label in labels if label is not None]
     flags = [find_nulls(column) for column in columns if has_nulls(column)]
     flags += [rows for rows in missing if rows.any()]

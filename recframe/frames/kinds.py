@@ -51,7 +51,7 @@ def check_dtype(column: pd.Series | pd.Index[Any], role: str) -> None:
         )
     if dtype == np.longdouble and np.dtype(np.longdouble).itemsize > 8:
         raise RecframeError(
-            f"{role}={quote(column.name)}: ids must not be {dtype}, of which pandas has no index; "
+            f"{role}={quote(column.name)}: ids must not be {dtype}: pandas has no index for it; "
             "convert them, for example with .astype('int64')"
         )
     if dtype == np.float16 or pa.types.is_float16(of_arrow):
@@ -80,7 +80,7 @@ def check_ids(ids: pd.Index[Any], column: pd.Series, role: str) -> None:
         compare(ids)
     except NO_IDS as error:
         raise RecframeError(
-            f"{named} must be such as can be compared, found {quote(ids[0])}, which raises "
+            f"{named} must be comparable, found {quote(ids[0])}, which raises "
             f"{type(error).__name__}; convert them, for example with "
             f"df[{quote(column.name)}].map(str)"
         ) from error

@@ -136,7 +136,7 @@ def from_lists(
             return join_runs("lists", runs)
     if not (is_infer(user) and is_infer(items) and is_infer(item) and model is None):
         raise RecframeError(
-            f"user, items, item and model are of a frame, found {type(lists)}; leave them out"
+            f"user, items, item and model are for a frame, found {type(lists)}; leave them out"
         )
     if not isinstance(lists, Mapping):
         raise frame_error("lists", "a dict of items by user, or a frame with lists", lists)
@@ -204,13 +204,13 @@ def truth_from(
         return read_sparse(truth, users, items)
     if users is not None or items is not None:
         raise RecframeError(
-            f"users and items are the ids of a matrix, found {type(truth).__name__}; leave them out"
+            f"users and items are for a matrix, found {type(truth).__name__}; leave them out"
         )
     given: Any = truth
     if isinstance(given, pd.DataFrame):
         raise RecframeError(
-            "truth must be a dict or a sparse matrix, found a DataFrame, which truth= takes as it "
-            "is; pass truth=frame, or frame.explode(column) where a column holds lists"
+            "truth must be a dict or a sparse matrix, found a DataFrame; truth= takes that as it "
+            "is: pass truth=frame, or frame.explode(column) where a column holds lists"
         )
     if not isinstance(given, Mapping):
         raise frame_error("truth", "a dict of items by user, or a sparse matrix of SciPy", given)

@@ -233,7 +233,7 @@ def _read_items(items: ArrayLike, *, has_users: bool) -> tuple[pd.Index[Any], Ar
     if kind in "OSU" and (is_none := pd.Series(cells.tolist(), dtype=object).isin(PADDING)).any():
         text = cells[is_none].tolist()[0]
         raise RecframeError(
-            f"items must not be text that says there is none, found {is_none.sum()} (such as "
+            f"items must not be text that stands for no item, found {is_none.sum()} (such as "
             f"{text!r}); make these cells None, for example np.where(np.asarray(items) == {text!r},"
             " None, items); from_lists takes such text as an item"
         )
@@ -281,9 +281,7 @@ def as_ids(name: str, values: Any) -> pd.Index[Any]:
         if is_object_dtype(ids.dtype):
             compare(pd.Index(pd.factorize(ids)[1], dtype=object))
     except NO_IDS as error:
-        raise RecframeError(
-            f"{name} must be ids, such as can be keys of a dict, found {shorten(str(error))}"
-        ) from error
+        raise RecframeError(f"{name} must be hashable ids, found {shorten(str(error))}") from error
     return ids
 
 
@@ -367,7 +365,7 @@ def make_frame(
     frame = pd.DataFrame({"user": users.take(row), "item": items, "score": scores})
     if len(no_items := frame[are_no_items(items)]):
         raise RecframeError(
-            f"{name} must not be filled up, found {len(no_items)} null or -1 "
+            f"{name} must not be padded, found {len(no_items)} null or -1 "
             f"({_example(no_items)}); leave them out"
         )
     if len(rising := np.unique(row[1:][(row[1:] == row[:-1]) & (scores[1:] > scores[:-1])])):

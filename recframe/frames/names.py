@@ -231,10 +231,7 @@ def shown(labels: list[Any]) -> str:
 
 
 def _find_likely(role: str, free: list[tuple[Hashable, Any]]) -> list[Hashable]:
-    """Return the columns that may be meant: by words of names, by spelling, as the last left.
-
-    They are sought among free labels and their dtypes.
-    """
+    """Return the columns that may be meant: by words of names, by spelling, as the last left."""
     fitting_kinds, last_kinds = KINDS[role]
     fitting = [(label, dtype) for label, dtype in free if dtype.kind in fitting_kinds]
     low = [one for one in fitting if role == "score" and less_is_better(one[0])]

@@ -54,10 +54,7 @@ class Items(NamedTuple):
 
 
 class UserCounts(NamedTuple):
-    """How many users are in both sides, only in the frame and only in truth.
-
-    With them, an example of each of the latter two, if there are any, and how these may differ.
-    """
+    """How many users are in both sides, only in the frame and only in truth."""
 
     n_users: tuple[int, ...]
     examples: tuple[list[Any], ...]

@@ -14,7 +14,7 @@ from recframe.options import CHOICES, DEFAULTS, list_changed, spell_arguments
 MOST_ASKED = 10
 WRITTEN = (str, int, float, list, tuple, range, type(None))  # others by their names
 ONCE = (Iterator, pa.RecordBatchReader)  # arguments that are used up
-GRADE = "another grade from which on a row is relevant"
+GRADE = "another grade: the lowest that is relevant"
 
 
 def ask_all(

@@ -266,10 +266,7 @@ def make_of_table(
     columns: Columns,
     options: Options,
 ) -> pd.DataFrame:
-    """Return `make(interactions, options)` of the rows of a table.
-
-    `read` takes the labels of the columns that are needed, None for all.
-    """
+    """Return `make(interactions, options)` of the rows of a table."""
     try:
         frame = read_frame(read(columns.labels), columns.labels)
         return make(read_judged(frame, columns, options), options)

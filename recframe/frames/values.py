@@ -71,7 +71,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, found values from {values.min()} to "
             f"{values.max()}; pass "
-            f"{option_with('min_relevance', 'the value from which on a row is relevant')}",
+            f"{option_with('min_relevance', 'the lowest value that is relevant')}",
             {"min_relevance": _find_threshold(values)},
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
@@ -250,7 +250,7 @@ def find_nulls(column: pd.Series) -> Array:
         nulls = column.isna().to_numpy(bool)
     except ArithmeticError as error:
         raise RecframeError(
-            f"the column {quote(column.name)} must hold what can be compared with itself, found a "
+            f"the column {quote(column.name)} must hold comparable values, found a "
             "signaling NaN of decimal; set such cells to null"
         ) from error
     if not isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and not nulls.all():

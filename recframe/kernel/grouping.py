@@ -174,10 +174,7 @@ def invert(order: Array) -> Array:
 
 
 def combine(*columns: Array) -> Array:
-    """Return one integer for those of each row, in their order, the first column's leading.
-
-    The columns are of integers that are not negative.
-    """
+    """Return one integer for those of each row, in their order, the first column's leading."""
     codes = columns[0].astype(np.int64)
     for column in columns[1:]:
         n_values = int(column.max(initial=0)) + 1

@@ -154,10 +154,7 @@ class RankedSlice(NamedTuple):
     is_unranked: Array | None
 
     def find_users(self, places: Array) -> tuple[Array, Array]:
-        """Return the users of the rows at these places, and how many each has of them.
-
-        The first user of the slice is 0.
-        """
+        """Return the users of the rows at these places, and how many each has of them."""
         n_users = len(self.offsets) - 1
         user: Array = np.repeat(np.arange(n_users), np.diff(self.offsets)).take(places)
         return user, np.bincount(user, minlength=n_users)

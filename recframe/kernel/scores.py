@@ -164,10 +164,7 @@ def _of_few(scores: Array) -> ScoreBits | None:
 
 
 def _find_slots(distinct: Array) -> tuple[Array, Array] | None:
-    """Return a table of few distinct scores, and the factor that leads each to its own slot there.
-
-    None where they are not few, or no such factor is found.
-    """
+    """Return a table of few distinct scores and the factor for their slots; None without one."""
     bits, factor = _spread(distinct), np.array([ODD])  # the overflow of a scalar warns
     for _ in range(64 if len(distinct) <= MOST_DISTINCT else 0):
         slot = _slot(bits, factor)

@@ -24,10 +24,7 @@ def make_sample(schema: pl.Schema) -> pd.DataFrame:
 
 
 def as_polars(table: Any, schema: pl.Schema) -> pl.DataFrame:
-    """Return columns of pandas as Polars has them: categories in the type of the frame's.
-
-    They are a DataFrame, or a dict of what is or can be a column.
-    """
+    """Return columns of pandas as Polars has them: categories in the type of the frame's."""
     made = pl.DataFrame([_as_series(name, column) for name, column in table.items()])
     kinds = {
         name: schema[name]
@@ -38,10 +35,7 @@ def as_polars(table: Any, schema: pl.Schema) -> pl.DataFrame:
 
 
 def per_user_rows(per_user: pd.DataFrame, schema: pl.Schema, options: Options) -> pl.DataFrame:
-    """Return a per-user table as plain columns: the users', score, and one for each metric.
-
-    Users that truth alone has may be more than the type of the frame's takes.
-    """
+    """Return a per-user table as plain columns: the users', score, and one for each metric."""
     made = as_polars(tidy_columns(per_user), schema)
     # Cells do not tell the type where there is none, and of decimals not the precision.
     names: list[Any] = [*per_user.index.names]

@@ -181,10 +181,7 @@ def make_of_partitions(
     labels: list[str],
     own: Mapping[str, Any],
 ) -> Any:
-    """Return what is made, in one place, of what is read of every partition.
-
-    Labels have the types that are their `own`, else those of their kind.
-    """
+    """Return what is made, in one place, of what is read of every partition."""
     always = [F.lit(None).cast(field.dataType).alias(field.name) for field in CELL_FIELDS]
     made = make_cells(rows, read).union(rows.sparkSession.range(1).select(*always))
     types: dict[str, Any] = dict.fromkeys(labels, kinds.DoubleType())

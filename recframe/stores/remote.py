@@ -243,10 +243,7 @@ def read_ahead(
     find_ranges: Callable[[Given], tuple[Remote | None, Sequence[Range]]],
     n_bytes: int,
 ) -> Iterator[Given]:
-    """Yield what is given; ranges of those to come are fetched meanwhile, in so many bytes.
-
-    What has more bytes than these is fetched as it is read.
-    """
+    """Yield what is given; ranges of those to come are fetched meanwhile, in so many bytes."""
     n_left = most = max(n_bytes, LEAST_AHEAD)
     found = [find_ranges(one) for one in given]
     sizes = [sum(stop - start for start, stop in ranges) for _, ranges in found]

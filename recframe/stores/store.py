@@ -218,10 +218,7 @@ def _find_secrets(value: Any) -> set[str]:
 
 @contextmanager
 def uploaded(uri: str) -> Iterator[IO[bytes]]:
-    """Give an open file of this machine, which goes to a store once it is whole.
-
-    Raise for what is known before the work: a web server, a folder, a bucket that is not.
-    """
+    """Give an open file of this machine, which goes to a store once it is whole."""
     store, key = find_place(uri, ENVIRONMENT, {}, "write")
     if store.is_web:
         raise RecframeError(

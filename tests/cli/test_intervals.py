@@ -83,8 +83,8 @@ def test_how_intervals_are_made(flags, words, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--seed", "1"], "--seed is of intervals; add --summary or --baseline"),
-        (["--summary", "--test", "ttest"], "--test is of differences; add --baseline, not --summ"),
+        (["--seed", "1"], "--seed is for intervals; add --summary or --baseline"),
+        (["--summary", "--test", "ttest"], "--test is for differences; add --baseline, not --summ"),
         (["--baseline", "x", "--interval", "wilson"], "interval must be one of .*found 'wilson'"),
         (["--summary", "--interval", "tango"], "interval must be one of .*found 'tango'"),
         (["--summary", "--confidence", "95"], "confidence must be between 0 and 1, found 95"),

@@ -207,7 +207,7 @@ REFUSED = {
     "every row relevant": (
         ["user", "score", "relevant"],
         {"relevant": None},
-        "relevant=None says that every pair of truth is relevant, found no truth; pass truth=, or",
+        "relevant=None makes every pair of truth relevant, found no truth; pass truth=, or",
     ),
     "no model among scores": (
         ["user", "relevant", "score", "bank_credit_score", "z_scores"],

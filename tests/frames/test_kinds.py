@@ -110,7 +110,7 @@ def test_one_kind_is_taken(ids):
 def test_ids_that_cannot_be_compared():
     """Lists are refused, and what to do is said."""
     frame = pd.DataFrame({"user": 1, "item": objects([1], [2]), "score": 1.0})
-    message = r"item='item': ids must be what can be a key of a dict, found unhashable type: 'list'"
+    message = r"item='item': ids must be hashable, found unhashable type: 'list'"
     with pytest.raises(RecframeError, match=message + r".*df\['item'\].map\(tuple\)"):
         frame.rec(truth=pd.DataFrame({"user": [1], "item": [1]})).recall(k=1)
     with pytest.raises(RecframeError, match=r"^user='user': .*unhashable"):

@@ -190,8 +190,8 @@ def test_as_lists_in_a_dict():
             r"lists: user='user' must differ, found 1 repeated \(such as 1\)",
         ),
         (pd.DataFrame({"user": [None], "items": [[7]]}), "user='user' must not have a null user"),
-        (make([[7, None]]), "must not be filled up, found 1 null or -1"),
-        (make([[{"item": None, "score": 1}]]), "must not be filled up, found 1 null or -1"),
+        (make([[7, None]]), "must not be padded, found 1 null or -1"),
+        (make([[{"item": None, "score": 1}]]), "must not be padded, found 1 null or -1"),
         (make([[7, 7]]), r"an item must be in a list once, found 1 .*user 'ann', item 7"),
         (
             make([[(7, 0.5), (3, 0.9)]]),
@@ -222,7 +222,7 @@ def test_as_lists_in_a_dict():
             "pairs of an item and its score, .*found fields 0, 1, 2; make pair",
         ),
         (make([[[7], [5]]]), "pairs of an item and its score, .*found fields 0; make pairs"),
-        (make([[7, {"doc": 7}]]), "items='recommendations' must be ids, such as can be keys"),
+        (make([[7, {"doc": 7}]]), "items='recommendations' must be hashable ids, found"),
     ],
 )
 def test_refused_frames(frame, message):
@@ -252,5 +252,5 @@ def test_labels_are_of_frames():
     """A label that is not there, or that a dict does not have, is refused."""
     with pytest.raises(recframe.MissingColumnError, match="lists: items='recs': no such column"):
         recframe.from_lists(make([[7]]), items="recs")
-    with pytest.raises(RecframeError, match="user, items, item and model are of a frame, found"):
+    with pytest.raises(RecframeError, match="user, items, item and model are for a frame, found"):
         recframe.from_lists({"ann": [7]}, items="recs")

@@ -106,7 +106,7 @@ def test_columns_of_an_axis_of_scores():
         ({"a": BM25, "b": [0.5]}, r"^runs\['b'\] must be a dict of {query: .* found \[0.5\]"),
         ({"q1": {"d1": "x"}}, "^scores of runs must be numbers, found <U1"),
         ({"a": {"q1": {"d1": True}}}, r"^scores of runs\['a'\] must be numbers, found bool"),
-        ({"q1": {None: 0.5}}, "runs must not be filled up, found 1 null or -1"),
+        ({"q1": {None: 0.5}}, "runs must not be padded, found 1 null or -1"),
         ({None: {"d1": 0.5}}, "runs must not have a null user, found 1"),
         ({"a": BM25, "doc_id": BM25}, "^runs must not have the name .*, found 'doc_id'; rename it"),
         ({None: BM25}, "^runs must not .*nor None, found None"),
