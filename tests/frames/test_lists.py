@@ -116,7 +116,7 @@ def test_anything_numpy_can_view():
         ({"items": [[7, 3], [5]]}, "from_lists takes lists of different lengths"),
         ({"items": [[7.5, 3]]}, "items must be whole numbers .* 7.5; pass recframe.from_matrix"),
         ({"items": [[1e300, 3]]}, r"whole numbers or text, found 1e\+300"),
-        ({"items": [["x", "nan"], ["y", "nan"]]}, r"says there is none, found 2 \(such as 'nan'\)"),
+        ({"items": [["x", "nan"], ["y", "nan"]]}, r"stands for no item, found 2 \(such as 'nan'\)"),
         ({"items": [["x", ""]]}, r"found 1 .*np.where\(np.asarray\(items\) == '', None, items\)"),
         ({"items": np.array([["x", "-1"]])}, "items must not be text .*'-1'.*from_lists takes"),
         ({"items": np.array([["x", None]]).astype(str)}, r"found 1 \(such as 'None'\)"),
@@ -220,7 +220,7 @@ def test_scores_in_place_of_lists():
         ({"ann": 3}, "found <class 'int'>"),
         (
             {"bob": [1], "ann": ["x", None]},
-            r"filled up, found 1 .*\(such as user 'ann', item None\)",
+            r"padded, found 1 .*\(such as user 'ann', item None\)",
         ),
         (
             {"ann": [1, -1], "bob": [2, -1]},

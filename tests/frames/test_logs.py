@@ -96,7 +96,7 @@ def test_a_frame_of_lists_is_asked_all_at_once():
         (LOG, {**CALL, "duplicates": "first"}, "duplicates must be 'raise' or 'max'"),
         (LOG, {**CALL, "item": "x"}, "lists must hold items, pairs"),
         (LOG.assign(retriever="user"), {**CALL}, "must differ, found 10 repeated"),
-        ({"q": ["d"]}, {"model": "retriever"}, "are of a frame, found"),
+        ({"q": ["d"]}, {"model": "retriever"}, "are for a frame, found"),
     ],
 )
 def test_what_is_refused(log, options, message):
