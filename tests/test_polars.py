@@ -309,7 +309,7 @@ def test_names_are_literal():
         (
             lambda rec: rec(user="tags", missing="drop").auc(),
             RecframeError,
-            "must be what can be a",
+            "must be hashable",
         ),
         (lambda rec: rec.mean("recall@1", recall=1), TypeError, r"mean\(\) got an unexpected"),
         (lambda rec: rec.mean("recall@1", ties="best"), TypeError, r"df\.rec\(ties='best'\)\.mean"),
@@ -454,3 +454,13 @@ def test_a_lazy_frame_has_no_order(given):
         frame.lazy().rec(**given)
     expected = rows_of_users(own.rec(score="a_score", **given).evaluate(["recall@1"]))
     assert expected == rows_of(frame.rec(score="a_score", **given).recall(k=1))
+
+
+def test_columns_do_not_depend_on_the_data():
+    """How many users are left out is there although there are none, as lazy frames need it."""
+    frame, _ = make()
+    rec = frame.rec(**OPTIONS)
+    assert ["n_undefined"] == rec.summary("precision@2").columns[-1:]
+    undefined = ["n_undefined_score", "n_undefined_baseline", "n_undefined_both"]
+    assert undefined == rec.compare("precision@2").columns[-3:]
+    assert "n_undefined" not in rec.compare("precision@2").columns

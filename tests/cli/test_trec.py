@@ -381,3 +381,10 @@ def test_read_frames_give_what_the_command_gives(capsys):
     found = scores_of(capsys, QRELS, BM25, "--metric", "ndcg@3", "average_precision")
 
     assert found["bm25.run"] == means.loc["score"].to_dict()
+
+
+def test_queries_have_no_unit(capsys):
+    """Each query is a ranking of its own: what parts users from rankings is of evaluate alone."""
+    with pytest.raises(SystemExit):
+        main(["trec", QRELS, BM25, "--unit", "query"])
+    assert "unrecognized arguments: --unit" in capsys.readouterr().err

@@ -222,3 +222,15 @@ def test_all_relevant_over_a_tie():
     many = pd.DataFrame({"user": 1, "score": 1, "relevant": [1] * 50 + [0] * 50})
     expected = Fraction(math.comb(50, 30), math.comb(100, 80))
     assert float(expected) == pytest.approx(many.rec.all_relevant(k=80).iloc[0, 0], rel=1e-13)
+
+
+def test_bpref_of_ties_that_reach_beyond_r():
+    """Of the others tied with a row only so many count that R are above it, and none beyond."""
+    # One above, three tied, R = 2: 1, 2, 2 or 2 of 2 are lost; the last row is below four.
+    reaching = pd.DataFrame(
+        {"user": 1, "score": [3, 2, 2, 2, 2, 1], "relevant": [0, 1, 0, 0, 0, 1]}
+    )
+    assert (1 - 7 / 8) / 2 == pytest.approx(reaching.rec.bpref().loc[1, "score"])
+    # Three above and one tied: what could be lost is lost above.
+    beyond = pd.DataFrame({"user": 1, "score": [5, 4, 4, 4, 3, 3], "relevant": [1, 0, 0, 0, 1, 0]})
+    assert 1 / 2 == beyond.rec.bpref().loc[1, "score"]
