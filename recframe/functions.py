@@ -302,8 +302,7 @@ def iter_evaluate(
     -------
     iterator of DataFrame
         Tables as `evaluate` returns them, at least one, each user in one of them. All together
-        are sorted where the row groups come in order of users, and truth has no more pairs than a
-        block has rows.
+        are sorted where the row groups come in order of users, unless truth is parted by user.
 
     Raises
     ------

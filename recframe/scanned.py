@@ -115,8 +115,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         -------
         iterator of DataFrame
             Tables as `evaluate` returns them, at least one, each user in one of them. All together
-            are sorted where the row groups come in order of users, and truth has no more pairs than
-            a block has rows.
+            are sorted where the row groups come in order of users, unless truth is parted by user.
 
         Raises
         ------

@@ -38,11 +38,13 @@ SCAN = """
 import sys
 from pathlib import Path
 import recframe
-path, first, memory, user = sys.argv[1:]
+path, first, memory, user, truth = sys.argv[1:]
 user = user.split(",") if "," in user else user
+options = {"user": user, "memory": memory, "short": "pad"}
 
-def run(path):
-    for table in recframe.iter_evaluate(path, ["recall@10"], user=user, memory=memory, short="pad"):
+def run(path, truth):
+    given = {"truth": truth, "population": "rows"} if truth else {}
+    for table in recframe.iter_evaluate(path, ["recall@10"], **options, **given):
         pass
 
 def status(field):
@@ -50,11 +52,11 @@ def status(field):
     return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1000
 
 for _ in range(2):
-    run(first)
+    run(first, "")
 Path("/proc/self/clear_refs").write_text("5")
 before = status("VmRSS")
 try:
-    run(path)
+    run(path, truth)
 except recframe.RecframeError as error:
     print(error, file=sys.stderr)
     print("nan")
@@ -62,6 +64,7 @@ else:
     print(status("VmHWM") - before)
 """
 USERS = {"two columns": "date,user"}  # else "user"
+WITH_TRUTH = ("truth", "truth, users of text")  # all pairs, and no relevance in the rows
 WRITTEN = {"one dictionary of 1 KB users": {"dictionary_pagesize_limit": 1 << 30}}
 
 
@@ -84,6 +87,14 @@ def make_long(n_rows=500_000, *, role="user"):
     frame = data.make(n_rows).assign(user=rows // 10, item=(rows // 10 + rows % 10) % n_rows)
     texts = frame[role].map(lambda number: f"{number:01024}")
     return frame.assign(**{role: pd.array(texts, dtype="str")})
+
+
+def make_texts(n_rows=2_000_000):
+    """Return shuffled rows whose users and items are texts."""
+    frame = data.make(n_rows, shuffled=True)
+    return frame.assign(
+        user="user-" + frame["user"].astype("str"), item=frame["item"].astype("str")
+    )
 
 
 def make_two(n_rows=3_000_000):
@@ -113,6 +124,8 @@ CASES = {
     "items of 1 KB": (lambda: make_long(role="item"), "parquet"),
     "items of 1 KB, csv": (lambda: make_long(200_000, role="item"), "csv"),
     "two columns": (make_two, "parquet"),
+    "truth": (lambda: make_plain(is_shuffled=True), "parquet"),
+    "truth, users of text": (make_texts, "parquet"),
 }
 WRITERS = {
     "parquet": write_parquet,
@@ -132,11 +145,15 @@ def peaks_beyond_imports(folder, memories, cases):
             frame = make()
             WRITERS[ending](frame, path, **WRITTEN.get(case, {}))
             WRITERS[ending](frame.head(100), first)
-        user = USERS.get(case, "user")
+        user, truth = USERS.get(case, "user"), ""
+        if case in WITH_TRUTH:
+            truth = path.with_suffix(".truth.parquet")
+            pairs = pd.read_parquet(path, columns=["user", "item"])
+            write_parquet(pairs.sample(frac=1, random_state=0, ignore_index=True), truth)
         table[case] = {
             memory: float(
                 subprocess.run(
-                    [sys.executable, "-W", "ignore", "-c", SCAN, path, first, memory, user],
+                    [sys.executable, "-W", "ignore", "-c", SCAN, path, first, memory, user, truth],
                     check=True,
                     stdout=subprocess.PIPE,
                 ).stdout
