@@ -41,7 +41,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
     Parameters
     ----------
     frame : DataFrame or Arrow table
-        The interactions; of a table, the query of a DuckDB relation too, runs once, here.
+        The interactions. A query, such as that of a DuckDB relation, runs once, here.
 
     See Also
     --------
@@ -71,10 +71,10 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         """
         Return the frame with the relevance that truth gives, and the items it does not list.
 
-        First come the rows of the frame, then the relevant items of truth that have none, with null
-        scores: those of users without a row too, unless `population` leaves them out. So
-        ``judged.rec(missing="unranked", short="pad")`` evaluates to what ``truth=`` does. Grades
-        are not kept.
+        The rows of the frame come first, then the relevant items of truth without a row, with null
+        scores; also those of users without a row, unless `population` leaves them out. So
+        ``judged.rec(missing="unranked", short="pad")`` gives the same values as ``truth=``. Grades
+        are dropped.
 
         Parameters
         ----------
@@ -84,13 +84,14 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
         Returns
         -------
         DataFrame
-            The columns of the frame, ids in its index too, and a boolean column ``relevant``. The
-            index is new. Where rows are added, integers and booleans but ids become nullable.
+            The columns of the frame, with ids from its index, and a boolean column ``relevant``.
+            The index is new. If rows are added, integers and booleans other than ids become
+            nullable.
 
         Raises
         ------
         RecframeError
-            There is no truth, or the frame or truth is refused as in `recframe.evaluate`.
+            No truth is given, or the frame or truth is refused as in `recframe.evaluate`.
 
         See Also
         --------
@@ -188,25 +189,25 @@ def rec(frame: TableLike, **options: Unpack[OptionArguments]) -> RecAccessor:
     """
     Return the accessor of a frame: ``df.rec``, as a function.
 
-    For editors and type checkers, which cannot see what is registered on pandas DataFrames.
+    Use it with editors and type checkers, which do not see registered accessors.
 
     Parameters
     ----------
     frame : DataFrame or Arrow table
-        The interactions: a pandas DataFrame, or another table that Arrow's protocol reads, as of
-        Polars, PyArrow, DuckDB or Ibis. Results are of pandas.
+        The interactions: a pandas DataFrame, or another table that Arrow's protocol reads, such as
+        one of Polars, PyArrow, DuckDB or Ibis. Results are pandas tables.
     **options
         Those of `recframe.evaluate`.
 
     Returns
     -------
     RecAccessor
-        The accessor, bound to the options; it displays what it understood of the frame.
+        The accessor, bound to the options; it displays how it understands the frame.
 
     Raises
     ------
     RecframeError
-        It is no such table, or an option is unknown or has a value it does not take.
+        The frame is no such table, or an option is unknown or has a value that it does not take.
 
     See Also
     --------

@@ -146,17 +146,17 @@ class RecframeError(ValueError):
     """
     Raised when an argument or the data cannot be evaluated as asked.
 
-    The message says what was required, what was found and what to do. Its traceback ends where
-    recframe was called; with the environment variable ``RECFRAME_TRACEBACK`` set to "full" (at any
-    time before the error, in a notebook with ``os.environ``) or in Python's development mode it is
-    whole, with what caused it.
+    The message names the requirement, the finding and the remedy. Its traceback ends at the call of
+    recframe. Set the environment variable ``RECFRAME_TRACEBACK`` to "full" (at any time before the
+    error, in a notebook with ``os.environ``), or use Python's development mode, to see all of it
+    and its cause.
 
     Parameters
     ----------
     message : str, default ""
-        What is said.
+        The text of the message.
     answers : dict, default None
-        Options, by name, with which a call is not refused for this.
+        Options, by name, that avoid this refusal.
 
     See Also
     --------
@@ -189,14 +189,14 @@ class RecframeError(ValueError):
 
 class RecframeWarning(UserWarning):
     """
-    What means are of is not what one would think: what was left out, and how much of it.
+    Warns that means leave something out, and how much.
 
-    Aggregates warn once for a table, but for those of Dask and Spark, which workers compute.
+    Aggregates warn once for each table, except on Dask and Spark, where workers compute them.
     `df.rec.describe` has the figures.
 
     See Also
     --------
-    recframe.RecAccessor.describe : What to know of the data before trusting a number.
+    recframe.RecAccessor.describe : Check the data before you trust a number.
 
     Examples
     --------
@@ -212,16 +212,16 @@ class RecframeWarning(UserWarning):
 
 class MissingColumnError(RecframeError, KeyError):
     """
-    Raised when a column that is needed is not in the frame.
+    Raised when the frame lacks a required column.
 
-    It is a `KeyError` too, as pandas raises for a missing column.
+    It is also a `KeyError`, which pandas raises for a missing column.
 
     Parameters
     ----------
     message : str, default ""
-        What is said.
+        The text of the message.
     answers : dict, default None
-        Options, by name, with which a call is not refused for this.
+        Options, by name, that avoid this refusal.
 
     See Also
     --------
@@ -242,20 +242,20 @@ class MissingColumnError(RecframeError, KeyError):
 
 class RepeatedPairError(RecframeError):
     """
-    Raised when rows repeat the user and item of another, and `duplicates` does not say what then.
+    Raised when rows repeat the user and item of another row, and `duplicates` is "raise".
 
-    Such a frame may hold several models, days or sessions, of which each has a ranking of its own.
+    Such a frame may hold several models, days or sessions, each with a ranking of its own.
 
     Parameters
     ----------
     message : str
-        What is said.
+        The text of the message.
     found : str, default ""
-        Its first part, without what to do.
+        The first part of the message, without the remedy.
     user, item : object, default None
         The ids of one pair.
     answers : dict, default None
-        Options, by name, with which a call is not refused for this.
+        Options, by name, that avoid this refusal.
 
     See Also
     --------
@@ -288,7 +288,7 @@ class RepeatedPairError(RecframeError):
 
 class WrongTypeError(RecframeError, TypeError):
     """
-    Raised for an argument of a type that is not taken, where a `TypeError` was raised before.
+    Raised for an argument of a wrong type; it is also a `TypeError`.
 
     See Also
     --------

@@ -287,7 +287,7 @@ def iter_evaluate(
     """
     Return an iterator over the metrics of every user of files, block by block.
 
-    For results that do not fit in memory: `evaluate` gives these tables joined and sorted.
+    Use it if the result does not fit in memory: `evaluate` joins and sorts these tables.
 
     Parameters
     ----------
@@ -301,8 +301,8 @@ def iter_evaluate(
     Returns
     -------
     iterator of DataFrame
-        Tables as `evaluate` returns them, at least one, each user in one of them. All together
-        are sorted where the row groups come in order of users, unless truth is parted by user.
+        Tables as `evaluate` returns them, at least one. Each user is in one of them. They are
+        sorted if the row groups come in order of users, unless truth is parted by user.
 
     Raises
     ------
@@ -347,39 +347,38 @@ def scan(
     **options: Unpack[OptionArguments],
 ) -> "recframe.scanned.ScannedRecAccessor":
     """
-    Return the methods of ``df.rec`` over files of any size, but for `rank`, `top` and `judge`.
+    Return the methods of ``df.rec`` for files of any size, except `rank`, `top` and `judge`.
 
-    The columns that a call needs are read block by block, within `memory`. Results are those of the
-    frame of all rows, bit for bit.
+    Each call reads the columns that it needs block by block, within `memory`. Results equal those
+    of one frame of all rows, bit for bit.
 
     Parameters
     ----------
     source : path, list of paths, Dataset, RecordBatchReader, DeltaTable, or relation of DuckDB
-        Files of one format that have one row for each user and item: a file, a folder, a glob
-        pattern, or a list of them; or the folder of a Delta table. Names that begin with _ or . are
-        left out. The format goes by the ending: .csv, .tsv, .jsonl and .ndjson (also .gz, .bz2,
-        .zst), .feather, .arrow and .ipc, else parquet. Or a dataset or reader of pyarrow, or a
-        table of deltalake at its version; a reader gives its rows to one call. Or a relation of
-        DuckDB, whose query runs at each call, and is not held whole. What there is is
-        looked up once, here. A path may be a URI, as ``s3://bucket/runs``: s3, gs, abfs and hdfs
-        are opened by pyarrow, with the credentials that the environment has, https and others by
-        fsspec (``pip install 'recframe[cloud]'``).
+        Files of one format with one row for each user and item: a file, a folder, a glob
+        pattern, or a list of these; or the folder of a Delta table. Names that begin with _ or .
+        are left out. The ending gives the format: .csv, .tsv, .jsonl and .ndjson (also .gz, .bz2,
+        .zst), .feather, .arrow and .ipc, otherwise parquet. Also a dataset or reader of pyarrow
+        (a reader serves one call), a table of deltalake at its version, or a relation of DuckDB,
+        whose query runs at each call. Files are listed once, here. A path may be a URI such as
+        ``s3://bucket/runs``: pyarrow opens s3, gs, abfs and hdfs with the credentials of the
+        environment, fsspec opens https and others (``pip install 'recframe[cloud]'``).
     memory, tmp, progress : int or str, path, bool or callable
         As in `evaluate`.
     storage_options : dict, default None
-        What fsspec opens URIs with, as pandas has it: ``{"key": …, "secret": …}`` of s3. URIs of
-        `truth` and `exclude` are opened with it too. No message shows it.
+        Options for fsspec, as in pandas: ``{"key": …, "secret": …}`` for s3. They open URIs of
+        `truth` and `exclude` too. No message shows them.
     filesystem : filesystem of pyarrow or fsspec, default None
-        What all paths are in, those of `truth` and `exclude` too. Not beside `storage_options`.
+        The filesystem of all paths, also of `truth` and `exclude`. Not with `storage_options`.
     filters : list of tuple, list of lists of tuple, or Expression, default None
-        Which rows are there, as in ``pd.read_parquet``: (column, operator, value) with the
-        operators ==, !=, <, <=, >, >=, in and not in, of which all must hold, or lists of which one
-        must; or an expression of pyarrow. Others, and rows with a null there, are as if they were
-        in no file; files and row groups that cannot match, by the names of their folders or by
-        their statistics, are not read. A text is a date or time where the column has such.
+        Which rows to read, as in ``pd.read_parquet``: tuples (column, operator, value) with ==,
+        !=, <, <=, >, >=, in or not in, which must all hold; lists of such tuples, of which one
+        must hold; or an expression of pyarrow. Other rows, and rows with a null there, are
+        ignored. Files and row groups that cannot match, by their folders' names or their
+        statistics, are not read. A text stands for a date or time if the column holds these.
     union_by_name : bool, default False
-        Whether columns that only some of the files have are null in the others, as in DuckDB, which
-        `missing` may let pass; all files are looked at here for that. Else a file that lacks a
+        Whether a column that only some files have is null in the others, as in DuckDB; `missing`
+        may allow these nulls. All files are opened here for that. Otherwise a file without a
         column that is used is refused.
     **options
         Those of `evaluate`.
@@ -387,13 +386,13 @@ def scan(
     Returns
     -------
     ScannedRecAccessor
-        The accessor, bound to the options. Called with others it is bound to them; it displays
-        what it understood of the files, and how they will be read.
+        The accessor, bound to the options. Call it with other options to bind those. It displays
+        how it understands the files, and how it will read them.
 
     Raises
     ------
     RecframeError
-        There is no such file, or an argument or option has a value it does not take.
+        A file does not exist, or an argument or option has a value that it does not take.
 
     See Also
     --------
@@ -401,12 +400,12 @@ def scan(
 
     Notes
     -----
-    Columns of csv are read as ``pd.read_csv`` does, by all rows of all files: as whole numbers,
-    floats, booleans, else text, an empty cell as null. But digits that a number would lose stay
-    text, as ids with leading zeros ("007"), with more digits than 64 bits hold, or written in
-    several ways ("1.10", "1e5"). In lines of JSON a column has values of one type. Relevance may be
-    true and false in one file, 0 and 1 in another. What has no footer is written into a temporary
-    file (in `tmp`) first, as parquet of the columns that a call needs.
+    Columns of csv get the types that ``pd.read_csv`` gives them for all rows of all files: whole
+    numbers, floats, booleans, otherwise text; an empty cell is null. Digits that a number would
+    lose stay text: ids with leading zeros ("007"), with more digits than 64 bits hold, or written
+    in several ways ("1.10", "1e5"). In JSON lines a column has values of one type. Relevance may be
+    true and false in one file, 0 and 1 in another. Files without a footer are first written to a
+    temporary file (in `tmp`), as parquet of the columns that a call needs.
 
     Examples
     --------
@@ -473,31 +472,31 @@ def _check_paths(name: str, required: str, given: Any) -> None:
 @public
 def read_per_user(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     """
-    Return the values of every user that ``recframe evaluate --per-user`` wrote.
+    Return the values of every user from files that ``recframe evaluate --per-user`` wrote.
 
-    Tables of several files are joined by user, so that their models can be compared.
+    Several files are joined by user, so that their models can be compared.
 
     Parameters
     ----------
     path : path, or list of paths
-        A file or URI, .parquet or .csv, with the column or columns of users (named as they may be),
-        behind them ``score`` and one for each metric. Of csv, ids that are all whole numbers are
-        read as such, unless those of another file are text; others as text.
+        A file or URI, .parquet or .csv, with one or more columns of users under any name, then
+        ``score`` and one column for each metric. In csv, ids are whole numbers if all of them are,
+        unless another file has text ids; otherwise they are text.
 
     Returns
     -------
     DataFrame
-        As `evaluate` returns it: index the users, sorted, with a level for each of several
-        columns; columns (score, metric). A score that
-        several files have gets the file's name in each, as two runs of one model on two nights;
-        beside other scores both, as "tuesday: knn". Where a file does not have a user or a metric,
-        values are NaN.
+        As `evaluate` returns it: the index holds the users, sorted, with a level for each of
+        several columns; the columns are (score, metric). If several files have a score, such as
+        two runs of one model on two nights, it is renamed to the file's name; with other scores
+        in the file, to both, such as "tuesday: knn". Values are NaN for a user or metric that a
+        file lacks.
 
     Raises
     ------
     RecframeError
-        A file cannot be read, is no such table, has a user and score twice, or no user of
-        another.
+        A file cannot be read, is no such table, repeats a user and score, or shares no user with
+        another file.
 
     See Also
     --------
@@ -534,9 +533,9 @@ def summary(
     unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
-    Return the means over users of values that are there, with their confidence intervals.
+    Return the means of an existing per-user table, with their confidence intervals.
 
-    `df.rec.summary` is this of what `df.rec.evaluate` returns.
+    `df.rec.summary` does the same for the table that `df.rec.evaluate` returns.
 
     Parameters
     ----------
@@ -552,22 +551,22 @@ def summary(
         As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
         be an index level.
     unit : label or None, default "infer"
-        As in `df.rec.summary`: of several levels of users that whose users are independent.
+        As in `df.rec.summary`: which of several levels of users holds independent users.
 
     Returns
     -------
     DataFrame
-        As of `df.rec.summary`. Values of a metric that the table does not have of a score are NaN.
+        As in `df.rec.summary`; NaN where the table lacks a metric of a score.
 
     Raises
     ------
     RecframeError
-        The table is none of values of users, or a number is out of its range.
+        The table holds no values of users, or a number is out of its range.
 
     See Also
     --------
     compare : The differences between its scores.
-    read_per_user : Tables that were saved.
+    read_per_user : Read saved tables.
 
     Examples
     --------
@@ -598,9 +597,10 @@ def compare(
     unit: Hashable | None = INFER,
 ) -> pd.DataFrame:
     """
-    Return what every other score changes against a baseline, of values of users that are there.
+    Return how the scores of an existing per-user table differ from a baseline.
 
-    `df.rec.compare` is this of what `df.rec.evaluate` returns, and explains the columns.
+    `df.rec.compare` does the same for the table that `df.rec.evaluate` returns; it explains the
+    columns.
 
     Parameters
     ----------
@@ -618,25 +618,25 @@ def compare(
         As in `df.rec.mean`: Series with the table's own index, or one named as its users; `by` may
         be an index level.
     unit : label or None, default "infer"
-        As in `df.rec.summary`: of several levels of users that whose users are independent.
+        As in `df.rec.summary`: which of several levels of users holds independent users.
 
     Returns
     -------
     DataFrame
-        As of `df.rec.compare`.
+        As in `df.rec.compare`.
 
     Raises
     ------
     RecframeError
-        The table is none of values of users, it has fewer than two scores, the baseline is none of
-        them, or an argument is out of its range.
+        The table holds no values of users or fewer than two scores, the baseline is none of these,
+        or an argument is out of its range.
     ImportError
         The test or the correction needs SciPy, the extra ``stats``.
 
     See Also
     --------
     users_needed : How many users a difference needs.
-    read_per_user : Tables that were saved.
+    read_per_user : Read saved tables.
 
     Examples
     --------
@@ -665,41 +665,40 @@ def users_needed(
     """
     Return how many users a comparison needs to show a difference.
 
-    It takes the users at hand for a sample of those to come, of whom differences between scores
-    deviate as much.
+    It assumes that the differences of future users deviate as much as those of the users at hand.
 
     Parameters
     ----------
     per_user : DataFrame
         A row for each user, as `compare` takes it.
     difference : float
-        The true difference of the means that is to be found, above 0.
+        The true difference of the means to detect, above 0.
     baseline : label, list of labels, or "all", default None
         The score to compare with, as in `compare`.
     power : float, default 0.8
-        The probability of finding it, in (0.5, 1).
+        The probability of detecting it, in (0.5, 1).
     alpha : float, default 0.05
-        The p-value below which a two-sided test finds it, in (0, 0.5). With m rows to be
-        corrected, alpha / m.
+        The p-value below which a two-sided test detects it, in (0, 0.5). To correct for m rows,
+        pass alpha / m.
     unit : label or None, default "infer"
-        As in `df.rec.summary`: of several levels of users that whose users are independent. It is
-        they who are counted, each with as many rankings as those at hand.
+        As in `df.rec.summary`: which of several levels of users holds independent users. The
+        result counts these, each with as many rankings as those at hand.
 
     Returns
     -------
     DataFrame
-        Index: as that of `compare`. Columns: n_needed, null where users' differences do not
-        deviate; n_users at hand; the deviation of their differences; and the smallest difference
-        detectable with them.
+        The index is that of `compare`. Columns: n_needed, null if users' differences do not
+        deviate; n_users at hand; the standard deviation of their differences; and the smallest
+        difference detectable with them.
 
     Raises
     ------
     RecframeError
-        The table is none of values of users, or a number is out of its range.
+        The table holds no values of users, or a number is out of its range.
 
     See Also
     --------
-    compare : The differences, and what is detectable of each.
+    compare : The differences, and the smallest detectable one.
 
     Examples
     --------

@@ -436,10 +436,10 @@ class RankingMethods(ABC, Generic[Table]):
             Splits users into segments: a column that does not vary within a user's rows, as
             label or as a Series with the frame's own index, such as ``df["country"]``; or a Series
             whose index holds users and is named as their column. A null is a segment of its own,
-            that of users without rows too.
+            which also has the users without rows.
         weights : label or Series, default None
-            The weight of each user, 0 or more: a column or Series, as `by`. None: all alike. `auc`
-            weighted by the users' numbers of rows is known as GAUC.
+            The weight of each user, 0 or more: a column or Series, as for `by`. None: all users
+            weigh the same. `auc` weighted by the users' numbers of rows is known as GAUC.
 
         Returns
         -------
@@ -453,7 +453,7 @@ class RankingMethods(ABC, Generic[Table]):
 
         See Also
         --------
-        evaluate : The values that are averaged.
+        evaluate : The values of each user.
 
         Examples
         --------
@@ -511,8 +511,8 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return the rows of the first k positions of every user, in ranked order.
 
-        Rows that share position k are all returned, in row order; with ``ties="first"`` or
-        "last" every row has its own position, and a user has at most k rows.
+        All rows that share position k are returned, in row order. With ``ties="first"`` or
+        "last" every row has its own position, so that a user has at most k rows.
 
         Parameters
         ----------
@@ -524,15 +524,15 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         DataFrame
-            The rows of the frame with their index and a column ``rank`` added, users sorted. Of
-            several score columns, a user's rows by the first come first, and a column
-            ``ranked_by`` before it has the label of the score column.
+            The rows of the frame with their index and a new column ``rank``, users sorted. With
+            several score columns, each has its rows, and a column ``ranked_by`` before ``rank``
+            holds its label.
 
         Raises
         ------
         RecframeError
-            k is below 1, the frame has a column of the name of one that is added, or it is
-            refused as in `recframe.evaluate`.
+            k is below 1, the frame has a column named like a new one, or it is refused as in
+            `recframe.evaluate`.
 
         See Also
         --------
@@ -562,15 +562,15 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return the rankings of one user side by side, one for each score column.
 
-        It displays itself, as HTML in a notebook (with the extra ``notebook``), else as text: rows
-        in ranked order, relevant ones marked, a line under position k. Of a long list the first
-        rows are shown, at least those up to k.
+        It displays itself, as HTML in a notebook (with the extra ``notebook``), otherwise as text:
+        rows in ranked order, marks on relevant ones, a line under position k. A long list is cut
+        behind k.
 
         Parameters
         ----------
         user : label, default "all"
-            The id of the user, a tuple where several columns tell users apart; "all" is the one
-            ranking of ``user=None``.
+            The id of the user, a tuple for several columns of users; "all" is the one ranking of
+            ``user=None``.
         k : int, default 10
             The cut-off, 1 or more.
         label : label or list of labels, default None
@@ -582,10 +582,10 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         Inspection
-            ``tables`` has a DataFrame for each score column: the rows with their position (NaN
-            where not ranked) and relevance; where truth has a column of relevance, with this as
-            their grade, null for rows that truth does not hold. ``metrics`` is a DataFrame of the
-            metrics asked for, ``to_html()`` the HTML.
+            ``tables`` holds a DataFrame for each score column: the rows with their position (NaN
+            if not ranked) and relevance. If truth has a column of relevance, rows have it as
+            their grade, null if truth lacks them. ``metrics`` is a DataFrame of the metrics,
+            ``to_html()`` returns the HTML.
 
         Raises
         ------
@@ -635,11 +635,11 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return figures of the data: users, nulls, duplicates, short rankings and ties.
 
-        It displays itself with a warning below for each figure that should worry; these
-        are in ``warnings``, a list. Nothing that is counted is refused. Rows with a null user or
-        relevance are left out of the rest, those with a null score not ranked (or left out, with
-        `missing` "drop"). Where it is not known what is relevant (neither 0/1 nor `min_relevance`,
-        or duplicate pairs that cannot be looked up in `truth`), the figures that need it are NaN.
+        It displays itself with a warning for each figure that should worry you; the list
+        ``warnings`` holds these. Problems are counted, not refused. Rows with a null user or
+        relevance are left out of the other figures. Rows with a null score are not ranked (or left
+        out, with `missing` "drop"). If relevance is unknown (neither 0/1 nor `min_relevance`, or
+        duplicate pairs that cannot be looked up in `truth`), the figures that need it are NaN.
 
         Parameters
         ----------
@@ -649,14 +649,13 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         DataFrame
-            Index: the figures, what metrics are made of first and faults in the rows last. Columns:
-            the score columns, counts as integers. Duplicate pairs are rows whose user and
-            item a row before them has. Truth items not in the frame, shown with `truth`, are the
-            relevant ones that no user's list has. Where truth holds others than relevant ones, its
-            pairs are the judged rows, and judged@k is the expected share of the first k ranked rows
-            (of all, where there are fewer) that are. Between the precisions, with the relevant
-            rows of every tie last and first, lies all that ties can change; "raise" divides them
-            as "pad" does.
+            Index: the figures; faults in the rows come last. Columns: the score columns, counts as
+            integers. Duplicate pairs are rows that repeat the user and item of an earlier row.
+            With `truth`, truth items not in the frame are relevant items that no list has. If
+            truth holds grades or non-relevant pairs too, rows that it holds are judged, and
+            judged@k is the expected share of judged rows among the first k ranked rows (of all, if
+            there are fewer). Ties can move precision only between its worst value (relevant rows
+            of every tie last) and its best (first); "raise" divides both as "pad" does.
 
         Raises
         ------
@@ -714,45 +713,45 @@ class RankingMethods(ABC, Generic[Table]):
 
     def catalogue(self, k: int = 10, items: Any = None) -> Table:
         """
-        Return what the lists of all users together show of the catalogue, for each score column.
+        Return how the lists of all users cover the catalogue, for each score column.
 
-        A list is a user's first k rows; relevance is not needed. A figure that no single user has:
-        how many of the items are shown to anyone, how evenly, and how much lists differ.
+        A list is a user's first k rows; relevance is not needed. The figures are of all lists
+        together: how many items anyone sees, how evenly, and how much the lists differ.
 
         Parameters
         ----------
         k : int, default 10
             The length of the lists, 1 or more.
         items : array_like, DataFrame or int, default None
-            The catalogue: its ids, repeated or not, a frame with a column of them, or how many it
-            has. None: the items of the frame's rows, listed or not.
+            The catalogue: its ids, repeated or not, a frame with a column of them, or their
+            number. None: the items of the frame's rows, listed or not.
 
         Returns
         -------
         DataFrame
             Index: the score columns. Columns:
 
-            * ``coverage@k``: the share of the catalogue's items that are in anyone's list;
-            * ``gini@k``: the Gini index of the items' shares of all lists, those never shown
-              included: 0 where all have the same, 1 where one has all;
+            * ``coverage@k``: the share of the catalogue's items in at least one list;
+            * ``gini@k``: the Gini index of the items' shares of all lists, with items never shown:
+              0 if all have the same share, 1 if one has all;
             * ``entropy@k``: Shannon's entropy of these shares in bits, from 0 to log2 of the number
-              of items, by which it may be divided;
-            * ``personalization@k``: 1 - the mean overlap of two users' lists, the items they share
-              / k: 0 where all have one list, 1 where no item is in two.
+              of items; divide by that to normalise it;
+            * ``personalization@k``: 1 - the mean overlap of two users' lists (shared items / k):
+              0 if all have the same list, 1 if no two lists share an item.
 
-            Where nothing is shown, of a single item or a single list, what has no value is NaN, or
-            what `zero_division` says.
+            An undefined figure, such as that of an empty, single-item or single-list catalogue, is
+            NaN or the value of `zero_division`.
 
         Raises
         ------
         RecframeError
-            An item is recommended that the catalogue has not, there is no item column, an argument
+            A recommended item is not in the catalogue, the frame has no item column, an argument
             is out of its range, `duplicates` is "keep", or the frame is refused as in
             `recframe.evaluate`.
 
         See Also
         --------
-        evaluate : What each user has; novelty and popularity are means of a column there.
+        evaluate : Values of each user; novelty and popularity are means of a column there.
 
         Notes
         -----
@@ -760,12 +759,12 @@ class RankingMethods(ABC, Generic[Table]):
         with a probability p, so that some list has it with 1 - Π (1 - p), and two lists share
         Σ p p'. Gini and entropy are those of the expected shares Σ p, not expected ones.
 
-        A user without a ranked row has no list. One with fewer than k is refused, unless `short`
-        says that the list is what there is: "pad" divides items shared by k all the same, "shrink"
-        by √(n n'), of lists of n and n' rows. "nan" leaves the user out.
+        A user without a ranked row has no list. A user with fewer than k rows is refused, unless
+        `short` allows shorter lists: "pad" divides shared items by k all the same, "shrink" by
+        √(n n') for lists of n and n' rows, "nan" leaves the user out.
 
-        Beside `memory`, files and Dask hold a count for each item, and under ties for each chance
-        that it has. The bits depend on neither the order of rows nor how they are parted.
+        In addition to `memory`, files and Dask hold a count for each item, and under ties for each
+        of its probabilities. No bit of the result depends on the order of rows or on partitions.
 
         Coverage is that of M. Ge, C. Delgado-Battenfeld and D. Jannach, "Beyond accuracy:
         evaluating recommender systems by coverage and serendipity", RecSys 2010; Gini, divided by
@@ -812,24 +811,24 @@ class RankingMethods(ABC, Generic[Table]):
         """
         Return the mean of a metric over users at every cut-off.
 
-        The rows are ranked once, however many cut-offs there are. ``.plot()`` draws the table, its
-        axes named.
+        The rows are ranked once for any number of cut-offs. ``.plot()`` draws the table with named
+        axes.
 
         Parameters
         ----------
         metric : str, default "recall"
-            The name of a metric that takes a cut-off, as "recall", "precision" or "ndcg".
+            The name of a metric that takes a cut-off, such as "recall", "precision" or "ndcg".
         k : int or iterable of int, default None
             The cut-offs, each 1 or more; a number means all from 1 to it. None: from 1 to 50, but
             under ``short="raise"`` no further than the shortest ranking.
         by, weights : label, Series or list of them, default None
-            Segments, and what each user counts, as in `mean`.
+            Segments and weights of users, as in `mean`.
 
         Returns
         -------
         DataFrame
             Index: the cut-offs, named k, within segments if there are any. Columns: the score
-            columns, ``columns.name`` the metric as "recall@k". The values of `mean`.
+            columns; ``columns.name`` is the metric, such as "recall@k". Values are those of `mean`.
 
         Raises
         ------
@@ -882,30 +881,30 @@ class RankingMethods(ABC, Generic[Table]):
         n_resamples : int, default 9999
             The number of samples that "bootstrap" draws, from 1 to 1,000,000.
         seed : int, default 0
-            The seed of its random numbers: the same seed, the same intervals.
+            The seed of its random numbers; the same seed gives the same intervals.
         interval : {"auto", "wilson", "skewed", "t", "bootstrap"}, default "auto"
             "wilson" is for values that are all 0 or 1, "skewed" Student's t corrected for skewness,
             "t" without, "bootstrap" the percentile bootstrap; the last two are too narrow for few
             users. "auto" takes "wilson" where it can, else "skewed".
         by, weights : label, Series or list of them, default None
-            As in `mean`; intervals are of users drawn with their weights.
+            As in `mean`; intervals assume that users are drawn with their weights.
         unit : label or None, default "infer"
-            With several `user` columns: which of them has those who are independent, such as
-            "user" of ["date", "user"]. The mean of each one's rankings, weighted by their number,
-            is one value, so that n_users counts units, and n_undefined rankings. None: each
-            ranking counts by itself. It is needed only where such a unit comes again within a
-            table or segment: not where `by` is the date.
+            With several `user` columns: which of them holds independent users, such as "user" of
+            ["date", "user"]. The mean of a user's rankings, weighted by their number, is one
+            value; n_users counts such units, and n_undefined rankings. None: each ranking counts by
+            itself. It is required only if a unit has several rankings within a table or segment:
+            not if `by` is the date.
 
         Returns
         -------
         DataFrame
             Index: (score, metric), within segments if there are any. Columns: mean, low and high
-            (the interval), n_users (that have a value), interval (what statistics calls it, such as
-            "Wilson score" or "skewness-adjusted t"), standard_error, and where there are any
-            n_undefined (users whose value is NaN). Where all have one value, "Wilson score for
-            equal values" holds what users not seen may have, from 0 to 1. It is NaN, and "none",
-            for fewer than two users, and for one value of a metric that can be above 1. All columns
-            are printed, in blocks where the display is too narrow.
+            (the interval), n_users (with a value), interval (its name in statistics, such as
+            "Wilson score" or "skewness-adjusted t"), standard_error, and n_undefined (users whose
+            value is NaN) if there are any. If all users have the same value, "Wilson score for
+            equal values" covers what unseen users may have, from 0 to 1. The interval is NaN, and
+            its name "none", for fewer than two users, and for equal values of a metric that can be
+            above 1. A narrow display prints all columns in blocks.
             ``.plot(ax=None, figsize=None)`` draws a dot and its interval for each model and metric,
             with the extra ``plot``. ``.to_latex(digits=3)`` and ``.to_markdown(digits=3)`` return
             the table for a paper.
@@ -918,7 +917,7 @@ class RankingMethods(ABC, Generic[Table]):
         See Also
         --------
         compare : The differences between models, which share their users.
-        recframe.summary : The same of values of users that are there.
+        recframe.summary : The same for an existing per-user table.
 
         Examples
         --------
@@ -948,33 +947,32 @@ class RankingMethods(ABC, Generic[Table]):
         unit: Hashable | None = INFER,
     ) -> Table:
         """
-        Return what every other score column changes against a baseline, paired over users.
+        Return how every other score column differs from a baseline, paired over users.
 
-        A row compares a score column in a metric, over the users who have both values.
+        A row compares a score column in one metric, over the users who have both values.
 
         Parameters
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
             Names of metrics, such as "precision@4" and "r_precision".
         baseline : label, list of labels, or "all", default None
-            The score column to compare with; None: the first. A list: each of them, two of them
-            once. "all": every pair, unless a column is named so.
+            The score column to compare with; None: the first. A list: each of them, and a pair of
+            them once. "all": every pair, unless a column has that name.
         test : {"permutation", "ttest", "wilcoxon"}, default "permutation"
-            Where the two-sided p-value comes from: flipped signs of users' differences (all
-            patterns if at most `n_resamples`, else so many), or SciPy's test of that name.
+            The test that gives the two-sided p-value: a permutation test that flips the signs of
+            users' differences (all patterns, or `n_resamples` of them), or SciPy's test.
         correction : {"holm", "bonferroni", "fdr_bh", "max_t"} or None, default "holm"
             How p-values are corrected for the number of rows. "max_t" flips a user's signs in all
-            rows at once: where metrics say much the same, it finds more than "holm". None: not
-            at all.
+            rows at once: for correlated metrics it finds more than "holm". None: no correction.
         confidence, n_resamples, seed : float, int, int
             As in `summary`; `n_resamples` is also the number of sign patterns drawn.
         interval : {"auto", "tango", "skewed", "t", "bootstrap"}, default "auto"
-            As in `summary`, of differences. "tango" is for those of values that are 0 or 1; "auto"
-            takes it where it can, else "skewed".
+            As in `summary`, for differences. "tango" is for values that are 0 or 1; "auto" takes
+            it where it can, otherwise "skewed".
         by, weights : label, Series or list of them, default None
             As in `summary`; each segment is corrected by itself, and "wilcoxon" takes no weights.
         unit : label or None, default "infer"
-            As in `summary`, of users' differences; "wilcoxon" takes None only.
+            As in `summary`, for users' differences; "wilcoxon" takes None only.
 
         Returns
         -------
@@ -983,27 +981,27 @@ class RankingMethods(ABC, Generic[Table]):
             means), low and high (its interval), p_corrected, p_value, relative (difference / the
             baseline's mean), effect (difference / standard deviation of users' differences),
             detectable (the smallest difference that so many users show with power 0.8 at 5 %),
-            n_won, n_tied, n_lost, n_users, interval and test (what statistics calls them, such as
-            "Tango score" and "exact sign-flip permutation test"). Where there are any, the users
-            left out, for whom it is undefined:
-            n_undefined_score, n_undefined_baseline, n_undefined_both. ``columns.name`` tells the
-            baseline; where `baseline` is a list or "all", the index is (baseline, score, metric).
-            Text and HTML have difference, low, high, p_corrected and n_users, and name the other
-            columns. ``.plot()``, ``.to_latex()`` and ``.to_markdown()`` are as of `summary`, with
+            n_won, n_tied, n_lost, n_users, interval and test (their names in statistics, such as
+            "Tango score" and "exact sign-flip permutation test"). If the metric is undefined for
+            some users, n_undefined_score, n_undefined_baseline and n_undefined_both count them.
+            ``columns.name`` names the baseline; if `baseline` is a list or "all", the index is
+            (baseline, score, metric).
+            Text and HTML show difference, low, high, p_corrected and n_users, and name the other
+            columns. ``.plot()``, ``.to_latex()`` and ``.to_markdown()`` work as in `summary`, with
             a line at zero; p_corrected below 1 - confidence fills a dot, or adds a star.
 
         Raises
         ------
         RecframeError
-            There are fewer than two score columns, the baseline is none of them, an argument is
-            out of its range, or the frame is refused.
+            The frame has fewer than two score columns, the baseline is none of them, an argument
+            is out of its range, or the frame is refused.
         ImportError
             The test or the correction needs SciPy, the extra ``stats``.
 
         See Also
         --------
         summary : The means and their intervals.
-        recframe.compare : The same of values of users that are there.
+        recframe.compare : The same for an existing per-user table.
 
         Examples
         --------
@@ -1029,22 +1027,21 @@ class RankingMethods(ABC, Generic[Table]):
         unit: Hashable | None = INFER,
     ) -> Report:
         """
-        Return a page to hand on: what the data is, and what the models differ in.
+        Return a page to hand on: the data, its problems, and how the models differ.
 
-        It is one file of HTML that opens offline, light or dark, and prints on A4. It begins with
-        what should worry about the data, in words. Then come what was evaluated, `summary`,
-        `compare`, means at the cut-offs up to those asked for, the distribution over users,
-        segments, the users whose first metric falls and rises most, with the lists of two of them,
-        `catalogue`, and the definitions in force.
+        It is one file of HTML that opens offline, light or dark, and prints on A4. Problems of the
+        data come first, in words. Then come the data evaluated, `summary`, `compare`, means at
+        smaller cut-offs, the distribution over users, segments, the users whose first metric falls
+        and rises most with the lists of two of them, `catalogue`, and the definitions in force.
 
         Parameters
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
             Names of metrics, such as "precision@4" and "r_precision".
         baseline : label, list of labels, or "all", default None
-            The score column to compare with, as in `compare`; None: the first, if there are more.
+            The score column to compare with, as in `compare`; None: the first of several.
         by : label, Series or list of them, default None
-            Segments, as in `mean`; those that are worst come first.
+            Segments, as in `mean`; the worst come first.
         title : str, default None
             The title of the page; None: "Ranking report".
         unit : label or None, default "infer"
@@ -1053,8 +1050,8 @@ class RankingMethods(ABC, Generic[Table]):
         Returns
         -------
         Report
-            ``save(path)`` writes the page, ``html`` is its text; a notebook displays it. Of many
-            models, metrics, segments or users it shows the first, so that it has at most 300 kB.
+            ``save(path)`` writes the page, ``html`` is its text; a notebook displays it. It shows
+            the first of many models, metrics, segments or users, so that it has at most 300 kB.
 
         Raises
         ------

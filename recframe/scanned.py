@@ -65,16 +65,16 @@ class ScannedFiles(NamedTuple):
 
 class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
     """
-    Ranking metrics of files of any size, as ``recframe.scan(path)``.
+    Ranking metrics of files of any size: the result of ``recframe.scan(path)``.
 
-    Methods and options are those of ``df.rec``, and so are the results, bit for bit. ``rank``,
-    ``top`` and ``judge`` are left out, whose tables are as long as the rows. Every call reads the
-    columns that it needs, in the memory that it may; a table has a row for each user at most.
+    Methods, options and results are those of ``df.rec``, bit for bit. ``rank``, ``top`` and
+    ``judge`` are left out, because their tables are as long as the rows. Every call reads the
+    columns that it needs, within `memory`; a table has at most one row for each user.
 
     Parameters
     ----------
     frame : ScannedFiles
-        What `recframe.scan` makes of paths.
+        The files that `recframe.scan` finds.
 
     See Also
     --------
@@ -104,23 +104,23 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         """
         Return an iterator over the metrics of every user, block by block.
 
-        For results that do not fit in memory: `evaluate` gives these tables joined and sorted.
+        Use it if the result does not fit in memory: `evaluate` joins and sorts these tables.
 
         Parameters
         ----------
         metrics : str or iterable of str, default ("precision@10", "recall@10", "r_precision")
-            Names of metrics, as "precision@4", "recall@4", "r_precision".
+            Names of metrics, such as "precision@4", "recall@4", "r_precision".
 
         Returns
         -------
         iterator of DataFrame
-            Tables as `evaluate` returns them, at least one, each user in one of them. All together
-            are sorted where the row groups come in order of users, unless truth is parted by user.
+            Tables as `evaluate` returns them, at least one. Each user is in one of them. They are
+            sorted if the row groups come in order of users, unless truth is parted by user.
 
         Raises
         ------
         RecframeError
-            As in `evaluate`; what the data is refused for may come while iterating.
+            As in `evaluate`; the data may be refused while iterating.
 
         See Also
         --------

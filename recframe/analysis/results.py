@@ -68,13 +68,13 @@ class ResultTable(WideTable):
         """
         Draw a dot and its interval for each model, in a panel for each metric.
 
-        Models are in their order, in segments each with a colour. Differences have a line at zero;
-        significant ones, of p_corrected below 1 - confidence, have a filled dot.
+        Models keep their order; in segments each has a colour. Differences have a line at zero, and
+        a filled dot if p_corrected is below 1 - confidence.
 
         Parameters
         ----------
         ax : Axes of Matplotlib, or as many as there are metrics, default None
-            Where to draw; None: in a new figure.
+            The axes to draw on; None: a new figure.
         figsize : tuple of float, default None
             Width and height of a new figure in inches.
         backend : str, default None
@@ -88,10 +88,10 @@ class ResultTable(WideTable):
         Raises
         ------
         RecframeError
-            A column that is drawn is not there, `ax` are not as many as metrics, or another backend
-            is asked for.
+            A column to draw is missing, the number of `ax` is not that of metrics, or another
+            backend is asked for.
         ImportError
-            Matplotlib is not there, the extra ``plot``.
+            The picture needs Matplotlib, the extra ``plot``.
         """
         if (found := backend or pd.get_option("plotting.backend")) != "matplotlib":
             raise RecframeError(
@@ -119,13 +119,13 @@ class ResultTable(WideTable):
         Parameters
         ----------
         digits : int, default 3
-            How many follow the decimal point.
+            The number of digits after the decimal point.
         spread : {"interval", "±", None}, default "interval"
-            What follows a number: its interval, the distance to the farther end of it, or nothing.
+            Shown after a number: its interval, the distance to the farther end of it, or nothing.
         caption : str, default None
-            LaTeX in place of what says how the numbers were made.
+            LaTeX in place of the caption that explains the numbers.
         label : str, default None
-            What `\ref` names the table by.
+            The name of the table for `\ref`.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class ResultTable(WideTable):
         Raises
         ------
         RecframeError
-            A column that is shown is not there, or an argument is out of its range.
+            A column to show is missing, or an argument is out of its range.
         """
         names, header, body, said = self._typeset(LATEX, digits, spread)
         lines = [
@@ -156,7 +156,7 @@ class ResultTable(WideTable):
         self, digits: int = 3, spread: str | None = "interval"
     ) -> str:
         """
-        Return a table for Markdown as GitHub has it, with a caption: what `to_latex` returns.
+        Return the table of `to_latex` as GitHub's Markdown, with a caption.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class ResultTable(WideTable):
         Raises
         ------
         RecframeError
-            A column that is shown is not there, or an argument is out of its range.
+            A column to show is missing, or an argument is out of its range.
         """
         names, header, body, said = self._typeset(MARKDOWN, digits, spread)
         rule = [":--"] * names + ["--:"] * (len(header) - names)

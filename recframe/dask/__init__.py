@@ -58,11 +58,12 @@ class DaskRecAccessor(RankingMethods[Any]):
     Ranking metrics of a Dask DataFrame of interactions, as ``ddf.rec``.
 
     Methods and options are those of ``df.rec``; in place of ``judge``, pass ``truth=``. A table is
-    a lazy Dask DataFrame of the same values bit for bit, its users or rows in no order; of `mean`
-    and `curve` the last digit may differ, as sums of partitions are summed. `inspect` computes the
-    rows of its user at once. Arguments and columns are checked at once, the values when computed.
+    a lazy Dask DataFrame with the same values bit for bit, in no order of users or rows. The last
+    digit of `mean` and `curve` may differ, because sums of partitions are summed. `inspect`
+    computes the rows of its user at once. Arguments and columns are checked at once, values when
+    computed.
 
-    Rows are shuffled so that those of a user meet. Their order is lost: ties cannot go by it.
+    A shuffle brings the rows of each user together. It loses their order, so ties cannot use it.
 
     Parameters
     ----------

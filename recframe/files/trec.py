@@ -64,30 +64,28 @@ QRELS_LINES = LineLayout(
 @public
 def read_run(path: PathLike) -> pd.DataFrame:
     """
-    Return a run of TREC as a frame: a row for each query and document, with its score.
+    Return a TREC run as a frame: a row for each query and document, with its score.
 
-    A line has the fields query, Q0, document, rank, score and tag, parted by blanks or tabs. The
-    second and the rank are not read: as for trec_eval, scores alone order documents. Several tags
-    are several runs, which are refused.
+    A line has the fields query, Q0, document, rank, score and tag, separated by blanks or tabs. Q0
+    and the rank are ignored: as in trec_eval, scores alone order documents. A file with several
+    tags holds several runs and is refused.
 
     Parameters
     ----------
     path : path
-        The file, plain or compressed by gzip. Empty lines, and those that begin with #, are left
-        out.
+        The file, plain or compressed by gzip. Empty lines and lines that begin with # are skipped.
 
     Returns
     -------
     DataFrame
-        Columns ``query`` and ``doc``, text as it is written ("007" is not 7), and ``score``,
-        floats. Rows are in the order of lines.
+        Columns ``query`` and ``doc``, text as written ("007" is not 7), and ``score``, floats. Rows
+        are in the order of lines.
 
     Raises
     ------
     RecframeError
-        The file cannot be read or has no line, a line has more or fewer fields, a score is no
-        number, or a query has a document twice; with the number of the line. Its lines have several
-        tags.
+        The file cannot be read, has no line or several tags, a line has more or fewer fields, a
+        score is no number, or a query repeats a document; the message has the number of the line.
 
     See Also
     --------
@@ -95,7 +93,7 @@ def read_run(path: PathLike) -> pd.DataFrame:
 
     Notes
     -----
-    Trec_eval keeps scores as float32 and ranks equal ones by document: as does
+    Trec_eval keeps scores as float32 and orders equal ones by document, as do
     ``run.astype({"score": "float32"}).rec(truth=qrels, ties="item", short="pad",
     zero_division=0, min_relevance=1, population="both")``, and ``recframe trec``.
 
@@ -113,32 +111,31 @@ def read_run(path: PathLike) -> pd.DataFrame:
 @public
 def read_qrels(path: PathLike) -> pd.DataFrame:
     """
-    Return qrels of TREC as a frame: a row for each query and document, with its relevance.
+    Return TREC qrels as a frame: a row for each query and document, with its relevance.
 
-    A line has the fields query, iteration, document and relevance, parted by blanks or tabs. The
-    second is not read.
+    A line has the fields query, iteration, document and relevance, separated by blanks or tabs. The
+    iteration is ignored.
 
     Parameters
     ----------
     path : path
-        The file, plain or compressed by gzip. Empty lines, and those that begin with #, are left
-        out.
+        The file, plain or compressed by gzip. Empty lines and lines that begin with # are skipped.
 
     Returns
     -------
     DataFrame
-        Columns ``query`` and ``doc``, text as it is written, and ``relevance``, integers, which
-        may be negative. Rows are in the order of lines.
+        Columns ``query`` and ``doc``, text as written, and ``relevance``, integers, which may be
+        negative. Rows are in the order of lines.
 
     Raises
     ------
     RecframeError
         The file cannot be read or has no line, a line has more or fewer fields, a relevance is no
-        whole number, or a query has a document twice; with the number of the line.
+        whole number, or a query repeats a document; the message has the number of the line.
 
     See Also
     --------
-    read_run : The documents that a system ranks.
+    read_run : The documents ranked by a system.
 
     Examples
     --------

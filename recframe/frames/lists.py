@@ -63,26 +63,26 @@ def from_lists(
     """
     Return the frame of lists of recommended items.
 
-    A user with an empty list has no row in the frame, as one without items in `from_topk`.
+    A user with an empty list has no row in the frame.
 
     Parameters
     ----------
     lists : dict of {user : sequence of items}, or DataFrame
-        The items of each user, best first. A frame has a row for each user and a column of lists:
-        of items, or of pairs or structs of an item and its score, as ``recommendForAllUsers`` of
-        Spark gives them: dicts, rows, structs of Arrow. The score is the field that is named as
-        one, or ``rating``; the item the one that is named as an item, or the only other. A Series
-        is a frame of one column.
+        The items of each user, best first. A frame has a row for each user and a column of lists.
+        These hold items, or pairs or structs of an item and its score, such as those of Spark's
+        ``recommendForAllUsers``: dicts, rows, structs of Arrow. The score is the field named like
+        a score, or ``rating``; the item is the field named like an item, or the only other one. A
+        Series is a frame of one column.
     user, items : label, default "infer"
         The columns of a frame: "infer" looks for `user` as `evaluate` does, for the only column of
         lists.
     item : label, default "infer"
-        The field of structs that has the item, where several may.
+        The field of structs that holds the item, if several could.
     model : label, default None
-        The column of a frame that says which model a list is of.
+        The column of a frame that names the model of each list.
     duplicates : {"raise", "max"}, default "raise"
-        An item that is in a list repeatedly, as a document of several chunks: refused, or there
-        with its best score.
+        An item repeated in a list, such as a document of several chunks: refused, or kept with its
+        best score.
 
     Returns
     -------
@@ -94,15 +94,15 @@ def from_lists(
     Raises
     ------
     RecframeError
-        A list is no sequence, an item is in it twice, or one is null or -1; a user is null or
-        there twice; scores rise along a list; it is not known which column or field is which; or
-        an iterator has not ended after 1,000,000 items.
+        A list is no sequence, repeats an item, or has one that is null or -1; a user is null or
+        repeated; scores rise along a list; the roles of columns or fields are unclear; or an
+        iterator has not ended after 1,000,000 items.
 
     See Also
     --------
     from_topk : The same for a matrix of items.
     from_runs : The same for dicts of scores.
-    truth_from : What is relevant, from a dict.
+    truth_from : The relevant items, from a dict.
 
     Examples
     --------
@@ -157,34 +157,34 @@ def truth_from(
     """
     Return the frame of relevant items that ``truth=`` takes.
 
-    A user with no items has no row: as far as evaluation goes, a user whom truth does not know.
+    A user with no items has no row, so that truth does not know this user.
 
     Parameters
     ----------
     truth : dict of {user : items}, dict of {user : {item : grade}}, or sparse matrix
-        The relevant items of each user, as a set, list or array; with their grades; or as a matrix
-        or array of SciPy with a row for each user and a column for each item. What is not stored
-        there, or 0, is not relevant; where an entry is stored more than once, its sum counts.
+        The relevant items of each user, as a set, list or array; with their grades; or as a sparse
+        matrix or array of SciPy with a row for each user and a column for each item. Entries not
+        stored, or 0, are not relevant; entries stored more than once are summed.
     users, items : array_like of shape (n_users,) and (n_items,), default None
         The ids of rows and columns of a matrix, all different; None: the numbers from 0 on.
 
     Returns
     -------
     DataFrame
-        Columns ``user`` and ``item``, and ``relevance`` where `truth` holds grades or is a matrix:
-        with other values than 0 and 1, evaluation needs `min_relevance`, or ``relevant=None`` where
+        Columns ``user`` and ``item``, and ``relevance`` if `truth` holds grades or is a matrix.
+        For values other than 0 and 1, evaluation needs `min_relevance`, or ``relevant=None`` if
         every pair is relevant.
 
     Raises
     ------
     RecframeError
-        The items of a user are no collection or repeat, an id is null, or -1 as what fills a list
-        up; grades are not numbers; a matrix is dense, has NaN or a negative value, or ids repeat
-        or are not as many as it has rows or columns.
+        The items of a user are no collection or repeat, an id is null or -1 (padding); grades are
+        not numbers; a matrix is dense or has NaN or a negative value; or ids repeat or do not fit
+        its shape.
 
     See Also
     --------
-    from_lists : What is recommended, from a dict of lists.
+    from_lists : The recommended items, from a dict of lists.
     evaluate : Takes the frame as `truth`.
 
     Examples

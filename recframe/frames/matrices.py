@@ -32,16 +32,15 @@ def from_topk(
     """
     Return the frame of a matrix of recommended items, one row of the matrix for each user.
 
-    Cells that hold no item are left out: -1, null or masked, or with a score of -inf. A user with
-    no other cells has no row in the frame; evaluated with ``truth=``, that is a user for whom
-    nothing is listed.
+    Cells without an item are left out: -1, null or masked, or with a score of -inf. A user with
+    no other cells has no row in the frame; with ``truth=``, nothing is listed for this user.
 
     Parameters
     ----------
     items : array_like of shape (n_users, k)
-        Item ids, best first: an array, or anything that NumPy can view as one, as a CPU tensor.
-        Floats must be whole numbers (NaN is no item) and become integers. Text that says there is
-        none, as "nan" or "-1", is refused.
+        Item ids, best first: an array, or anything that NumPy can view as one, such as a CPU
+        tensor. Floats must be whole numbers (NaN is no item) and become integers. Text that stands
+        for no item, such as "nan" or "-1", is refused.
     users : array_like of shape (n_users,), default None
         The id of each row's user, all different; None: 0 to n_users - 1.
     scores : array_like of shape (n_users, k), default None
@@ -56,7 +55,8 @@ def from_topk(
     ------
     RecframeError
         The shapes do not fit, a user or a user's item repeats, scores rise or are masked, or ids
-        are not whole or were rounded, are -1 made unsigned or text that says there is no item.
+        are not whole or were rounded, are -1 as an unsigned integer or text that stands for no
+        item.
 
     See Also
     --------
@@ -97,22 +97,21 @@ def from_matrix(
     """
     Return the frame of a dense matrix of scores, one row for each user and item.
 
-    Cells that are -inf, as scores of items that must not be recommended are set to, or masked are
-    no candidates and have no row. A user with no other cells has none either, as one without items
-    in `from_topk`.
+    Cells that are masked or -inf (the usual score of items that must not be recommended) are no
+    candidates and have no row. A user with no other cells has no row either.
 
     Parameters
     ----------
     scores : array_like of shape (n_users, n_items)
-        An array, a DataFrame, or anything that NumPy can view as one, as a CPU tensor. NaN is
-        refused, for it may be a fault or mean -inf.
+        An array, a DataFrame, or anything that NumPy can view as one, such as a CPU tensor. NaN is
+        refused, because it may be a fault or mean -inf.
     users, items : array_like of shape (n_users,) and (n_items,), default None
-        The ids of rows and columns, all different; None: index and columns of a DataFrame, else
-        the numbers from 0 on.
+        The ids of rows and columns, all different; None: index and columns of a DataFrame,
+        otherwise the numbers from 0 on.
     k : int, default None
-        Only the k best of each user are kept, and all that tie with the last of these, so that
-        with ``truth=`` a metric with a cut-off of at most k is that of all rows, whatever `ties`
-        is. None: all.
+        Keep only the k best items of each user, and all that tie with the last of these. With
+        ``truth=``, a metric with a cut-off of at most k then equals that of all rows under any
+        `ties`. None: keep all.
 
     Returns
     -------
@@ -122,13 +121,13 @@ def from_matrix(
     Raises
     ------
     RecframeError
-        The shapes do not fit, ids repeat, a score is NaN or no number, or the matrix is sparse: it
-        does not say whether what is not stored is a score of 0 or none.
+        The shapes do not fit, ids repeat, a score is NaN or no number, or the matrix is sparse, so
+        that an entry not stored may be a score of 0 or no score.
 
     See Also
     --------
     from_topk : The same for a matrix of the best items.
-    truth_from : What is relevant, from a sparse matrix.
+    truth_from : The relevant items, from a sparse matrix.
 
     Examples
     --------

@@ -24,19 +24,19 @@ def from_runs(runs: Mapping[Any, Any]) -> pd.DataFrame:
     """
     Return the frame of runs, as pytrec_eval and ranx have them: dicts of scores.
 
-    A query with an empty dict has no row in the frame, as a user without items in `from_topk`.
+    A query with an empty dict has no row in the frame.
 
     Parameters
     ----------
     runs : dict of {query : {doc : score}}, or dict of {name : run}
-        One run, or several by name. The order of the dicts is of no account: scores rank.
+        One run, or several by name. Scores rank; the order of the dicts does not matter.
 
     Returns
     -------
     DataFrame
-        Columns ``user``, ``item`` and ``score``, a row for each score of the run. Of several runs
-        each has a column by its name in place of ``score``, with a null where it has not ranked the
-        item, which ``missing="unranked"`` lets pass; the columns' axis is named "score", by which
+        Columns ``user``, ``item`` and ``score``, a row for each score of the run. Each of several
+        runs has a column with its name in place of ``score``, null if it has not ranked the item;
+        evaluate these with ``missing="unranked"``. The columns' axis is named "score", so that
         ``df.rec`` knows them.
 
     Raises
@@ -47,8 +47,8 @@ def from_runs(runs: Mapping[Any, Any]) -> pd.DataFrame:
 
     See Also
     --------
-    truth_from : What is relevant, from qrels as a dict of dicts.
-    read_run : A run of a file of TREC.
+    truth_from : The relevant items, from qrels as a dict of dicts.
+    read_run : A run from a TREC file.
 
     Examples
     --------
@@ -101,34 +101,35 @@ def from_groups(
     """
     Return the frame of arrays with a row for each candidate of each query.
 
-    They are what LightGBM, XGBoost and CatBoost are trained with, and predict: `relevant` the
-    labels, `sizes` the ``group`` of the first two, `ids` the ``qid`` of XGBoost, ``group_id`` of
-    CatBoost.
+    LightGBM, XGBoost and CatBoost take and predict such arrays: `relevant` are the labels, `sizes`
+    the ``group`` of the first two, `ids` the ``qid`` of XGBoost or ``group_id`` of CatBoost.
 
     Parameters
     ----------
     score : array_like of shape (n_rows,), or dict of {name : array_like}
         The scores of a model, or of several by name.
     relevant : array_like of shape (n_rows,)
-        The relevance of each row, as `relevant` of `evaluate`; grades need `min_relevance` there.
+        The relevance of each row, as for `relevant` in `evaluate`; grades need `min_relevance`
+        there.
     sizes : array_like of shape (n_queries,), default None
-        How many rows each query has, one query after another. They are the users 0 to
-        n_queries - 1; one of size 0 has no row.
+        The number of rows of each query, one query after another. The queries are the users 0 to
+        n_queries - 1; a query of size 0 has no row.
     ids : array_like of shape (n_rows,), default None
         The query of each row, in any order. Either `sizes` or `ids` is needed.
 
     Returns
     -------
     DataFrame
-        Columns ``user``, ``relevant``, and ``score``; of several models each has a column by its
-        name in place of it, and the columns' axis is named "score", by which ``df.rec`` knows them.
+        Columns ``user``, ``relevant``, and ``score``. Each of several models has a column with its
+        name in place of ``score``; the columns' axis is named "score", so that ``df.rec`` knows
+        them.
 
     Raises
     ------
     RecframeError
-        Arrays differ in length, sizes do not add up to it or are none, both or neither of `sizes`
-        and `ids` are given, scores are not numbers, an id is null, or the name of a model is None
-        or that of a column of users, items or relevance.
+        Arrays differ in length, sizes do not add up to it or are no sizes, both or neither of
+        `sizes` and `ids` are given, scores are not numbers, an id is null, or a model is named None
+        or like a column of users, items or relevance.
 
     See Also
     --------

@@ -53,7 +53,7 @@ def make_function(name: str, called: str) -> Callable[..., float]:
 
         See Also
         --------
-        recframe.RecAccessor.{name} : That of every user of a frame, with the convention.
+        recframe.RecAccessor.{name} : The same for every user of a frame, with the convention.
 
         Examples
         --------
@@ -88,8 +88,8 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     Return the recall of a set of recommended items.
 
     recall = n / R, where R is the number of targets and n that of targets recommended: recall@k
-    where the k best items are recommended. Without a target it is 0.0, so that of many users each
-    counts in a plain mean, as sets are evaluated by hand; `recall_at_k` is not defined there, NaN.
+    if the k best items are recommended. Without a target it is 0.0, so that each of many users
+    counts in a plain mean; `recall_at_k` is undefined there, NaN.
 
     Parameters
     ----------
@@ -99,13 +99,13 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
     Returns
     -------
     float
-        The recall, in [0, 1]; 0.0 where there is no target.
+        The recall, in [0, 1]; 0.0 without a target.
 
     Raises
     ------
     RecframeError
-        An argument is neither a list nor an array of one dimension, or an item cannot be hashed,
-        which is a `TypeError` too; or an item is masked.
+        An argument is neither a list nor an array of one dimension, or an item is masked or cannot
+        be hashed (also a `TypeError`).
 
     See Also
     --------

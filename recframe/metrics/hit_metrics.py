@@ -183,7 +183,7 @@ def fall_out(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     See Also
     --------
     recall : The same of relevant rows.
-    auc : What compares the two at every cut-off.
+    auc : Compares the two at every cut-off.
 
     Notes
     -----
@@ -212,23 +212,23 @@ def bpref(statistics: RankStatistics, k: None, policy: Policy) -> Array:
     """
     Return bpref = the sum of 1 - min(above, R) / min(N, R) over relevant rows / R of every user.
 
-    Above a relevant row are counted the rows that truth holds and that are not relevant; N is the
-    number of such items of the user, ranked or not. Rows that truth does not hold are passed over,
-    and relevant items that are not ranked add 0. In [0, 1]; NaN (or `zero_division`) where R = 0.
-    Where N = 0 a relevant row adds 1. Without `truth` every row is judged (C. Buckley and
+    `above` counts the judged non-relevant rows above a relevant row; N is the number of such items
+    of the user, ranked or not. Rows that truth does not hold are ignored, and relevant items that
+    are not ranked add 0. In [0, 1]; NaN (or `zero_division`) where R = 0. If N = 0, a relevant row
+    adds 1. Without `truth` every row is judged (C. Buckley and
     E. M. Voorhees, "Retrieval evaluation with incomplete information", SIGIR 2004).
 
     See Also
     --------
-    judged : How much of the first k rows truth holds.
-    average_precision : What takes rows that truth does not hold as not relevant.
+    judged : The share of the first k rows that truth holds.
+    average_precision : Counts rows that truth does not hold as not relevant.
 
     Notes
     -----
     As in trec_eval and ir_measures (``bpref``, ``Bpref``), which have 0 where R = 0 and take a
-    grade below 0 in truth as not judged, and ranx, which has no number where N = 0. Truth that
-    holds relevant items only makes it the recall of the whole ranking. Tied with d others a
-    relevant row has 0 to d of them above it, each as probably.
+    grade below 0 in truth as not judged, and ranx, which has no number where N = 0. If truth holds
+    relevant items only, it is the recall of the whole ranking. A relevant row tied with d others
+    has 0 to d of them above it, each with the same probability.
 
     Examples
     --------
@@ -275,20 +275,20 @@ def judged(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return judged@k = rows among the first k that truth holds / k of every user.
 
-    They are held as relevant or not: what is left is unjudged, and counts as not relevant. In
+    Truth may hold them as relevant or not; other rows are unjudged and count as not relevant. In
     [0, 1]; without `truth` every row is judged. Under ``short="shrink"`` a user with n < k ranked
     rows is divided by n, as in precision.
 
     See Also
     --------
-    bpref : What passes over rows that are not judged.
-    precision : What counts them as not relevant.
+    bpref : Ignores rows that are not judged.
+    precision : Counts them as not relevant.
 
     Notes
     -----
     As ``Judged@k`` of ir_measures under ``short="shrink"``; there ties go by document name, first
     name first. Under ``ties="best"`` tied rows that truth holds come before others. T. Sakai,
-    "Alternatives to bpref", SIGIR 2007, tells what follows where it is low.
+    "Alternatives to bpref", SIGIR 2007, discusses low values.
 
     Examples
     --------
@@ -313,9 +313,9 @@ def mean(statistics: RankStatistics, k: int, policy: Policy, *, column: str) -> 
     """
     Return mean(COLUMN)@k = the sum of a column over the first k rows / k, of every user.
 
-    Of the rows tied across the cut each adds its chance to be above it times its value. Rows that
-    are not there add 0; under ``short="shrink"`` a user with n < k ranked rows is divided by n, and
-    with n = 0 the value is NaN (or `zero_division`). `recframe.evaluate` says how it is named.
+    Each row tied across the cut adds its value times its chance to be above it. Missing rows add 0;
+    under ``short="shrink"`` a user with n < k ranked rows is divided by n, and with n = 0 the value
+    is NaN (or `zero_division`). `recframe.evaluate` explains the name.
 
     See Also
     --------

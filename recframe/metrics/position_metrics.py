@@ -20,8 +20,8 @@ def ndcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: f
 
     See Also
     --------
-    dcg : What is divided by its ideal.
-    average_precision : What averages precision.
+    dcg : The sum before it is divided by its ideal.
+    average_precision : Averages precision.
 
     Notes
     -----
@@ -57,8 +57,8 @@ def dcg(statistics: RankStatistics, k: int | None, policy: Policy, *, offset: fl
     """
     Return dcg = the sum of gain / log2(1 + position) of every user.
 
-    The sum is over rows up to k, with the gains of `ndcg`. Not negative, and as large as there are
-    gains; 0 where there is none. The discount is max(1, log2(offset + position)), which is
+    The sum is over rows up to k, with the gains of `ndcg`. Not negative and without an upper bound;
+    0 if nothing is gained. The discount is max(1, log2(offset + position)), which is
     log2(1 + position) unless another offset is given.
 
     See Also
@@ -97,14 +97,14 @@ def rbp(statistics: RankStatistics, k: int | None, policy: Policy, *, p: float) 
     """
     Return rbp(p) = (1 - p) times the sum of p^(position - 1) over relevant rows of every user.
 
-    Rank-biased precision: what share of the rows is relevant that are seen by one who goes on from
+    Rank-biased precision: the share of relevant rows among those seen by a user who goes on from
     each row to the next with probability p (A. Moffat and J. Zobel, "Rank-biased precision for
     measurement of retrieval effectiveness", ACM Transactions on Information Systems 27, 2008). In
     [0, 1]; 0 where R = 0. Relevant rows beyond k, or not ranked, add 0.
 
     See Also
     --------
-    dcg : What gives lower positions less weight in another way.
+    dcg : Gives lower positions less weight in another way.
 
     Notes
     -----
@@ -133,8 +133,8 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
     """
     Return err(max) = the sum of the probability to stop at a position / position of every user.
 
-    Expected reciprocal rank: one goes down the rows and stops at one with probability
-    (2^grade - 1) / 2^max, where max is the highest grade that there can be (O. Chapelle,
+    Expected reciprocal rank: a user goes down the rows and stops at each with probability
+    (2^grade - 1) / 2^max, where max is the highest possible grade (O. Chapelle,
     D. Metzler, Y. Zhang and P. Grinspan, "Expected reciprocal rank for graded relevance", CIKM
     2009). In [0, 1]; 0 where no grade is above 0. With `min_relevance` grades are read as they are,
     whatever that threshold is; without it, and under ``gain="binary"``, a relevant row has grade 1,
@@ -142,7 +142,7 @@ def err(statistics: RankStatistics, k: int | None, policy: Policy, *, max: float
 
     See Also
     --------
-    reciprocal_rank : Where one always stops at a relevant row.
+    reciprocal_rank : The user always stops at a relevant row.
 
     Notes
     -----
@@ -173,7 +173,7 @@ def hit_rate(statistics: RankStatistics, k: int, policy: Policy) -> Array:
 
     See Also
     --------
-    reciprocal_rank : How far up the first hit is.
+    reciprocal_rank : The position of the first hit.
 
     Notes
     -----
@@ -204,7 +204,7 @@ def all_relevant(statistics: RankStatistics, k: int, policy: Policy) -> Array:
     """
     Return all_relevant@k = 1 if every relevant item is among the first k, else 0 of every user.
 
-    For questions that only all the evidence together answers, as in multi-hop retrieval. In [0, 1];
+    For questions that need all the evidence, as in multi-hop retrieval. In [0, 1];
     0 where a relevant item is not ranked, or R > k, and NaN (or `zero_division`) where R = 0. In a
     tie across the cut it is the hypergeometric probability that none is left below.
 
@@ -242,7 +242,7 @@ def reciprocal_rank(statistics: RankStatistics, k: int | None, policy: Policy) -
 
     See Also
     --------
-    average_precision : What counts every relevant row.
+    average_precision : Counts every relevant row.
 
     Notes
     -----
@@ -274,7 +274,7 @@ def average_precision(statistics: RankStatistics, k: int | None, policy: Policy)
 
     See Also
     --------
-    ndcg : What gives lower positions less weight in another way.
+    ndcg : Gives lower positions less weight in another way.
 
     Notes
     -----
@@ -307,7 +307,7 @@ def auc(statistics: RankStatistics, k: None, policy: Policy) -> Array:
 
     See Also
     --------
-    average_precision : What counts the first positions most.
+    average_precision : Counts the first positions most.
 
     Notes
     -----

@@ -60,12 +60,11 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     Columns of `by` come first. `rank` and `top` of several score columns have a column
     ``ranked_by`` before the rank. Users are sorted, values those of pandas bit for bit, and what is
-    undefined is null. `describe` and `inspect` return what pandas has.
+    undefined is null. `describe` and `inspect` return the results of pandas.
 
-    Of a LazyFrame, each call collects the columns that it needs, and no others; `rank`, `top` and
-    `judge`, which return rows, collect all. Its tables are DataFrames too. The namespace itself,
-    and what it displays, ask for the schema only. A LazyFrame has no order of rows, so that options
-    that read it are refused.
+    For a LazyFrame, each call collects only the columns that it needs; `rank`, `top` and `judge`
+    return rows and collect all. Its tables are DataFrames too. The namespace and its display read
+    the schema only. A LazyFrame has no order of rows, so options that need one are refused.
 
     Parameters
     ----------
@@ -115,15 +114,15 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         Returns
         -------
         DataFrame
-            The rows of the frame, in their order, with a column ``rank`` added, null for rows that
-            are not ranked. Of several score columns, all rows are there once for each, and a column
-            ``ranked_by`` has the score column.
+            The rows of the frame, in their order, with a new column ``rank``, null for rows that
+            are not ranked. With several score columns, each has all rows, and a column
+            ``ranked_by`` names it.
 
         Raises
         ------
         RecframeError
-            The frame has a column of the name of one that is added, or it is refused; its relevance
-            is read only for "best" and "worst".
+            The frame has a column named like a new one, or it is refused; its relevance is read
+            only for "best" and "worst".
 
         See Also
         --------
@@ -145,9 +144,9 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         """
         Return the frame with the relevance that truth gives, and the items it does not list.
 
-        First come the rows of the frame, then the relevant items of truth that have none, null in
-        all other columns: those of users without a row too, unless `population` leaves them out.
-        Grades are not kept.
+        The rows of the frame come first, then the relevant items of truth without a row, null in
+        all other columns; also those of users without a row, unless `population` leaves them out.
+        Grades are dropped.
 
         Parameters
         ----------
@@ -162,7 +161,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         Raises
         ------
         RecframeError
-            There is no truth, or the frame or truth is refused as in `recframe.evaluate`.
+            No truth is given, or the frame or truth is refused as in `recframe.evaluate`.
 
         See Also
         --------
@@ -188,9 +187,9 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
 
     def describe(self, k: int = 10) -> pd.DataFrame:  # type: ignore[override]  # with its warnings
         """
-        Return what the data is: its users, nulls, duplicates, short rankings and ties.
+        Return figures of the data: users, nulls, duplicates, short rankings and ties.
 
-        It is what pandas' ``df.rec.describe`` returns, and displays itself as that does.
+        The result is that of pandas' ``df.rec.describe``, with the same display.
 
         Parameters
         ----------
@@ -205,7 +204,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
         Raises
         ------
         RecframeError
-            k is below 1, or a column is not there or cannot play its role.
+            k is below 1, or a column is missing or does not fit its role.
 
         See Also
         --------

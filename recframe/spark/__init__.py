@@ -55,18 +55,18 @@ class SparkRecAccessor(RankingMethods[Any]):
     top                    the frame's, rank                                       row of the first
     ====================== ======================================================= ==============
 
-    `rank` and `top` of several score columns have a column ``ranked_by`` before the rank. What is
-    undefined is null. Columns of `by` come first; a Series for `by` or `weights` is of pandas, and
-    its index holds users. Values per user are those of pandas bit for bit; of `mean` and `curve`
-    without segments the last digit may differ, as sums of partitions are summed. `describe` and
-    `inspect` are computed at once, to what pandas has. Arguments and columns are checked at once,
-    values when computed.
+    `rank` and `top` of several score columns have a column ``ranked_by`` before the rank. Undefined
+    values are null. Columns of `by` come first; a Series for `by` or `weights` is one of pandas
+    whose index holds users. Values per user are those of pandas bit for bit. The last digit of
+    `mean` and `curve` without segments may differ, because sums of partitions are summed.
+    `describe` and `inspect` are computed at once and return the results of pandas. Arguments and
+    columns are checked at once, values when computed.
 
-    Rows are shuffled so that those of a user meet, in one Python process with all others of their
-    partition; with ``user=["date", "user"]`` each combination is a user. Their order is lost: ties
-    cannot go by it. `truth` and `exclude` may be of Spark too, and are shuffled with them, or of
-    pandas or a file, which the driver reads; where truth of Spark has other columns, `relevant`
-    says which is its relevance, or None. Executors need recframe.
+    A shuffle brings the rows of each user together, in one Python process per partition; with
+    ``user=["date", "user"]`` each combination is a user. It loses the order of rows, so ties cannot
+    use it. `truth` and `exclude` may be Spark DataFrames, which are shuffled too, or a pandas
+    DataFrame or a file, which the driver reads. If truth of Spark has further columns, `relevant`
+    names its relevance, or is None. Executors need recframe.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class SparkRecAccessor(RankingMethods[Any]):
 
     See Also
     --------
-    rec : What makes it.
+    rec : Makes it.
     recframe.RecAccessor : The same for pandas DataFrames.
 
     Examples
@@ -161,15 +161,14 @@ class SparkRecAccessor(RankingMethods[Any]):
         Returns
         -------
         DataFrame
-            The rows of the frame with a column ``rank`` added, null for rows that are not ranked.
-            Of several score columns, each row is there once for each, and a column ``ranked_by``
-            has the score column.
+            The rows of the frame with a new column ``rank``, null for rows that are not ranked.
+            With several score columns, each has all rows, and a column ``ranked_by`` names it.
 
         Raises
         ------
         RecframeError
-            The frame has a column of the name of one that is added, or it is refused; its relevance
-            is read only for "best" and "worst".
+            The frame has a column named like a new one, or it is refused; its relevance is read
+            only for "best" and "worst".
 
         See Also
         --------
@@ -308,12 +307,13 @@ def rec(
     Returns
     -------
     SparkRecAccessor
-        The accessor, bound to the options; it displays what it understood of the frame.
+        The accessor, bound to the options; it displays how it understands the frame.
 
     Raises
     ------
     RecframeError
-        It is no Spark DataFrame, or an option is unknown or has a value it does not take.
+        The frame is no Spark DataFrame, or an option is unknown or has a value that it does not
+        take.
 
     See Also
     --------
