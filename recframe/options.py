@@ -112,8 +112,8 @@ class Options:
     gain: Gain = _option(
         "linear",
         Gain,
-        "what a row adds to nDCG, DCG and ERR under `min_relevance`: its relevance, whatever that "
-        "threshold is, 2^relevance - 1, or 1 from the threshold on",
+        "the gain of a row in nDCG, DCG and ERR under `min_relevance`: its relevance (whatever "
+        "that threshold is), 2^relevance - 1, or 1 from the threshold on",
     )
     min_score: float | None = _option(
         None,

@@ -212,7 +212,7 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
         (lambda: recframe.from_lists({1: itertools.count()}), "lists: an iterator must end within"),
         (lambda: recframe.from_lists({1: TRUTH}), "lists: the items of a user must be a sequence"),
         (lambda: recframe.from_lists({None: [1]}), "lists must not have a null user, found 1"),
-        (lambda: recframe.metrics.recall([[1]], [1]), "recommended must hold what can be hashed"),
+        (lambda: recframe.metrics.recall([[1]], [1]), "recommended must hold hashable items"),
         (lambda: recframe.metrics.recall_at_k([1], [[1], 2], 1), "score must be one-dimensional"),
         (lambda: recframe.metrics.r_precision([None], [1]), "relevant must be boolean or 0/1, fou"),
         (

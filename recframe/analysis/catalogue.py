@@ -184,7 +184,7 @@ class Catalogue(NamedTuple):
         if self.ids is None:
             if len(shown) > self.n_items:
                 raise RecframeError(
-                    f"items must be the number of all items, found {self.n_items:,}, of which "
+                    f"items must be the number of all items, found {self.n_items:,} although "
                     f"{len(shown):,} are recommended; {remedy}"
                 )
             return

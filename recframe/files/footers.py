@@ -248,7 +248,7 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
     except DAMAGE as error:
         # A dtype that pandas writes and does not read, or damage to what it has noted.
         raise RecframeError(
-            f"cannot read {show_path(path)}: what it holds for pandas is damaged or not known "
+            f"cannot read {show_path(path)}: its metadata of pandas is damaged or unknown "
             f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
             "index and dtypes of pandas, for example with pyarrow"
         ) from error

@@ -127,7 +127,7 @@ def recall(recommended: list[Any] | Array, target: list[Any] | Array) -> float:
         try:
             sets.append(set(items))
         except TypeError as error:
-            raise WrongTypeError(f"{name} must hold what can be hashed, found {error}") from error
+            raise WrongTypeError(f"{name} must hold hashable items, found {error}") from error
     listed, targets = sets
     return len(targets & listed) / len(targets) if targets else 0.0
 

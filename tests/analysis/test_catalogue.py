@@ -184,7 +184,7 @@ def test_repeated_pairs():
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        (1, "items must be the number of all items, found 1, of which 2 are recommended"),
+        (1, "items must be the number of all items, found 1 although 2 are recommended"),
         (["a"], r"must have every item that is recommended, found 1 of 2 missing \(such as 'b'\)"),
         (
             [1, 2],
@@ -224,7 +224,7 @@ def test_other_refusals():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--items", "5"], "found 5, of which 60 are recommended"),
+        (["--items", "5"], "found 5 although 60 are recommended"),
         (["--items", "0"], "1 or more, found 0"),
         (["--items", "nix.parquet"], "items: cannot read nix.parquet: no such file"),
         (["--duplicates", "keep"], "in the lists of a catalogue an item is once"),

@@ -390,5 +390,5 @@ def test_damaged_metadata_of_pandas(changed, tmp_path):
     table = pa.Table.from_pandas(frame)
     pandas = table.schema.metadata[b"pandas"].replace(b'"pandas_type"', changed)
     pq.write_table(table.replace_schema_metadata({"pandas": pandas}), path)
-    with pytest.raises(recframe.RecframeError, match="what it holds for pandas is damaged"):
+    with pytest.raises(recframe.RecframeError, match="its metadata of pandas is damaged"):
         recframe.evaluate(path, ["recall@1"])
