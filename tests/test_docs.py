@@ -113,3 +113,15 @@ def test_citation_is_of_this_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
     assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_that_developers_read_of_are_there(name):
+    """A module or folder in code quotes is one of the package's, or of the project's."""
+    text = (ROOT / name).read_text("utf-8")
+    paths = set(re.findall(r"`([\w.]+(?:/[\w.]+)*/?(?:\.py|\.md|/))`", text))
+    assert paths
+    modules = {path.name for path in (ROOT / "recframe").rglob("*.py")}
+    for path in paths:
+        is_there = (ROOT / path).exists() or (ROOT / "recframe" / path).exists()
+        assert is_there or path in modules, path
