@@ -297,6 +297,6 @@ def test_top_of_a_score_of_which_nothing_is_said(frame):
     """A list of directions is of the scores of the options only."""
     with pytest.raises(
         recframe.RecframeError,
-        match=r"ascending=\[True, False\] is of the score columns .* found score='user'",
+        match=r"ascending=\[True, False\] is for the score columns .* found score='user'",
     ):
         frame.rec(**MIXED).top(2, "user")

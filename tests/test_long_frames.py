@@ -152,7 +152,7 @@ FRAME = pd.DataFrame(
         (FRAME.assign(item=[1, 1, 1, 2]), {}, "'retriever' must not be the same in two rows, foun"),
         (FRAME.assign(retriever=["a", None, "b", "b"]), {}, "model='retriever': must not be null"),
         (FRAME.assign(b_score=1.0), {}, "one score column, found score 'score', 'b_score'"),
-        (FRAME, {"duplicates": "keep"}, "of the rows of a user, item and model one counts"),
+        (FRAME, {"duplicates": "keep"}, "one row of a user, item and model counts"),
         (FRAME.drop(columns="item"), {}, "which model='retriever' needs"),
         (FRAME.assign(retriever=None), {"missing": "unranked"}, "must hold one model or more, fou"),
         (FRAME, {"ties": "first"}, "ties='first' reads the order of rows"),

@@ -46,7 +46,7 @@ def catalogue_columns(frame: pd.DataFrame, options: Options, call: str) -> Colum
     if options.duplicates == "keep":
         first = spell("'first'", "--duplicates first")
         raise RecframeError(
-            "duplicates='keep': in the lists of a catalogue an item is once; pass "
+            "duplicates='keep': a catalogue counts an item of a list once; pass "
             f"{option('duplicates', 'max')} or {first}, which make one row of those of a pair",
             {"duplicates": "max"},
         )

@@ -56,7 +56,7 @@ def top_columns(
             of_score = [is_low for label, is_low in pairs if is_same(label, score)]
             if not of_score:
                 raise RecframeError(
-                    f"ascending={quote(ascending)} is of the score columns {quote(found.scores)}, "
+                    f"ascending={quote(ascending)} is for the score columns {quote(found.scores)}, "
                     f"found score={quote(score)}; pass ascending=True or False"
                 )
             ascending = of_score[0]
@@ -254,7 +254,7 @@ def _unknown_error(frame: pd.DataFrame, user: Hashable, columns: Columns) -> Rec
     examples = ", ".join(map(quote, ids)) or "(there is none)"
     such = f"ids of the {column} {quote(columns.user)} are such as {examples}"
     if is_same(user, ALL_USERS):
-        return RecframeError(f"user must be given, as one is shown; {such}")
+        return RecframeError(f"user must be given, because one is shown; {such}")
     return RecframeError(f"user={quote(user)}: no row has that id; {such}")
 
 

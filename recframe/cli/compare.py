@@ -140,7 +140,7 @@ def _read_floor(text: str) -> tuple[str, float]:
     """Return the metric and the mean that a text names."""
     metric, _, mean = text.rpartition("=")
     if not metric:
-        raise RecframeError(f"must be METRIC=MEAN, as ndcg@10=0.2, found {quote(text)}")
+        raise RecframeError(f"must be METRIC=MEAN, such as ndcg@10=0.2, found {quote(text)}")
     return metric, check_limit(read_number(mean), 1 if is_share(metric) else math.inf)
 
 

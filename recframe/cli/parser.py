@@ -166,8 +166,8 @@ def read_term(text: str) -> Term:
     found = TERM.fullmatch(text.strip())
     if found is None:
         raise RecframeError(
-            "must be COLUMN OPERATOR VALUE, as 'day >= 2026-11-01' or 'country in (NL, BE)', with "
-            "one of = != < <= > >= in, not in, and quotes where there are blanks, found "
+            "must be COLUMN OPERATOR VALUE, such as 'day >= 2026-11-01' or 'country in (NL, BE)', "
+            "with one of = != < <= > >= in, not in, and quotes around blanks, found "
             f"{quote(text)}"
         )
     sign, given = " ".join(found[2].split()), found[3]

@@ -161,9 +161,9 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     for name, found_type in plain.items():
         if pa.types.is_nested(found_type):
             raise RecframeError(
-                f"{quote(name)} has type {shorten(str(found_type))}, of several values in a cell; "
-                "write one value in each, for example one field of it; recframe.from_lists makes "
-                "rows of lists in a frame"
+                f"{quote(name)} has type {shorten(str(found_type))}, with several values in a "
+                "cell; write one value in each, for example one field of it; recframe.from_lists "
+                "makes rows of lists in a frame"
             )
     return Files(
         columns,

@@ -114,7 +114,7 @@ def find_files(
             check_named("path", path)
         if access.storage_options is not None and not any(map(access.leads_away, given)):
             raise RecframeError(
-                "storage_options are of paths with a scheme, as s3://bucket/folder, found "
+                "storage_options are for paths with a scheme, such as s3://bucket/folder, found "
                 f"{quote(given)}; leave them out"
             )
         for path in given:
@@ -201,7 +201,7 @@ def _check_one_format(found: list[Found]) -> None:
         (one, path), (other, also), *_ = first.items()
         raise RecframeError(
             f"cannot read {show_path(path)} ({one}) and {show_path(also)} ({other}) as one table; "
-            f"name the files of one format, for example by a pattern as '*.{one}'"
+            f"name the files of one format, for example by a pattern such as '*.{one}'"
         )
 
 

@@ -24,8 +24,8 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
     options.check_unordered("a frame with a row for each model")
     if options.duplicates == "keep":
         raise RecframeError(
-            f"duplicates='keep' with model={quote(label)}: of the rows of a user, item and model "
-            f"one counts; pass {option('duplicates', 'max')} for the best"
+            f"duplicates='keep' with model={quote(label)}: one row of a user, item and model "
+            f"counts; pass {option('duplicates', 'max')} for the best"
         )
     found = plain(pd.Index(column.drop_duplicates(), tupleize_cols=False))
     present = found.dropna()

@@ -242,7 +242,7 @@ def _read_sizes(sizes: Any, n_rows: int) -> Array:
     if (total := int(counts.sum())) != n_rows:
         raise RecframeError(
             f"sizes must add up to the rows of relevant, found {total} for {n_rows}; pass "
-            "np.diff(sizes) where these are offsets, as group_ptr of XGBoost, or ids= where they "
-            "are the query of each row"
+            "np.diff(sizes) where these are offsets, such as group_ptr of XGBoost, or ids= where "
+            "they are the query of each row"
         )
     return counts.astype(np.int64)

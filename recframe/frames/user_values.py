@@ -215,7 +215,7 @@ def _read_values(label: object, column: pd.Series) -> Any:
     if not (pd.api.types.is_numeric_dtype(column) and not np.iscomplexobj(column)):
         raise RecframeError(
             f"per_user must hold numbers, found {column.dtype} in column {quote(label)}; user ids "
-            "belong into the index: per_user.set_index(...)"
+            "belong in the index: per_user.set_index(...)"
         )
     values = column.to_numpy(float, na_value=np.nan)
     if np.isinf(values).any():

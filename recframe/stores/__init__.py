@@ -65,7 +65,7 @@ def without_file(path: str) -> str:
     host, slash, rest = path.removeprefix("file://").partition("/")
     if host not in ("", "localhost"):
         raise RecframeError(
-            f"cannot read {show_path(path)}: of a file:// URI the path begins with a slash, as in "
+            f"cannot read {show_path(path)}: the path of a file:// URI begins with a slash, as in "
             "file:///folder/file.parquet"
         )
     return url2pathname(slash + rest)
@@ -110,6 +110,6 @@ def as_arrow(filesystem: Any) -> Any:
     if all(hasattr(filesystem, name) for name in ("cat_file", "find", "protocol")):
         return PyFileSystem(FSSpecHandler(filesystem))
     raise RecframeError(
-        "filesystem must be a filesystem of pyarrow or fsspec, as pyarrow.fs.S3FileSystem(…), "
+        "filesystem must be a filesystem of pyarrow or fsspec, such as pyarrow.fs.S3FileSystem(…), "
         f"found an object of type {type(filesystem).__name__}"
     )

@@ -129,9 +129,7 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
     scheme, rest = whole.split("://", 1)
     host, slash, below = rest.partition("/")
     if (user := USER.match(path)) and "/" in user[2]:
-        raise RecframeError(
-            f"cannot {act} {show_path(path)}: a slash in what stands before the @ is written %2F"
-        )
+        raise RecframeError(f"cannot {act} {show_path(path)}: write a slash before the @ as %2F")
     base = f"{scheme}://{host}"
     of_base = "" if is_web else query
     if base + of_base not in stores:
@@ -222,8 +220,8 @@ def uploaded(uri: str) -> Iterator[IO[bytes]]:
     store, key = find_place(uri, ENVIRONMENT, {}, "write")
     if store.is_web:
         raise RecframeError(
-            f"cannot write {show_path(store.show(key))}: a web server takes no files; write one of "
-            "this machine, or of a store as s3://"
+            f"cannot write {show_path(store.show(key))}: a web server accepts no files; write to "
+            "this machine, or to a store such as s3://"
         )
     with store.reaching(key, "write"):
         asked = [key, *([store.root] if store.of_fsspec is None and store.root.strip("/") else [])]

@@ -177,7 +177,9 @@ def test_repeated_pairs():
     assert 1.0 == frame.rec(duplicates="max").catalogue(k=2).loc["score", "coverage@2"]
     with pytest.raises(recframe.RepeatedPairError, match="found 1 of 3 rows that repeat"):
         frame.rec.catalogue(k=2)
-    with pytest.raises(recframe.RecframeError, match="duplicates='keep': in the lists of a cata"):
+    with pytest.raises(
+        recframe.RecframeError, match="duplicates='keep': a catalogue counts an item"
+    ):
         frame.rec(duplicates="keep").catalogue(k=2)
 
 
@@ -227,7 +229,7 @@ def test_other_refusals():
         (["--items", "5"], "found 5 although 60 are recommended"),
         (["--items", "0"], "1 or more, found 0"),
         (["--items", "nix.parquet"], "items: cannot read nix.parquet: no such file"),
-        (["--duplicates", "keep"], "in the lists of a catalogue an item is once"),
+        (["--duplicates", "keep"], "a catalogue counts an item of a list once"),
         (["--item", "nix"], "item='nix': no such column"),
     ],
 )

@@ -360,7 +360,10 @@ def test_one_ranking(frame):
             "user='dan': no row has that id; ids of the column 'user' are such as 'ann', 'bob'",
         ),
         (1, "user=1: no row has that id"),
-        ("all", "user must be given, as one is shown; ids of the column .user. are such as .ann."),
+        (
+            "all",
+            "user must be given, because one is shown; ids of the column .user. are such as",
+        ),
         (["ann"], r"user must be one id of the column 'user', found \['ann'\]"),
     ],
 )

@@ -121,7 +121,7 @@ def test_refusals(two):
             two.assign(x=1),
             {"ascending": [False, True]},
             "x",
-            r"ascending=\[False, True\] is of the score columns .*, found score=",
+            r"ascending=\[False, True\] is for the score columns .*, found score=",
         ),
     ):
         with pytest.raises(RecframeError, match=message):

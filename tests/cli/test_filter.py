@@ -27,7 +27,7 @@ WRITTEN = {
 WRONG = {
     **dict.fromkeys(
         ("day >=", "day", "", "day >= a b", "KNN scores > 1", "n > (", "n in ()", "n => 1", "> 1"),
-        "must be COLUMN OPERATOR VALUE, as 'day >= 2026-11-01'",
+        "must be COLUMN OPERATOR VALUE, such as 'day >= 2026-11-01'",
     ),
     "n in 1": r"in takes values in brackets, as \(1, 2\)",
     "n = (1, 2)": "= takes one value",

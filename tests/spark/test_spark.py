@@ -340,7 +340,7 @@ def test_nothing_runs_before_it_is_computed(spark):
 
 
 def test_what_is_refused_at_once(spark):
-    """Arguments, options that read the order of rows, and columns of several values in a cell."""
+    """Arguments, options that read the order of rows, and columns with several values in a cell."""
     frame, truth = make()
     sdf = on_spark(spark, frame)
     rec = recframe.spark.rec

@@ -45,7 +45,7 @@ REFUSED = {
     "memory://bucket/runs/each.csv": "would be read the next time, as memory://bucket/runs names",
     "memory://bucket/runs/day=1/0 é.parquet": "it is read; write to another file",
     "memory://bucket/runs": None,
-    "http://127.0.0.1:9/x.csv": "a web server takes no files",
+    "http://127.0.0.1:9/x.csv": "a web server accepts no files",
     "nope://x/y.csv": "cannot write nope://x/y.csv: neither pyarrow nor fsspec",
 }
 

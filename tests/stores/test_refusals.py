@@ -172,7 +172,7 @@ def test_an_address_of_a_web_page():
     """A slash before the @ would make a part of the secret one of the path."""
     given = f"s3://key:abc/{SECRET}@bucket/x.parquet"
 
-    refusal(lambda: recframe.evaluate(given), "a slash in what stands before the @ is written %2F")
+    refusal(lambda: recframe.evaluate(given), "write a slash before the @ as %2F")
 
 
 def test_unknown_schemes(monkeypatch):
@@ -200,7 +200,7 @@ def test_a_library_that_is_missing(monkeypatch):
 def test_storage_options_are_never_shown(kept):
     """Not where they are refused, nor by what displays them."""
     options = {"key": SECRET, "more": [{"secret": SECRET}]}
-    refusal(lambda: recframe.scan("x.parquet", storage_options=options), "storage_options are of")
+    refusal(lambda: recframe.scan("x.parquet", storage_options=options), "storage_options are for")
     refusal(
         lambda: recframe.scan("memory://none", storage_options=options), "memory://none: no such"
     )
@@ -280,7 +280,7 @@ def test_what_is_a_uri():
     """A drive is none, nor is a name with a colon; of a URI no secret is shown."""
     assert [False] * 3 == [is_uri(path) for path in ("C:\\x", "c:/x", "day:1/x.parquet")]
     assert "/a b/c" == without_file("file:///a%20b/c")
-    with pytest.raises(recframe.RecframeError, match="the path begins with a slash"):
+    with pytest.raises(recframe.RecframeError, match="URI begins with a slash"):
         without_file("file://folder/x")
 
     hidden = {
