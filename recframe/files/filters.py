@@ -20,7 +20,8 @@ LIST_TYPES = (list, tuple, set, frozenset)
 FILTERS = spell("filters", "--filter")
 FILTERS_REQUIREMENT = (
     f"{FILTERS} must be a list of (column, operator, value), such as "
-    "[('day', '>=', '2026-11-01')], a list of such lists, of which one must hold, or an expression of pyarrow"
+    "[('day', '>=', '2026-11-01')], a list of such lists, of which one must hold, or an "
+    "expression of pyarrow"
 )
 
 

@@ -178,7 +178,7 @@ def test_repeated_pairs():
     with pytest.raises(recframe.RepeatedPairError, match="found 1 of 3 rows that repeat"):
         frame.rec.catalogue(k=2)
     with pytest.raises(
-        recframe.RecframeError, match="duplicates='keep': a catalogue counts an item"
+        recframe.RecframeError, match="'keep': a catalogue counts an item"
     ):
         frame.rec(duplicates="keep").catalogue(k=2)
 
