@@ -177,9 +177,7 @@ def test_repeated_pairs():
     assert 1.0 == frame.rec(duplicates="max").catalogue(k=2).loc["score", "coverage@2"]
     with pytest.raises(recframe.RepeatedPairError, match="found 1 of 3 rows that repeat"):
         frame.rec.catalogue(k=2)
-    with pytest.raises(
-        recframe.RecframeError, match="'keep': a catalogue counts an item"
-    ):
+    with pytest.raises(recframe.RecframeError, match="'keep': a catalogue counts an item"):
         frame.rec(duplicates="keep").catalogue(k=2)
 
 
