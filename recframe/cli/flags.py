@@ -73,7 +73,7 @@ def add_files(command: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="read only rows that match, such as 'day >= 2026-11-01' or 'country in (NL, BE)': a "
         "column, one of = != < <= > >= in, not in, and a value; quote names and values that have "
-        "blanks. All must match if repeated. Files that cannot match are not read",
+        "blanks. All must match if repeated. Row groups that cannot match are not read",
     )
     command.add_argument(
         "--union-by-name",

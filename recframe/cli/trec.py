@@ -57,7 +57,7 @@ trec_eval does. Scores are cut to float32; equal scores are ordered by document,
 the last first. Queries count if both run and qrels have them. A run has lines
 of query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude,
 of query, iteration, document and relevance. All may be compressed by gzip."""
-    command.epilog = f"""as in trec_eval:
+    command.epilog = f"""in place of trec_eval's options write:
   -c          --complete
   -l LEVEL    --min-relevance LEVEL (nDCG reads grades whatever it is)
   -q          -q, --per-query (silence is --quiet)

@@ -182,8 +182,11 @@ def _advise(files: Files, user: Any, item: Any) -> tuple[str, dict[str, Any]]:
     rows = np.arange(len(frame))
     told = find_telling(frame, files.columns, rows, np.zeros_like(rows))
     if told is None and len(set(paths)) > 1:
-        advice, answers = advise(None, files.columns)
-        return f"one is in {paths[0]}, another in {paths[-1]}; {advice}", answers
+        # To make them one would pool the lists of several nights, which no answer may do unasked.
+        return (
+            f"one is in {paths[0]}, another in {paths[-1]}: evaluate one file if each has lists of "
+            f"its own, such as those of a night; else {advise(None, files.columns)[0]}"
+        ), {}
     return advise(told, files.columns)
 
 
