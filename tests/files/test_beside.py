@@ -130,7 +130,7 @@ def test_few_pairs_are_held(rows, truth, tmp_path):
     truth.to_csv(tmp_path / "truth.csv", index=False)
     options = {"population": "both", "min_relevance": 2}
     expected = rows.rec(truth=truth, **options).evaluate(METRICS)
-    mixed = truth.assign(user=truth["user"].astype(object).where(truth.index > 0, (1, 2)))
+    mixed = truth.assign(user=pd.Series([(1, 2), *truth["user"][1:]], dtype=object))
     for given, memory in ((truth, "1GiB"), (tmp_path / "truth.csv", MEMORY)):
         scanned = recframe.scan(path, memory=memory, truth=given, **options)
         assert not is_parted(scanned)
