@@ -243,7 +243,9 @@ def test_cells_of_several_values(tmp_path, kind):
     value = [1, 2] if kind == "list" else {"a": 1}
     table = pa.table({"user": [value] * 2, "score": [1, 2], "relevant": [1, 0]})
     pq.write_table(table, tmp_path / "0.parquet")
-    with pytest.raises(recframe.RecframeError, match=f"'user' has type {kind}<.*, with several val"):
+    with pytest.raises(
+        recframe.RecframeError, match=f"'user' has type {kind}<.*, with several val"
+    ):
         recframe.evaluate(tmp_path, ["recall@1"])
 
 
