@@ -94,7 +94,11 @@ def make_partition(
     *,
     is_apart: bool = False,
 ) -> PartitionResult:
-    """Return the result for the rows of a partition."""
+    """Return the result for the rows of a partition.
+
+    `others` are the labels of columns that the rows lack. If lookups hold its users alone, which
+    `is_apart` says, users of truth without a row are added.
+    """
     left, judge, overlaps = _leave_candidates(frame, lookups, columns, options)
     try:
         interactions = read_interactions(left, columns, options)

@@ -234,8 +234,10 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def open(self, columns: Columns) -> Files:
         """Return the files with these columns, of which a note is taken; no data is read."""
-        files = self._open(columns)
-        files = files._replace(beside=open_beside(files, self._options, self._frame.limits))
+        return self._noted(self._open(columns))
+
+    def _noted(self, files: Files) -> Files:
+        """Take note of files, and return them."""
         if self._frame.note is not None:
             self._frame.note(files)
         return files
@@ -251,7 +253,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         self, make: Make, columns: Columns, options: Options
     ) -> Generator[pd.DataFrame, None, None]:
         """Return an iterator over what is made of blocks; footers are read at once."""
-        files, limits = self.open(columns), self._frame.limits
+        files, limits = self._open(columns), self._frame.limits
+        # By these options, as a catalogue reads no truth.
+        files = self._noted(files._replace(beside=open_beside(files, options, limits)))
         if files.beside:
             return _iter_parted(files, make, options, limits)
         return iter_parts(files, make, options, limits)
@@ -278,7 +282,7 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
 
     def _describe(self, columns: Columns, k: int, options: Options) -> pd.DataFrame:
         # Rows without a user are counted here, and not refused.
-        files, limits = self.open(columns)._replace(drop_nulls=True, beside={}), self._frame.limits
+        files, limits = self.open(columns)._replace(drop_nulls=True), self._frame.limits
         judge = open_judge(columns, options)
         candidates = open_candidates(columns, options, judge)
 

@@ -246,7 +246,10 @@ def correct(p_values: Array, correction: Correction | None) -> Array:
 
 
 def detectable(deviation: float, n_users: int, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Return the smallest true difference that a two-sided test shows with this power."""
+    """Return the smallest true difference that a two-sided test shows with this power.
+
+    It is the sum of the quantiles of Student's t for level and power, in standard errors.
+    """
     if n_users < 2 or not deviation > 0:
         return math.nan
     n_errors = student_bound(alpha / 2, n_users - 1) + student_bound(1 - power, n_users - 1)

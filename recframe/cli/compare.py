@@ -56,8 +56,8 @@ lacks something that OLD has, and a line on standard error gives the reason."""
   D is a difference of means, such as 0.01 for a mean of 0.30. Each metric and
   score is judged by its own interval; fewer than two users fail. For fall_out,
   lower is better. If a metric lies between 0 and 1, so must D and MEAN.
-  The gate also fails if NEW lacks something that OLD has; an only score under
-  another name is lacking. A segment that only NEW has is not judged.
+  The gate also fails if NEW lacks something that OLD has. A single score under
+  another name counts as missing. A segment that only NEW has is not judged.
 
 examples:
   recframe compare monday.parquet tuesday.parquet

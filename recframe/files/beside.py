@@ -34,7 +34,9 @@ def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Fil
     given = {name: one for name, one in given.items() if one is not None}
     most = min(MOST_ROWS, files.memory // (2 * PAIR_BYTES))
     are_frames = all(isinstance(one, pd.DataFrame) for one in given.values())
-    if not files.users or files.n_rows == 0 or (are_frames and _count(given) <= most):
+    if not files.users or files.n_rows == 0:
+        return {}
+    if are_frames and sum(map(len, given.values())) <= most:  # which needs no look at them
         return {}
     beside = dict[str, Files]()
     for name, one in given.items():
@@ -45,16 +47,12 @@ def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Fil
     return beside if sum(one.n_rows for one in beside.values()) > most else {}
 
 
-def _count(given: dict[str, pd.DataFrame]) -> int:
-    """Return the rows of frames."""
-    return sum(map(len, given.values()))
-
-
 def _open(
     name: str, given: Any, columns: Columns, options: Options, limits: Limits
 ) -> Files | None:
     """Return what an option gives as files; None where no footers are known of it."""
-    if isinstance(given, pd.DataFrame):
+    is_frame = isinstance(given, pd.DataFrame)
+    if is_frame:
         own = _find_columns(name, given, columns, options)
         try:
             table = pa.table({str(one): pa.array(get_column(given, one)) for one in own.labels})
@@ -71,7 +69,6 @@ def _open(
         schema = read_schema(found[0], limits.memory)
         own = _find_columns(name, make_sample(schema, found[0].path), columns, options)
     if name == "truth" and own.relevant is None and is_infer(options.relevant):
-        is_frame = isinstance(given, pd.DataFrame)
         ends = [given] if is_frame else [_read_head(one) for one in (found[0], found[-1])]
         check_no_grades(pd.concat(ends), own)
     reading = replace(NAMED, relevant=options.relevant, missing=options.missing)

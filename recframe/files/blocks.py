@@ -41,7 +41,7 @@ MAX_LEVEL = 3  # of spilling again what is still too large; MAX_BUCKETS ** 4 in 
 # lock. For that all threads queue: of 16 scans at 4 MiB it was more than half of the time.
 LEAST_PIECE = 1 << 20  # bytes, where there is as much memory
 HASHED_BYTES = 64  # of a text, the last, in which ids differ as a rule
-NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio's bits, as in Knuth's multiplicative hash
 
 
@@ -70,9 +70,9 @@ def plan_blocks(files: Files) -> ReadingPlan:
     # What is open is beside it, for which some is free.
     memory = max(files.memory - max(0, files.open_bytes - FREE // 4), least)
     in_order, n_bytes = _in_order(files), sum(one.n_bytes for one in files.row_groups)
-    # Where all are open at a time, a sweep would part nothing.
     if files.beside:
         return ReadingPlan("spill", files.row_groups, memory)
+    # Where all are open at a time, a sweep would part nothing.
     if in_order and _most_open(files, in_order) <= min(memory - memory // 4, n_bytes - 1):
         return ReadingPlan("sweep", in_order, memory)
     is_whole = not files.users or n_bytes <= memory
@@ -349,7 +349,7 @@ def _hash(ids: pa.Array) -> Array:
     if ids.type not in TEXTS:
         if pa.types.is_date(ids.type) or pa.types.is_timestamp(ids.type):
             ids = ids.cast(pa.timestamp("us"), safe=False)
-        elif any(is_number(ids.type) for is_number in NUMBERS):
+        elif any(is_number(ids.type) for is_number in ARE_NUMBERS):
             # -0.0 and 0.0 are one user.
             ids = pc.add(ids.cast(pa.float64(), safe=False), 0.0)
         return pd.util.hash_pandas_object(ids.to_pandas(), index=False).to_numpy()

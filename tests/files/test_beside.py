@@ -42,8 +42,11 @@ def write(frame, path, n_files=2):
 
 
 def is_parted(scanned):
-    """Return whether truth or exclude is parted beside the rows."""
-    return bool(scanned.open(scanned._find_columns()).beside)
+    """Return whether truth or exclude is parted beside the rows in an evaluation."""
+    noted = []
+    scanned._frame = scanned._frame._replace(note=noted.append)
+    scanned.iter_evaluate("recall@2")
+    return bool(noted[0].beside)
 
 
 def compare(rows, folder, given, metrics=METRICS, **options):
@@ -182,3 +185,13 @@ def test_relevant_pairs_that_are_excluded(rows, truth, tmp_path):
     with pytest.warns(RecframeWarning, match="exclude holds") as found:
         scanned.mean("recall@2")
     assert [str(one.message) for one in expected] == [str(one.message) for one in found]
+
+
+@pytest.mark.parametrize("population", ["both", "truth"])
+def test_what_reads_no_truth(rows, truth, population, tmp_path):
+    """The catalogue is that of all lists, whoever is counted."""
+    options = {"truth": truth, "population": population, "min_relevance": 2}
+    scanned = recframe.scan(write(rows, tmp_path / "rows"), memory=MEMORY, **options)
+
+    expected = rows.rec(**options).catalogue(k=3)
+    pd.testing.assert_frame_equal(expected, scanned.catalogue(k=3))
