@@ -58,6 +58,29 @@ def test_the_column_with_fewest_values_is_named(days):
         days.drop(columns=["day", "time"]).rec.recall(k=2)
 
 
+def test_the_answer_pools_no_days(days):
+    """The call to paste ranks each day by itself, as text says first; a measure tells nothing."""
+    with pytest.raises(RepeatedPairError, match=FOUND + TOLD) as refused:
+        days.assign(price=np.arange(240.0)).rec.recall(k=2)
+    assert {"user": ["day", "user"]} == refused.value.answers
+    assert 60 == len(days.rec(**refused.value.answers).recall(k=2))
+    with pytest.raises(RepeatedPairError, match=FOUND + REMEDY):
+        days.drop(columns="day").assign(price=np.arange(240.0)).rec.recall(k=2)
+
+
+def test_a_day_that_truth_lacks_is_asked_by_a_command(days, tmp_path, capsys):
+    """The command line names flags for it, and no Python."""
+    days.drop(columns="relevant").to_parquet(tmp_path / "runs.parquet")
+    truth = days[days["relevant"]][["user", "item"]].drop_duplicates()
+    truth.to_parquet(tmp_path / "truth.parquet")
+    words = ["evaluate", f"{tmp_path}/runs.parquet", "--truth", f"{tmp_path}/truth.parquet"]
+    assert 1 == main([*words, "--metric", "recall@2"])
+    said = capsys.readouterr().err
+    assert "evaluate one at a time, by --filter 'day == …' and one --user" in said
+    assert "merge" not in said
+    assert "--user day --user user" in said.splitlines()[-1]
+
+
 def test_with_truth_the_remedy_does_not_delete_a_model(days):
     """What tells rows apart is named with truth too."""
     truth = days[days["relevant"]][["user", "item"]].drop_duplicates()

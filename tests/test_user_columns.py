@@ -382,7 +382,8 @@ def test_frames_beside_need_every_column(frame, truth, other):
     beside = truth[["user", "item"]].drop_duplicates()
     match = (
         rf"^{other}: user=\['date', 'user'\] needs each of these columns here too, found no 'date'"
-        rf"; .*; pass {other}={other}.merge\(df\[\['date'\]\].drop_duplicates\(\), how='cross'\)"
+        r"; .*; if it holds for all of them, pass "
+        rf"{other}={other}.merge\(df\[\['date'\]\].drop_duplicates\(\), how='cross'\)"
     )
     with pytest.raises(MissingColumnError, match=match):
         frame.rec(**PADDED, **{other: beside}).recall(k=2)

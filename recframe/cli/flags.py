@@ -94,13 +94,17 @@ def add_k(command: argparse.ArgumentParser, what: str) -> None:
     )
 
 
-def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> None:
+def add_metrics(
+    command: argparse.ArgumentParser,
+    default: Sequence[str],
+    read: Callable[[str], list[str]] = read_metrics,
+) -> None:
     """Add what is measured."""
     command.add_argument(
         *METRIC_FLAGS,
         dest="metrics",
         action="extend",
-        type=read_metrics,
+        type=read,
         metavar="NAME",
         help=f"such as precision@4; separate several by blanks or commas, or repeat --metric "
         f"(default: {' '.join(default)})",
@@ -108,13 +112,16 @@ def add_metrics(command: argparse.ArgumentParser, default: Sequence[str]) -> Non
     command.add_argument("-k", "--k", type=refuse_k, help=argparse.SUPPRESS)
 
 
-def add_options(command: argparse.ArgumentParser, defaults: dict[str, Any]) -> None:
-    """Add the options that have these defaults."""
+def add_options(
+    command: argparse.ArgumentParser, defaults: dict[str, Any], **short: Sequence[str]
+) -> None:
+    """Add the options that have these defaults, some with short flags too."""
     for title, members in GROUPS.items():
         group = command.add_argument_group(title)
         for name in (name for name in members if name in defaults):
             either = group.add_mutually_exclusive_group()
-            either.add_argument(as_flag(name), **_describe_option(name, defaults[name]))
+            flags = *short.get(name, ()), as_flag(name)
+            either.add_argument(*flags, **_describe_option(name, defaults[name]))
             if name in WITHOUT:
                 either.add_argument(f"--no-{name}", action="store_true", help=WITHOUT[name])
             if name == "ascending":

@@ -19,7 +19,7 @@ from recframe.foreign import Term
 from recframe.metrics.names import QUOTED, find_meant, parse_metric
 from recframe.stores import find_ending, is_uri, without_file
 
-METRIC_FLAGS = ("--metric", "--metrics")
+METRIC_FLAGS = ("-m", "--metric", "--metrics")
 MOST_CHARACTERS = 1 << 20  # of a file of options
 BRACKETS = rf"""\((?:{QUOTED}|[^()"'])*\)"""
 LIKE_METRIC = re.compile(rf"\w+({BRACKETS})?@\w+")
@@ -117,8 +117,8 @@ def _names_metric(word: str) -> bool:
     try:
         read_metrics(word)
     except RecframeError:
-        # A misspelt one, or that of a library as P_5, is refused as such, and not as no file.
-        meant = find_meant(word) if re.fullmatch(r"\w+", word) else None
+        # A misspelt one, or that of a library as P_5, is taken as such, and not as no file.
+        meant = find_meant(word) if re.fullmatch(r"[\w.]+", word) else None
         is_like = LIKE_METRIC.fullmatch(word) or (meant is not None and meant.k)
         return bool(is_like) and not Path(word).exists()
     return True

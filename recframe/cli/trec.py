@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import re
 from collections import deque
 from collections.abc import Hashable, Mapping
 from pathlib import Path
@@ -12,8 +13,10 @@ import pandas as pd
 from recframe import __version__
 from recframe.cli.commands import outputs
 from recframe.cli.flags import QUIET, STATUSES, add_metrics, add_options, add_output, add_views
+from recframe.cli.parser import read_metrics
 from recframe.cli.results import Result, as_json, as_text, find_baseline, give, printable, view
 from recframe.console import DONE, tell
+from recframe.conventions import read_table
 from recframe.disk import identify
 from recframe.errors import RecframeError, shorten, show_path
 from recframe.files.output import write_each
@@ -44,6 +47,11 @@ CONVENTIONS: dict[str, Any] = {
     "unjudged": "nonrelevant",
 }
 OPTIONS = (*CONVENTIONS, "gain", "exclude")
+NAMES = {  # of trec_eval: the metric here
+    theirs.name: metric
+    for metric, names in read_table().items()
+    for theirs in names.get("trec_eval", ())
+}
 COLUMNS = Columns("query", ["score"], None, "doc", [False])
 
 
@@ -57,15 +65,10 @@ trec_eval does. Scores are cut to float32; equal scores are ordered by document,
 the last first. Queries count if both run and qrels have them. A run has lines
 of query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude,
 of query, iteration, document and relevance. All may be compressed by gzip."""
-    command.epilog = f"""in place of trec_eval's options write:
-  -c          --complete
-  -l LEVEL    --min-relevance LEVEL (nDCG reads grades whatever it is)
-  -q          -q, --per-query (silence is --quiet)
-  -J          --unjudged drop
-  -m NAME     --metric NAME, such as P.10 for precision@10, recall.10 recall@10, map
-              average_precision, map_cut.10 average_precision@10,
-              recip_rank reciprocal_rank, Rprec r_precision, ndcg_cut.10
-              ndcg@10, success.10 hit_rate@10
+    command.epilog = f"""\
+The flags -c, -l, -q, -J and -m of trec_eval work, and so do its names of metrics:
+P.5,10 is precision@5 and precision@10, ndcg_cut_10 is ndcg@10, map is
+average_precision. nDCG reads grades whatever -l says.
 
 examples:
   recframe trec qrels.txt bm25.run
@@ -76,13 +79,18 @@ examples:
 {STATUSES}"""
     command.add_argument("qrels", metavar="QRELS", help="the file of qrels")
     command.add_argument("paths", nargs="+", metavar="RUN", help="a file of a run")
-    add_metrics(command, METRICS)
+    add_metrics(command, METRICS, read_names)
     command.add_argument(
+        "-c",
         "--complete",
         action="store_true",
         help="count queries of the qrels that a run lacks as 0; otherwise they are left out",
     )
-    add_options(command, {name: CONVENTIONS.get(name, DEFAULTS[name]) for name in OPTIONS})
+    defaults = {name: CONVENTIONS.get(name, DEFAULTS[name]) for name in OPTIONS}
+    add_options(command, defaults, min_relevance=["-l"])
+    command.add_argument(
+        "-J", dest="unjudged", action="store_const", const="drop", help="--unjudged drop"
+    )
     add_views(command, "run", "queries")
     add_output(command, "the means", "query", QUIET[1:]).add_argument(  # -q is that of trec_eval
         "-q",
@@ -91,6 +99,16 @@ examples:
         help="print the values of every query, and of all last, in trec_eval's lines; with "
         "--baseline, print differences from it",
     )
+
+
+def read_names(text: str) -> list[str]:
+    """Return the labels of the metrics that a text names, by the names here or trec_eval's."""
+    found = re.fullmatch(r"(\w+?)(?:[._](\d+(?:,\d+)*))?", text)
+    metric = NAMES.get(f"{found[1]}{'_k' if found[2] else ''}") if found else None
+    if found is None or metric is None:
+        return read_metrics(text)
+    cut_offs = found[2].split(",") if found[2] else []
+    return read_metrics(",".join(f"{metric}@{k}" for k in cut_offs) or metric)
 
 
 class Run(NamedTuple):

@@ -256,16 +256,15 @@ def _find_ids(
         elif len(labels) == 1:
             roles[role] = _infer(role, _list_named(frame))
         else:
-            other, also = (
-                ("truth", f", or {option_with('truth_user', 'others')}")
-                if options
-                else ("exclude", "")
-            )
+            other = "truth" if options else "exclude"
+            also = f", or {option_with('truth_user', 'others')}" if options else ""
+            merged = f"{other}.merge(df[{quote(missing)}].drop_duplicates(), how='cross')"
+            merged = f"if it holds for all of them, pass {other}={merged}{also}"
+            one = f"evaluate one at a time, by --filter '{as_text(missing[0])} == …' and one --user"
             error = MissingColumnError(
                 f"user={quote(labels)} needs each of these columns here too, found no "
-                f"{shown(missing)}; the frame has {shown(list_labels(frame))}; pass {other}={other}"
-                f".merge(df[{quote(missing)}].drop_duplicates(), how='cross') where it holds for "
-                f"each{also}"
+                f"{shown(missing)}; the frame has {shown(list_labels(frame))}; "
+                f"{spell(merged, f'{one}{also}')}"
             )
             roles[role] = Role("refused", [], error=error)
     return roles

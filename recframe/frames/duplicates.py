@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_float_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
 from recframe.frames.columns import APART, Columns, get_column, other_labels, rank_apart
@@ -63,10 +64,11 @@ def find_telling(
     """Return the column that tells rows of the same pair apart, and its values; None for none."""
     told: dict[Hashable, list[Any]] = {}
     for label in other_labels(frame, columns):
-        if is_of_row(label):
+        column = get_column(frame, label, rows)
+        if is_of_row(label) or is_float_dtype(column.dtype):  # a measure, which parts no rankings
             continue
         try:
-            codes, values = pd.factorize(get_column(frame, label, rows), use_na_sentinel=False)
+            codes, values = pd.factorize(column, use_na_sentinel=False)
         except TypeError:
             continue  # lists and the like, which cannot be compared
         cells = pd.DataFrame({"pair": pair, "row": rows, "code": codes}).drop_duplicates("row")
@@ -81,15 +83,18 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[s
     if told is None:
         return REMEDY, {"duplicates": "max"}
     label, (one, other, *_) = told
-    apart = rank_apart(label, columns)
-    if find_role(label) == "user":  # as a session of a user
-        apart = f"pass {option('user', [label, *columns.users])} to rank each by itself"
+    users = [label, *columns.users] if columns.users else label
+    apart, answers = rank_apart(label, columns), {"user": users}
+    if label in columns.doubtful:
+        answers = {"model": label}
+    elif find_role(label) == "user":  # as a session of a user
+        apart = f"pass {option('user', users)} to rank each by itself"
     elif find_role(label) == "item":  # as a passage of a document
-        apart = f"pass {option('item', label)} if that is ranked"
+        apart, answers = f"pass {option('item', label)} if that is ranked", {"item": label}
     shown_values = f"such as {quote(one)} and {quote(other)}"
     remedy = OF_MODELS if label in columns.doubtful else REMEDY
     said = f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {remedy}"
-    return said, {"model": label} if label in columns.doubtful else {"duplicates": "max"}
+    return said, answers
 
 
 def advise_blindly(labels: list[Hashable]) -> str:

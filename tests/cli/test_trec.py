@@ -72,6 +72,20 @@ def test_complete_counts_queries_that_are_not_ranked(capsys):
     assert {"reciprocal_rank": (1 + 1 / 2) / 4} == pytest.approx(found["dense.run"])
 
 
+def test_flags_and_names_of_trec_eval(capsys):
+    """-c, -l, -J and -m mean what they mean there, and so do its names of metrics."""
+    short = trec("-m", "P.1,2", "-mmap", "-c", "-l", 2, "-J", QRELS, BM25), capsys.readouterr().out
+    few = trec(QRELS, BM25, "--metric", "ndcg_cut_2", "recall.2"), capsys.readouterr().out
+
+    names = ["--metric", "precision@1,precision@2", "average_precision"]
+    rest = ["--complete", "--min-relevance", 2, "--unjudged", "drop"]
+    assert (trec(QRELS, BM25, *names, *rest), capsys.readouterr().out) == short
+    assert (trec(QRELS, BM25, "-m", "ndcg@2", "recall@2"), capsys.readouterr().out) == few
+    with pytest.raises(SystemExit):
+        main(["trec", "-m", "P_0", QRELS, BM25])
+    assert "precision needs a cut-off" in capsys.readouterr().err
+
+
 def test_what_one_side_knows_is_said(capsys):
     """A note says how many queries and documents only one side has; --quiet does not."""
     main(["trec", QRELS, BM25, DENSE])
