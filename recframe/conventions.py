@@ -1,7 +1,7 @@
 """What other libraries call each metric, and the options that give their figures.
 
 Messages know all these names: `df.rec.mean("ndcg_cut_10")` says what it is here. The guide shows
-the table: https://github.com/recframe/recframe/blob/main/examples/guide/coming-from.md
+the table: https://github.com/recframe/recframe/blob/main/examples/guide/conventions.md
 """
 
 import re

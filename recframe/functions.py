@@ -198,7 +198,7 @@ def evaluate(
         "RecTools", "RePlay", "Recommenders", "LensKit", "torchmetrics", "scikit-learn" or
         "evidently". Options that you give win. A metric that the library defines otherwise is
         refused, with the name that gives its figure, if there is one:
-        https://github.com/recframe/recframe/blob/main/examples/guide/coming-from.md.
+        https://github.com/recframe/recframe/blob/main/examples/guide/conventions.md.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from recframe.cli import main
 from recframe.conventions import LEFT, LIKE
 from recframe.options import DEFAULTS
 
-GUIDE = Path(__file__).parents[1] / "examples" / "guide" / "coming-from.md"
+GUIDE = Path(__file__).parents[1] / "examples" / "guide" / "conventions.md"
 FRAME = pd.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 3], "score": [0.9, 0.9, 0.4, 0.1]})
 TRUTH = pd.DataFrame({"user": [1, 1, 2, 4], "item": [1, 3, 2, 1]})
 
