@@ -688,8 +688,9 @@ class RankingMethods(ABC, Generic[Table]):
         null scores                     0
         duplicate pairs                 0
         <BLANKLINE>
-        - users without relevant rows: 1 of 2 users; their precision is 0, by default
-          other metrics are undefined and out of means (option zero_division)
+        - users without relevant rows: 1 of 2 users; their precision is 0; means of
+          metrics that need a relevant row leave them out by default (option
+          zero_division)
         - users with a tie across 1: 1 of 2 users; precision@1 is 0 in the worst order,
           0.5 in the best (option ties)
         """

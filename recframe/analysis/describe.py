@@ -52,8 +52,8 @@ WORRIES = {
     SHORT_USERS: ("users", "k={k} is refused unless option short says otherwise"),
     NO_RELEVANT: (
         "users",
-        "their precision is 0, by default other metrics are undefined and out of means (option "
-        "zero_division)",
+        "their precision is 0; means of metrics that need a relevant row leave them out by default "
+        "(option zero_division)",
     ),
     CUT_USERS: ("users", "{bounds}(option ties)"),
     ONLY_ROWS: ("", "refused unless option population says who is counted"),
