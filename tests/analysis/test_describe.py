@@ -395,8 +395,8 @@ def test_the_text_of_all_scores_at_80_columns(monkeypatch):
     assert all(name in text for name in scores)
     assert "..." not in text
     assert 80 >= max(map(len, text.splitlines()))
-    assert "\n\n- users without relevant rows: 1 of 2 users; their precision is 0; " in text
-    assert text.endswith("out of means (option zero_division)")
+    assert "\n\n- users without relevant rows: 1 of 2 users; their precision is 0;" in text
+    assert text.endswith("by default (option\n  zero_division)")
 
 
 def test_the_html_has_the_words():
