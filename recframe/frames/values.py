@@ -204,12 +204,16 @@ def _numbers(column: pd.Series, role: str) -> Array:
         if len(column):
             example = next((one for one in column if not _is_number(one)), column.iloc[0])
             found += f" (such as {quote(example)})"
+            of = f"df[{quote(column.name)}]"
             if not is_bool:
-                remedy = "; convert it, for example with pd.to_numeric"
+                remedy = f"; convert it, for example with pd.to_numeric({of})"
             if isinstance(example, str) and not _is_number(example):
-                to_numbers = "with pd.to_numeric(errors='coerce'), which makes nulls of such text"
-                call = f"== {quote(example)}" if is_relevance else to_numbers
-                remedy = f"; make numbers of it, for example df[{quote(column.name)}] {call}"
+                call = f"pd.to_numeric({of}, errors='coerce'), which makes nulls of such text"
+                if is_relevance:
+                    call = f"{of} == {quote(example)}"
+                elif _is_number(example.replace(",", "")):  # of thousands, or of a fraction
+                    call = f"pd.to_numeric({of}.str.replace(',', '')), or '.' if that is its point"
+                remedy = f"; make numbers of it, for example {call}"
         raise RecframeError(
             f"{role}={quote(column.name)}: must be {required}, found {found}{remedy}"
         )

@@ -113,8 +113,8 @@ def test_numbers_in_the_other_order_of_bytes(dtype):
 @pytest.mark.parametrize(
     ("values", "found"),
     [
-        (["0.5", "1"], r"'0\.5'\); convert it, for example with pd\.to_numeric$"),
-        (["0.5", "x"], r"'x'\); make numbers of it, for example df\['score'\] with pd\.to_num"),
+        (["0.5", "1"], r"'0\.5'\); convert it, for example with pd\.to_numeric\(df\['score'\]\)$"),
+        (["0.5", "x"], r"'x'\); make numbers of it, for example pd\.to_numeric"),
         (pd.to_datetime(["2020", "2021"]), r"Timestamp.*\); convert it, for example"),
         ([True, False], r"True_?\)$"),
     ],
