@@ -125,7 +125,7 @@ class Disk:
                     target = f" to {show_path(Path(entry.path).readlink())}"
                 raise RecframeError(
                     f"cannot read {show_path(entry.path)}: it is a symbolic link{target}, "
-                    + ("which is not there; remove it" if gone else f"{reason(error)}")
+                    + ("which does not exist; remove it" if gone else f"{reason(error)}")
                 ) from error
         return sorted(Entry(entry.name, entry.path, entry.is_dir()) for entry in found)
 
@@ -158,17 +158,17 @@ def open_delta(root: str) -> Any:
         deltalake = importlib.import_module("deltalake")
     except ImportError as error:
         raise RecframeError(
-            f"cannot read {show_path(root)}: its log as a Delta table is read by deltalake, "
-            f"which could not be imported ({error}); install it with pip install 'recframe[delta]'"
+            f"cannot read {show_path(root)}: deltalake, which reads Delta tables, could "
+            f"not be imported ({error}); install it with pip install 'recframe[delta]'"
         ) from error
     dataset = as_dataset(root, deltalake.DeltaTable)
     for fragment in dataset.get_fragments():
         path = PurePath(fragment.path)
         if path.is_absolute() or ".." in path.parts or "://" in fragment.path:
             raise RecframeError(
-                f"cannot read {show_path(root)}: its log as a Delta table names a file outside of "
-                f"it, {quote(fragment.path)}; recframe.scan(deltalake.DeltaTable({quote(root)})) "
-                "reads what its library can reach"
+                f"cannot read {show_path(root)}: the log of this Delta table names a file outside "
+                f"its folder, {quote(fragment.path)}; to let deltalake read it, pass "
+                f"deltalake.DeltaTable({quote(root)}) to recframe.scan"
             )
     return dataset
 
@@ -185,6 +185,6 @@ def as_dataset(root: str, open_table: Callable[[str], Any]) -> Any:
     except Exception as error:  # what is no JSON is a bare one
         message = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(
-            f"cannot read the Delta table {show_path(root)}: {message}; a table with features "
-            "that deltalake does not read can be read with Spark: evaluate that DataFrame"
+            f"cannot read the Delta table {show_path(root)}: {message}; if deltalake lacks a "
+            "feature of the table, read it with Spark and evaluate that DataFrame"
         ) from error

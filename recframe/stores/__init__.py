@@ -65,8 +65,8 @@ def without_file(path: str) -> str:
     host, slash, rest = path.removeprefix("file://").partition("/")
     if host not in ("", "localhost"):
         raise RecframeError(
-            f"cannot read {show_path(path)}: the path of a file:// URI begins with a slash, as in "
-            "file:///folder/file.parquet"
+            f"cannot read {show_path(path)}: the path of a file:// URI must begin with a slash, "
+            "such as file:///folder/file.parquet"
         )
     return url2pathname(slash + rest)
 

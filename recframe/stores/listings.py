@@ -178,7 +178,7 @@ class Listings:
             is_other = isinstance(tree, Disk) and first != shown
             also = f", first as {show_path(first)}" if is_other else ""
             raise RecframeError(
-                f"path: {show_path(shown)} is named twice{also}; its rows would count twice"
+                f"path: {show_path(shown)} is named twice{also}; name it once, or it counts twice"
             )
         if shown in self._names:  # of addresses that differ in what is not shown
             shown = next(f"{shown} ({n})" for n in count(2) if f"{shown} ({n})" not in self._names)
@@ -211,8 +211,8 @@ class Listings:
         hosts = {one.partition("://")[2].partition("?")[0].partition("/")[0] for one in (path, uri)}
         if self._access != ENVIRONMENT or len(hosts) > 1:
             raise RecframeError(
-                f"cannot read {show_path(path)}: it is a Delta table, and deltalake, which reads "
-                "its log, has credentials of its own; pass deltalake.DeltaTable("
+                f"cannot read {show_path(path)}: it is a Delta table, and deltalake reads its log "
+                "with credentials of its own; pass deltalake.DeltaTable("
                 f"{quote(uri)}, storage_options=…)"
             )
         return uri

@@ -72,7 +72,7 @@ class Remote:
         with self._store.guarded():
             read = in_time(lambda: bytes(self._open().read_at(stop - start, start)))
             if len(read) != stop - start:
-                raise OSError(f"of {stop - start:,} bytes at {start:,} there came {len(read):,}")
+                raise OSError(f"{len(read):,} of {stop - start:,} bytes came from {start:,} on")
         return read
 
     def hold(self, ranges: Iterable[Range], pool: ThreadPoolExecutor) -> list[Range]:
@@ -141,7 +141,7 @@ def in_time(ask: Callable[[], bytes]) -> bytes:
 
     Thread(target=answer, name=REQUEST, daemon=True).start()
     if not wait([answered], float(given)).done:
-        raise TimeoutError(f"a request took more than the {given} seconds of {TIMEOUT}")
+        raise TimeoutError(f"a request took more than {given} s; set {TIMEOUT} higher")
     return answered.result()
 
 

@@ -119,8 +119,8 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
             return Place(store, str(store.of_fsspec._strip_protocol(path)))
         if is_uri(path):
             raise RecframeError(
-                f"cannot {act} {show_path(path)}: with a filesystem of pyarrow a path is one in "
-                "it, without scheme, as 'bucket/folder/file.parquet'"
+                f"cannot {act} {show_path(path)}: with a filesystem of pyarrow, a path must have "
+                "no scheme, such as 'bucket/folder/file.parquet'"
             )
         return Place(store, path.rstrip("/") or path)
     is_web = path.partition("://")[0] in WEB
@@ -200,7 +200,7 @@ def _of_fsspec(
             raise
         raise RecframeError(
             f"{begin}neither pyarrow nor fsspec (the extra cloud) knows the scheme "
-            f"{quote(scheme)}; schemes are s3, gs, abfs, https and others of fsspec"
+            f"{quote(scheme)}; use one that they know, such as s3, gs, abfs or https"
         ) from None
     return as_arrow(filesystem), str(root)
 
@@ -229,7 +229,7 @@ def uploaded(uri: str) -> Iterator[IO[bytes]]:
         if kinds[0] == "Directory":
             raise IsADirectoryError("it is a folder")
         if "NotFound" in kinds[1:]:
-            raise OSError(f"there is no bucket {store.root}")
+            raise OSError(f"the bucket {store.root} does not exist")
     with tempfile.TemporaryDirectory(prefix="recframe-") as folder:
         path = Path(folder) / "output"
         with path.open("xb") as file:
