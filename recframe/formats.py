@@ -133,7 +133,8 @@ class Delimited:
         most = MOST_COLUMNS if memory is None else max(COLUMNS, memory // COLUMN_BYTES)
         if len(texts) > most:
             raise pa.ArrowInvalid(
-                f"its first row names {len(texts):,} columns or more; write those needed as parquet"
+                f"its first row must name at most {most:,} columns, found {len(texts):,} or more; "
+                "write the columns that you need as parquet"
             )
         return read_until_known(partial(self._find_types, texts), Known(memory=memory))
 
@@ -179,7 +180,7 @@ class Delimited:
                 )
                 yield reader
         except UnicodeDecodeError as error:
-            raise pa.ArrowInvalid("its first row is not UTF-8 text") from error
+            raise pa.ArrowInvalid("its first row is not UTF-8 text; convert it to UTF-8") from error
         except pa.ArrowInvalid as error:
             if TOO_LONG in str(error):
                 raise known.lengthen() from error
@@ -222,7 +223,7 @@ class JsonLines:
                 )  # which tells of what types it is, or what is wrong
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
-                        f"{late[0]!r} is in a line from {number} on, but in none of the first "
+                        f"{late[0]!r} first appears in line {number} or later, behind the first "
                         f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
                     ) from None
             table, columns = unnest(table), {}
