@@ -103,8 +103,8 @@ def read_batches(
                 yield row_group, batch
             if n_left:  # Arrow gives what there is
                 raise OSError(
-                    f"row group {row_group.number} has {row_group.n_rows - n_left} of the "
-                    f"{row_group.n_rows} rows that the footer says"
+                    f"row group {row_group.number} must have the {row_group.n_rows} rows that the "
+                    f"footer counts, found {row_group.n_rows - n_left}; write the file anew"
                 )
 
 
@@ -149,7 +149,7 @@ def _conform_all(
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
         except pa.ArrowInvalid as error:  # a number that the other files' type has not
-            found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
+            found = shorten(f"{array.type}, and some values do not fit {wanted} ({error})")
             raise RecframeError(
                 f"{quote(name)} in {show_path(row_group.found.path)} has type {found}; "
                 "write the files with one type"

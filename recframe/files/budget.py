@@ -21,7 +21,7 @@ from recframe.options import is_path
 Report = Callable[[int, int], object]
 
 MEMORY = "1GiB"
-FOLDER = "a folder that is there"
+FOLDER = "an existing folder"
 AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) *((?:[KMGT]I?)?B)"
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}

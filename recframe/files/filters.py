@@ -101,7 +101,7 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
         return pa.scalar(value, kind if exact or is_float else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise RecframeError(
-            f"{FILTERS}: {quote(name)} is of type {kind}, which {quote(value)} is not"
+            f"{FILTERS}: a value for {quote(name)} must be of its type {kind}, found {quote(value)}"
         ) from error
 
 

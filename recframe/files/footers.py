@@ -161,9 +161,9 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     for name, found_type in plain.items():
         if pa.types.is_nested(found_type):
             raise RecframeError(
-                f"{quote(name)} has type {shorten(str(found_type))}, with several values in a "
-                "cell; write one value in each, for example one field of it; recframe.from_lists "
-                "makes rows of lists in a frame"
+                f"{quote(name)} must have one value in a cell, found type "
+                f"{shorten(str(found_type))}; write one value, such as one field; for lists in a "
+                "frame, recframe.from_lists makes the rows"
             )
     return Files(
         columns,
@@ -233,8 +233,8 @@ def _check_footer(found: Found, memory: int) -> int:
     least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # as some is free for small ones
     if least > memory:
         raise RecframeError(
-            f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes and takes about "
-            f"{FOOTER_COPIES} times as many when it is read, found memory of {memory:,}; pass "
+            f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes, and reading "
+            f"takes about {FOOTER_COPIES} times as many, found memory of {memory:,}; pass "
             f"{option('memory', f'{-(-least // 10**6)}MB')} or more, or write the file with larger "
             "row groups"
         )
@@ -248,7 +248,7 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
     except DAMAGE as error:
         # A dtype that pandas writes and does not read, or damage to what it has noted.
         raise RecframeError(
-            f"cannot read {show_path(path)}: its metadata of pandas is damaged or unknown "
+            f"cannot read {show_path(path)}: its pandas metadata is damaged or unknown "
             f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
             "index and dtypes of pandas, for example with pyarrow"
         ) from error
@@ -275,8 +275,8 @@ def _list_row_groups(
             if least > memory:
                 raise RecframeError(
                     f"memory: row group {index} of {show_path(file.found.path)} has about "
-                    f"{n_dictionary:,} bytes of distinct {quote(name)}, of which there are up to "
-                    f"{DICTIONARY_COPIES} copies as they are read, found memory of {memory:,}; "
+                    f"{n_dictionary:,} bytes of distinct {quote(name)}, and reading takes up to "
+                    f"{DICTIONARY_COPIES} times as many, found memory of {memory:,}; "
                     f"pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or write the "
                     "file with shorter ids or smaller row groups"
                 )
@@ -347,8 +347,8 @@ def _check_as_said(file: File, name: str) -> None:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(
                         f"{quote(name)} is {quote(other)} in {show_path(file.found.path)}, but "
-                        f"{quote(said.as_py())} by the name of its folder; rename the one that is "
-                        "not meant"
+                        f"{quote(said.as_py())} by the name of its folder; correct the one that "
+                        "is wrong"
                     )
 
 

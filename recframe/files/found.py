@@ -124,7 +124,7 @@ def find_files(
                 else:
                     found.append(Found(one.path, {}, remote=one.remote))
         if not found:
-            raise RecframeError("no file named, found an empty list")
+            raise RecframeError("must name at least one file, found an empty list")
         listings.check()
         keep_footers(found)
         _check_one_format(found)
@@ -273,7 +273,7 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
         next(file.reader.iter_batches(1, groups, [*types], use_threads=False), None)
     for row_group in map(metadata.row_group, groups):
         if any(row_group.column(at).physical_type != kind for at, kind in types.items()):
-            raise OSError("its footer has two types of one column; write it anew")
+            raise OSError("its footer gives one column two types; write it anew")
 
 
 @contextmanager

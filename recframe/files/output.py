@@ -58,13 +58,13 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
             own = identify(where)
             same = next((other for other in read if identify(other) == own), None)
     if same is not None:
-        also = "" if same == where else f", as {show_path(same)}"
+        also = "" if same == where else f", named {show_path(same)}"
         raise RecframeError(
-            f"cannot write {show_path(path)}: it is read{also}; write to another file"
+            f"cannot write {show_path(path)}: it is an input{also}; write to another file"
         )
     if (folder := next((one for one in given if would_find(one, where)), None)) is not None:
         raise RecframeError(
-            f"cannot write {show_path(path)}: it would be read the next time, as "
+            f"cannot write {show_path(path)}: the next call would read it, because "
             f"{show_path(folder)} names it too; write it elsewhere"
         )
 

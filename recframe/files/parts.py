@@ -99,8 +99,8 @@ def make_each(
     progress.report()  # also what was dropped since
     if files.is_filtered and progress.n_evaluated + progress.n_dropped == 0:
         raise RecframeError(
-            f"{FILTERS}: no row of the files matches, so that there is nothing to evaluate; look "
-            "at the values that they compare with"
+            f"{FILTERS}: no row of the files matches, so nothing is left to evaluate; check the "
+            "values that they compare with"
         )
 
 
@@ -184,8 +184,8 @@ def _advise(files: Files, user: Any, item: Any) -> tuple[str, dict[str, Any]]:
     if told is None and len(set(paths)) > 1:
         # To make them one would pool the lists of several nights, which no answer may do unasked.
         return (
-            f"one is in {paths[0]}, another in {paths[-1]}: evaluate one file if each has lists of "
-            f"its own, such as those of a night; else {advise(None, files.columns)[0]}"
+            f"one row is in {paths[0]}, another in {paths[-1]}: evaluate one file if each has "
+            f"lists of its own, such as those of a night; else {advise(None, files.columns)[0]}"
         ), {}
     return advise(told, files.columns)
 

@@ -48,7 +48,7 @@ def find_source(source: Any, argument: str, access: Access) -> list[Found]:
     if access != ENVIRONMENT:
         raise RecframeError(
             f"storage_options and filesystem are for paths, found {argument} of type "
-            f"{type(source).__name__}, which has its own"
+            f"{type(source).__name__}, which has its own; leave them out"
         )
     if isinstance(source, pa.RecordBatchReader):
         return [Found("the RecordBatchReader", {}, given=GivenRows(source))]

@@ -161,7 +161,7 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
 def _read_given(path: Any, layout: LineLayout) -> pd.DataFrame:
     """Return what a path leads to as a frame; a refusal names the argument."""
     if not is_path(path):
-        raise frame_error("path", f"the path of a file of {layout.kind}", path)
+        raise frame_error("path", f"the path of a file with {layout.kind}", path)
     with naming("path"):
         return read_lines(os.fspath(path), layout)
 
@@ -254,7 +254,7 @@ def find_trec(path: str) -> str:
         return ""
     command = f"it to recframe trec: recframe trec QRELS {shlex.quote(path)}"
     call = spell(f"recframe.read_run({quote(path)}) to recframe.rec", command)
-    return f"it is a run of TREC; pass {call}"
+    return f"it is a TREC run; pass {call}"
 
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
@@ -266,7 +266,7 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
         try:
             texts = line.decode().rstrip("\n").split(" ")
         except UnicodeDecodeError:
-            yield number, f"must be UTF-8 text, found {quote(line)}; convert the file, as by iconv"
+            yield number, f"must be UTF-8 text, found {quote(line)}; convert it, such as by iconv"
             continue
         if len(texts) != len(fields):
             n_fields = f"{len(fields)} fields ({layout.fields})"
@@ -286,7 +286,7 @@ def _check_tag(path: str, data: bytes, n_rows: int) -> None:
         one, other, *_ = (quote(tag.decode(errors="replace")) for tag in tags)
         raise RecframeError(
             f"{show_path(path)}: a run must have one tag in all lines, found {len(tags)} (such as "
-            f"{one} and {other}), as several runs in one file have; write each to a file of its own"
+            f"{one} and {other}); several runs need a file each"
         )
 
 
