@@ -155,10 +155,11 @@ def check_partitions(
     Raise where a user is in several, or all have nothing in common with truth or exclude.
     """
     users = join_ids([part.users for part in parts])
-    if (n_users := users.nunique()) < len(users):
+    if len(again := users[users.duplicated()].unique()):
         raise RecframeError(
-            f"partitioned=True: {n_users} users in all, but the partitions have {len(users)} "
-            "together; leave partitioned=True out to have them brought together"
+            f"partitioned=True: all rows of a user must be in one partition, found {len(again)} of "
+            f"{users.nunique()} users in several (such as {quote(again.tolist()[0])}); leave "
+            "partitioned=True out, and a shuffle brings them together"
         )
     check_common([one for part in parts for one in part.common], [part.counts for part in parts])
     if lookups.judgments is None:

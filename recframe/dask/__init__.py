@@ -244,7 +244,7 @@ def check_named(name: str, value: object) -> None:
         tokenize(value, ensure_deterministic=True)
     except (RuntimeError, TypeError, ValueError) as error:
         raise RecframeError(
-            f"{name} must be a value that Dask can name a task by, found {quote(value)}"
+            f"{name} must be a value that Dask can tokenize (a number, text), found {quote(value)}"
         ) from error
 
 

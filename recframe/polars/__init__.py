@@ -95,7 +95,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
             is_pandas = isinstance(frame, pd.DataFrame)
-            found = "pandas' own; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
+            found = "one of pandas; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
             raise RecframeError(f"frame must be a Polars DataFrame or LazyFrame, found {found}")
         super().__init__(frame)
 

@@ -101,7 +101,7 @@ class SparkRecAccessor(RankingMethods[Any]):
     def __init__(self, frame: Any) -> None:
         if isinstance(frame, pd.DataFrame):
             raise RecframeError(
-                "frame must be a Spark DataFrame, found pandas' own; pass "
+                "frame must be a Spark DataFrame, found one of pandas; pass "
                 "spark.createDataFrame(frame), or use frame.rec"
             )
         if not isinstance(frame, DataFrame):

@@ -52,7 +52,7 @@ def check_whole(name: str, frame: Any) -> None:
     """Raise for a stream."""
     if frame.isStreaming:
         raise RecframeError(
-            f"{name} must have all its rows, found a stream; pass each batch of it, with "
+            f"{name} must have all its rows, found a stream; pass each of its batches, with "
             "writeStream.foreachBatch"
         )
 
@@ -220,8 +220,8 @@ def _check_alike(frame: Any, columns: Columns, side: Any, roles: Columns, other:
         if type(of_frame) is not type(of_side) and not are_numbers:
             raise RecframeError(
                 f"{other}: {role}: ids of different kinds are never equal; {quote(own)} of the "
-                f"frame is {of_frame.simpleString()}, {quote(label)} of {other} "
-                f"{of_side.simpleString()}; make them one, as with F.col(...).cast('string')"
+                f"frame is {of_frame.simpleString()}, {quote(label)} of {other} is "
+                f"{of_side.simpleString()}; convert one, for example with F.col(...).cast('string')"
             )
 
 
@@ -235,6 +235,6 @@ def _check_said(truth: Any, roles: Columns, options: Options) -> None:
         if is_verdict and not is_id and label not in roles.labels:
             raise RecframeError(
                 f"truth: relevant: no column found by its name, but {quote(label)} may be it; pass "
-                f"relevant={quote(label)} if it says which pairs are relevant, or relevant=None "
-                "where all are"
+                f"relevant={quote(label)} if it marks the relevant pairs, or relevant=None if all "
+                "pairs are relevant"
             )

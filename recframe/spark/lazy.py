@@ -138,9 +138,7 @@ def name_results(
         added = ["score", *made.columns.unique("metric")]
     for label in own:
         if label.casefold() in {one.casefold() for one in added}:  # as Spark compares names
-            raise RecframeError(
-                f"the column {quote(label)} has the name of one of the result; rename it"
-            )
+            raise RecframeError(f"the column {quote(label)} has the name of a result; rename it")
     types = [source.rows.schema[name].dataType for name in names] or [kinds.StringType()]
     for label in added:
         is_text = label in ("score", "ranked_by")

@@ -162,9 +162,9 @@ def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
         most = pc.index(n_partitions, pc.max(n_partitions)).as_py()
         found = [counts[user][most].as_py() for user in users]
         raise RecframeError(
-            f"partitioned=True: user {quote(tuple(found) if len(found) > 1 else found[0])} has "
-            f"rows in {n_partitions[most]} partitions; leave "
-            "partitioned=True out to have them brought together"
+            "partitioned=True: all rows of a user must be in one partition, found user "
+            f"{quote(tuple(found) if len(found) > 1 else found[0])} in {n_partitions[most]}; leave "
+            "partitioned=True out, and a shuffle brings them together"
         )
     return table.select(names)
 
