@@ -1,7 +1,7 @@
 """Files and folders of this machine, looked up before they are opened, and tables with a log.
 
-A table's log says which of its files are live. Files of earlier versions lie beside these, so what
-is on disk are not the table's rows.
+A table's log names its live files. Files of earlier versions lie beside these, so the files on disk
+hold more than the table's rows.
 """
 
 import importlib
@@ -32,7 +32,7 @@ REMEDIES = {
 
 
 def identify(path: str) -> object:
-    """Return what tells a file or folder from all others, whatever it is called."""
+    """Return the identity of a file or folder, whatever its name is."""
     try:
         path.encode()  # Arrow opens no other names
         found = os.stat(path)  # noqa: PTH116 - of many files it takes half the time
@@ -47,7 +47,7 @@ def identify(path: str) -> object:
 
 
 def check_kind(path: str, found: os.stat_result, act: str = "read") -> None:
-    """Raise where what was found is neither a file nor a folder."""
+    """Raise for an entry that is neither a file nor a folder."""
     kind = SPECIAL.get(stat.S_IFMT(found.st_mode))
     if kind is not None:
         raise RecframeError(f"cannot {act} {show_path(path)}: it is {kind}, not a file")
@@ -68,7 +68,7 @@ def reason(error: OSError) -> str:
 
 
 class Entry(NamedTuple):
-    """What is in a folder."""
+    """An entry of a folder."""
 
     name: str
     path: str
@@ -94,7 +94,7 @@ class Disk:
         self.tables: dict[str, Table | None] = {}  # those that folders are which were looked at
 
     def look_up(self, path: str) -> Entry | None:
-        """Return what a path leads to, None for a pattern; what is not there counts as a file."""
+        """Return the entry that a path leads to, None for a pattern; if missing, a file."""
         is_folder = os.path.isdir(path)  # noqa: PTH112 - it raises nothing
         is_plain = is_folder or os.path.exists(path) or not has_magic(path)  # noqa: PTH110 - as above
         return Entry("", path, is_folder) if is_plain else None
@@ -106,7 +106,7 @@ class Disk:
         return os.fspath(Path(*steps[:n_plain])), steps[n_plain:]
 
     def list_folder(self, folder: str, is_meant: Callable[[str], object]) -> list[Entry]:
-        """Return what a folder has under names that are meant, in order of names."""
+        """Return the entries of a folder whose names are meant, in order of names."""
         try:
             with os.scandir(folder) as entries:
                 found = [entry for entry in entries if is_meant(entry.name)]
@@ -130,7 +130,7 @@ class Disk:
         return sorted(Entry(entry.name, entry.path, entry.is_dir()) for entry in found)
 
     def above(self, folder: str) -> list[str]:
-        """Return a folder and those it lies in by its name, then those where it really is."""
+        """Return a folder and those above it by its name, then those where it really lies."""
         ends = os.path.abspath(folder), os.path.realpath(folder)  # noqa: PTH100 - no link followed
         paths = [path for end in map(Path, dict.fromkeys(ends)) for path in (end, *end.parents)]
         return [os.fspath(path) for path in paths]

@@ -1,6 +1,6 @@
-"""Files without footers: the format that the ending of a name tells, and their rows.
+"""Files without footers: their format, by the ending of the name, and their rows.
 
-Text is read block by block, delimited (CSV, TSV) or lines of JSON, in types of all rows.
+Text, delimited (CSV, TSV) or lines of JSON, is read block by block, in types that fit all rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -72,7 +72,7 @@ class GivenRows:
 
 
 def _run(query: Any) -> pa.RecordBatchReader:
-    """Return the rows of a relation of DuckDB as they come, or raise what it says."""
+    """Return the rows of a relation of DuckDB as they come, or raise its message."""
     try:
         return pa.RecordBatchReader.from_stream(query)
     except Exception as error:  # of classes of DuckDB's own
@@ -101,7 +101,7 @@ class ArrowFile:
 
     @contextmanager
     def _opened(self, names: Sequence[str] = ()) -> Iterator[Any]:
-        """Give what reads a file or a stream, of these columns or of all."""
+        """Give the reader of a file or a stream, for these columns or for all."""
         with self.open_file() as file:
             is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
             file.seek(0)
@@ -161,7 +161,7 @@ class Delimited:
     def _opened(
         self, known: Known, names: Sequence[str] = (), texts: Sequence[str] = ()
     ) -> Iterator[Any]:
-        """Give what reads all columns or those that are named, these and others as text."""
+        """Give the reader of all columns or of the named ones, these and others as text."""
         from pyarrow import csv  # which `import recframe` need not load
 
         try:

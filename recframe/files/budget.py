@@ -1,4 +1,4 @@
-"""What an evaluation of files may use, and how it tells how far it is."""
+"""The resources that an evaluation of files may use, and its progress."""
 
 import math
 import os
@@ -64,7 +64,7 @@ def check_memory(memory: object) -> int:
 
 @contextmanager
 def writing_to(folder: str | None) -> Iterator[None]:
-    """Raise what goes wrong with a temporary file as a `RecframeError` that names its folder."""
+    """Raise a failure of a temporary file as a `RecframeError` that names its folder."""
     try:
         yield
     except OSError as error:
@@ -87,7 +87,7 @@ class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
             return super().write(data)
 
     def close(self) -> None:
-        """Give the space back; what could not be written no longer matters."""
+        """Give the space back; data that could not be written no longer matter."""
         with suppress(OSError):
             super().close()
 
@@ -114,13 +114,13 @@ class Progress:
                 self.nulls_dropped[name] += sign * n_null
 
     def report(self) -> None:
-        """Tell how far it is."""
+        """Report how many rows are done."""
         self.tell((self.n_read + self.n_evaluated) // 2, self.total)
 
 
 @contextmanager
 def showing(progress: bool | Report, total: int) -> Iterator[Progress]:
-    """Give a progress that is told to the function of the caller, or to that of a bar."""
+    """Give a progress that reports to the function of the caller, or to a bar."""
     if callable(progress):
         yield Progress(total, progress)
     elif not progress:

@@ -1,4 +1,4 @@
-"""Parquet files: what their footers say of columns, users, rows and bytes."""
+"""Parquet files: columns, users, rows and bytes as their footers describe them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -45,7 +45,7 @@ Read = TypeVar("Read")
 
 
 class File(NamedTuple):
-    """A file as its footer and what is known beside it describe it."""
+    """A file as its footer, its folders and its table describe it."""
 
     found: Found
     schema: pa.Schema  # with the columns that are not in it
@@ -83,14 +83,14 @@ class Files(NamedTuple):
 
     @property
     def size(self) -> str:
-        """How many rows there are, in how many files and row groups."""
+        """The numbers of rows, files and row groups, in words."""
         counts = {"file": len(self.paths), "row group": len(self.row_groups)}
         said = [count_of(n, what) for what, n in counts.items()]
         return f"{self.rows_said} row{'s' * (self.n_rows != 1)} in {', '.join(said)}"
 
 
 def read_schema(found: Found, memory: int) -> pa.Schema:
-    """Return the columns of a file that was found; of text with the types of its first rows."""
+    """Return the columns of a file that was found; text has the types of its first rows."""
     if found.rows is None:
         return _read_footer(found, memory).schema
     with naming_file(found.path):
@@ -99,13 +99,13 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
 
 
 def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Read]:
-    """Yield what is read of each file, of several at a time where they are in stores."""
+    """Yield the result of reading each file; files in stores are read several at a time."""
     is_here = all(one.remote is None for one in found)
     return map(read, found) if is_here else run_ahead(read, found)
 
 
 def unite(found: list[Found], memory: int) -> list[Found]:
-    """Return files that have the columns of all: what a file lacks is null in each of its rows."""
+    """Return files that have the columns of all: a column that a file lacks is null in its rows."""
     schemas = list(_read_each(found, partial(read_schema, memory=memory)))
     nulls: PartitionValues = {}
     for field in chain.from_iterable(schemas):
@@ -308,7 +308,7 @@ def _dictionary_bytes(column: pq.ColumnChunkMetaData) -> int:
 
 
 def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
-    """Return where columns of a row group are in a file in a store, but where that is damaged."""
+    """Return where columns of a row group are in a file in a store, without damaged places."""
     found: list[Range] = []
     for column in columns:
         # Some writers say 0 of a dictionary that is not there.
@@ -321,7 +321,7 @@ def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> t
 
 
 def _check_as_said(file: File, name: str) -> None:
-    """Raise where a column of a file has a value other than the one that its folder says."""
+    """Raise if a column of a file has another value than its folder's name."""
     said = file.said_too[name]
     text = pa.scalar(str(said) if said.is_valid else None, pa.string())
     try:
@@ -353,7 +353,7 @@ def _check_as_said(file: File, name: str) -> None:
 
 
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
-    """Return the one type that holds a column of all files, or raise where there is none."""
+    """Return the type that holds a column of all files, or raise if no type does."""
     first, common = next(iter(types.items()))
     for path, own in types.items():
         if own == common:

@@ -27,7 +27,7 @@ def write_each(
     ending: str,
     tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
 ) -> Generator[pd.DataFrame, None, None]:
-    """Yield per-user tables, or what has them, each also added to a file in an ending's format."""
+    """Yield per-user tables, or parts that hold one; add each to a file in an ending's format."""
     writer: pq.ParquetWriter | None = None  # whose schema the first table decides
     with ExitStack() as stack:
         for number, part in enumerate(parts):
@@ -72,7 +72,7 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
 def would_find(given: str, path: str) -> bool:
     """Return whether a file or folder or pattern that is given means a path, there or not.
 
-    Either may be a URI only where the other is one.
+    Both are URIs, or neither is.
     """
     if is_uri(path):
         names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))

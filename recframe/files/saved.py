@@ -78,7 +78,7 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
 
 
 def _kinds(table: pd.DataFrame) -> list[str]:
-    """Return what the ids in each column of users of a table are, in words."""
+    """Return the kind of the ids in each user column of a table, in words."""
     levels = map(table.index.get_level_values, range(table.index.nlevels))
     kinds = [getattr(ids, "categories", ids).inferred_type for ids in levels]
     return ["text" if kind == "string" else f"{kind}s" for kind in kinds]
