@@ -1,7 +1,7 @@
 """Files and folders of this machine, looked up before they are opened, and tables with a log.
 
-A table's log says which of its files are live. Files of earlier versions lie beside these, so what
-is on disk are not the table's rows.
+A table's log names its live files. Files of earlier versions lie beside these, so the files on disk
+hold more than the table's rows.
 """
 
 import importlib
@@ -32,7 +32,7 @@ REMEDIES = {
 
 
 def identify(path: str) -> object:
-    """Return what tells a file or folder from all others, whatever it is called."""
+    """Return the identity of a file or folder, whatever its name is."""
     try:
         path.encode()  # Arrow opens no other names
         found = os.stat(path)  # noqa: PTH116 - of many files it takes half the time
@@ -47,7 +47,7 @@ def identify(path: str) -> object:
 
 
 def check_kind(path: str, found: os.stat_result, act: str = "read") -> None:
-    """Raise where what was found is neither a file nor a folder."""
+    """Raise for an entry that is neither a file nor a folder."""
     kind = SPECIAL.get(stat.S_IFMT(found.st_mode))
     if kind is not None:
         raise RecframeError(f"cannot {act} {show_path(path)}: it is {kind}, not a file")
@@ -68,7 +68,7 @@ def reason(error: OSError) -> str:
 
 
 class Entry(NamedTuple):
-    """What is in a folder."""
+    """An entry of a folder."""
 
     name: str
     path: str
@@ -94,7 +94,7 @@ class Disk:
         self.tables: dict[str, Table | None] = {}  # those that folders are which were looked at
 
     def look_up(self, path: str) -> Entry | None:
-        """Return what a path leads to, None for a pattern; what is not there counts as a file."""
+        """Return the entry that a path leads to, None for a pattern; if missing, a file."""
         is_folder = os.path.isdir(path)  # noqa: PTH112 - it raises nothing
         is_plain = is_folder or os.path.exists(path) or not has_magic(path)  # noqa: PTH110 - as above
         return Entry("", path, is_folder) if is_plain else None
@@ -106,7 +106,7 @@ class Disk:
         return os.fspath(Path(*steps[:n_plain])), steps[n_plain:]
 
     def list_folder(self, folder: str, is_meant: Callable[[str], object]) -> list[Entry]:
-        """Return what a folder has under names that are meant, in order of names."""
+        """Return the entries of a folder whose names are meant, in order of names."""
         try:
             with os.scandir(folder) as entries:
                 found = [entry for entry in entries if is_meant(entry.name)]
@@ -125,12 +125,12 @@ class Disk:
                     target = f" to {show_path(Path(entry.path).readlink())}"
                 raise RecframeError(
                     f"cannot read {show_path(entry.path)}: it is a symbolic link{target}, "
-                    + ("which is not there; remove it" if gone else f"{reason(error)}")
+                    + ("which does not exist; remove it" if gone else f"{reason(error)}")
                 ) from error
         return sorted(Entry(entry.name, entry.path, entry.is_dir()) for entry in found)
 
     def above(self, folder: str) -> list[str]:
-        """Return a folder and those it lies in by its name, then those where it really is."""
+        """Return a folder and those above it by its name, then those where it really lies."""
         ends = os.path.abspath(folder), os.path.realpath(folder)  # noqa: PTH100 - no link followed
         paths = [path for end in map(Path, dict.fromkeys(ends)) for path in (end, *end.parents)]
         return [os.fspath(path) for path in paths]
@@ -158,17 +158,17 @@ def open_delta(root: str) -> Any:
         deltalake = importlib.import_module("deltalake")
     except ImportError as error:
         raise RecframeError(
-            f"cannot read {show_path(root)}: its log as a Delta table is read by deltalake, "
-            f"which could not be imported ({error}); install it with pip install 'recframe[delta]'"
+            f"cannot read {show_path(root)}: deltalake, which reads Delta tables, could "
+            f"not be imported ({error}); install it with pip install 'recframe[delta]'"
         ) from error
     dataset = as_dataset(root, deltalake.DeltaTable)
     for fragment in dataset.get_fragments():
         path = PurePath(fragment.path)
         if path.is_absolute() or ".." in path.parts or "://" in fragment.path:
             raise RecframeError(
-                f"cannot read {show_path(root)}: its log as a Delta table names a file outside of "
-                f"it, {quote(fragment.path)}; recframe.scan(deltalake.DeltaTable({quote(root)})) "
-                "reads what its library can reach"
+                f"cannot read {show_path(root)}: the log of this Delta table names a file outside "
+                f"its folder, {quote(fragment.path)}; to let deltalake read it, pass "
+                f"deltalake.DeltaTable({quote(root)}) to recframe.scan"
             )
     return dataset
 
@@ -185,6 +185,6 @@ def as_dataset(root: str, open_table: Callable[[str], Any]) -> Any:
     except Exception as error:  # what is no JSON is a bare one
         message = shorten(str(error).partition("\n")[0].rstrip("."))
         raise RecframeError(
-            f"cannot read the Delta table {show_path(root)}: {message}; a table with features "
-            "that deltalake does not read can be read with Spark: evaluate that DataFrame"
+            f"cannot read the Delta table {show_path(root)}: {message}; if deltalake lacks a "
+            "feature of the table, read it with Spark and evaluate that DataFrame"
         ) from error

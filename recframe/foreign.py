@@ -1,7 +1,7 @@
 """Tables that are no pandas DataFrames: known by their types, and read by Arrow's protocol.
 
-Their libraries are not imported. What pandas holds as Arrow does is not copied: numbers without
-nulls in one piece, and text that is not in views.
+Their libraries are not imported. Columns that pandas holds as Arrow does are not copied: numbers
+without nulls in one piece, and text that is not in views.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def is_sparse(value: object) -> bool:
 
 
 def is_table(name: str, value: object) -> bool:
-    """Return whether what is given is a table that Arrow's protocol reads.
+    """Return whether an object is a table that Arrow's protocol reads.
 
-    What has a call of its own is none, as there is more to choose than the protocol; but beside
-    the frame a reader, which has its rows once, is read like any other.
+    An object with a call of its own is none, as the call has more choices than the protocol. But
+    beside the frame, a reader, which has its rows once, is read like any other.
     """
     known = _name_type(value)
     is_own = known in OF_KINDS and (known != READER or name == "frame")
@@ -122,7 +122,7 @@ def find_table(name: str, value: object) -> tuple[str, str]:
 
 
 def find_call(name: str, value: object) -> str:
-    """Return the call that makes what is given in place of a frame one, "" if none is known."""
+    """Return the call that makes a frame of an object given in its place, "" if none is known."""
     if isinstance(value, str | os.PathLike):
         return find_reader(value, name)
     is_truth = name in ("truth", "exclude")
@@ -164,14 +164,14 @@ def find_reader(path: object, name: str) -> str:
 
 
 def frame_error(name: str, required: str, value: object) -> RecframeError:
-    """Return the error for what is no frame, with the call that makes one of it."""
+    """Return the error for an object that is no frame, with the call that makes one of it."""
     table, call = find_table(name, value)
     found, call = table or quote(value), call or find_call(name, value)
     return RecframeError(f"{name} must be {required}, found {found}{call and f'; pass {call}'}")
 
 
 def load_table(name: str, required: str, value: Any) -> pa.Table:
-    """Return a table of another library as Arrow has it, or raise for what is none."""
+    """Return a table of another library as Arrow has it, or raise for any other object."""
     if not is_table(name, value):
         raise frame_error(name, required, value)
     try:
@@ -222,7 +222,7 @@ def read_column(column: pa.ChunkedArray) -> Any:
 
 
 def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) -> pd.Categorical:
-    """Return a dictionary as categories, those that no row has too."""
+    """Return a dictionary as categories, including those that no row has."""
     if column.num_chunks == 0:
         column = pa.chunked_array([pa.array([], column.type)])
     encoded = column.unify_dictionaries().combine_chunks()

@@ -1,6 +1,6 @@
-"""Files without footers: the format that the ending of a name tells, and their rows.
+"""Files without footers: their format, by the ending of the name, and their rows.
 
-Text is read block by block, delimited (CSV, TSV) or lines of JSON, in types of all rows.
+Text, delimited (CSV, TSV) or lines of JSON, is read block by block, in types that fit all rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -72,7 +72,7 @@ class GivenRows:
 
 
 def _run(query: Any) -> pa.RecordBatchReader:
-    """Return the rows of a relation of DuckDB as they come, or raise what it says."""
+    """Return the rows of a relation of DuckDB as they come, or raise its message."""
     try:
         return pa.RecordBatchReader.from_stream(query)
     except Exception as error:  # of classes of DuckDB's own
@@ -101,7 +101,7 @@ class ArrowFile:
 
     @contextmanager
     def _opened(self, names: Sequence[str] = ()) -> Iterator[Any]:
-        """Give what reads a file or a stream, of these columns or of all."""
+        """Give the reader of a file or a stream, for these columns or for all."""
         with self.open_file() as file:
             is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
             file.seek(0)
@@ -133,7 +133,8 @@ class Delimited:
         most = MOST_COLUMNS if memory is None else max(COLUMNS, memory // COLUMN_BYTES)
         if len(texts) > most:
             raise pa.ArrowInvalid(
-                f"its first row names {len(texts):,} columns or more; write those needed as parquet"
+                f"its first row must name at most {most:,} columns, found {len(texts):,} or more; "
+                "write the columns that you need as parquet"
             )
         return read_until_known(partial(self._find_types, texts), Known(memory=memory))
 
@@ -160,7 +161,7 @@ class Delimited:
     def _opened(
         self, known: Known, names: Sequence[str] = (), texts: Sequence[str] = ()
     ) -> Iterator[Any]:
-        """Give what reads all columns or those that are named, these and others as text."""
+        """Give the reader of all columns or of the named ones, these and others as text."""
         from pyarrow import csv  # which `import recframe` need not load
 
         try:
@@ -179,7 +180,7 @@ class Delimited:
                 )
                 yield reader
         except UnicodeDecodeError as error:
-            raise pa.ArrowInvalid("its first row is not UTF-8 text") from error
+            raise pa.ArrowInvalid("its first row is not UTF-8 text; convert it to UTF-8") from error
         except pa.ArrowInvalid as error:
             if TOO_LONG in str(error):
                 raise known.lengthen() from error
@@ -222,7 +223,7 @@ class JsonLines:
                 )  # which tells of what types it is, or what is wrong
                 if late := [name for name in table.schema.names if name not in schema.names]:
                     raise pa.ArrowInvalid(
-                        f"{late[0]!r} is in a line from {number} on, but in none of the first "
+                        f"{late[0]!r} first appears in line {number} or later, behind the first "
                         f"{FIRST_BLOCK >> 20} MiB; write it in the first line too, as null"
                     ) from None
             table, columns = unnest(table), {}

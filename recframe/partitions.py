@@ -1,4 +1,4 @@
-"""Partitions: what is made of each by Dask and by Spark, and checked of all of them together."""
+"""Partitions: the result for each, on Dask and Spark, and the checks of all of them together."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -38,9 +38,9 @@ N_USERS = 1 << 13  # named as examples by a partition without a user in common
 
 
 class Common(NamedTuple):
-    """What a partition has in common with truth, or with exclude; examples where that is nothing.
+    """The ids that a partition shares with truth, or with exclude; examples if it shares none.
 
-    Of users two are there in any case, as far as there are any.
+    Two users are listed in any case, if it has as many.
     """
 
     other: str
@@ -52,9 +52,9 @@ class Common(NamedTuple):
 
 
 class PartitionResult(NamedTuple):
-    """What is made of a partition, and what is checked once that of all is there.
+    """The result for a partition, and facts that are checked once all results are complete.
 
-    Of `items` is known what they have in common with truth.
+    `items` compares its items with those of truth.
     """
 
     made: Any
@@ -65,21 +65,21 @@ class PartitionResult(NamedTuple):
 
 
 class Lookups(NamedTuple):
-    """What rows are looked up in: truth, and the pairs that are no candidates."""
+    """The pairs that rows are looked up in: truth, and pairs that are no candidates."""
 
     judgments: Judgments | None = None
     excluded: Pairs | None = None
 
 
 def check_bound(engine: str, partitioned: object, options: Options) -> None:
-    """Raise for a promise that is none, and for options that read the order of rows."""
+    """Raise if `partitioned` is no flag, and for options that read the order of rows."""
     if not isinstance(partitioned, bool):
         raise RecframeError(f"partitioned must be True or False, found {quote(partitioned)}")
     options.check_unordered(engine)
 
 
 def read_lookups(columns: Columns, options: Options, *, is_all: bool = True) -> Lookups:
-    """Return what rows are looked up in; where that is not all there is, it may have no row."""
+    """Return the pairs that rows are looked up in; if these are a part of all, they may be none."""
     judgments = read_judgments(columns, options, is_all=is_all) if options.has_truth else None
     return Lookups(judgments, read_excluded(columns, options, is_all=is_all))
 
@@ -150,15 +150,16 @@ def describe_partitions(
 def check_partitions(
     parts: Sequence[PartitionResult], lookups: Lookups, columns: Columns, options: Options
 ) -> Judge | None:
-    """Return the judge that has taken note of all partitions, where there is truth.
+    """Return the judge that has taken note of all partitions, if truth is given.
 
     Raise where a user is in several, or all have nothing in common with truth or exclude.
     """
     users = join_ids([part.users for part in parts])
-    if (n_users := users.nunique()) < len(users):
+    if len(again := users[users.duplicated()].unique()):
         raise RecframeError(
-            f"partitioned=True: {n_users} users in all, but the partitions have {len(users)} "
-            "together; leave partitioned=True out to have them brought together"
+            f"partitioned=True: all rows of a user must be in one partition, found {len(again)} of "
+            f"{users.nunique()} users in several (such as {quote(again.tolist()[0])}); leave "
+            "partitioned=True out, and a shuffle brings them together"
         )
     check_common([one for part in parts for one in part.common], [part.counts for part in parts])
     if lookups.judgments is None:
@@ -172,7 +173,7 @@ def check_partitions(
 def check_common(common: Sequence[Common], counts: Sequence[UserCounts | None]) -> None:
     """Raise where all partitions have no user, or no item, in common with truth or exclude.
 
-    Raise too where their users are not those of truth, as far as these must be the same.
+    Raise also if users differ from those of truth and must be the same.
     """
     for other in ("truth", "exclude"):
         parts = [one for one in common if one.other == other]
@@ -203,7 +204,7 @@ def check_common(common: Sequence[Common], counts: Sequence[UserCounts | None]) 
 def _leave_candidates(
     frame: pd.DataFrame, lookups: Lookups, columns: Columns, options: Options
 ) -> tuple[pd.DataFrame, Judge | None, list[Overlap]]:
-    """Return the candidates among rows, what judges them, and what both find in common."""
+    """Return the candidates among rows, their judge, and the overlaps that both find."""
     judgments, excluded = lookups
     judged = judgments.pairs if judgments is not None and options.is_condensed else None
     candidates = Candidates(columns, excluded, judged)
@@ -213,7 +214,7 @@ def _leave_candidates(
 
 
 def _find_common(overlap: Overlap) -> Common:
-    """Return what a partition has in common with others, as far as all together ask."""
+    """Return the ids that a partition shares with truth or exclude, as far as all together ask."""
     are_users, items = bool(overlap.is_listed.any()), overlap.items
     n_shown = 2 if are_users else N_USERS
     # Joined, these keep no more ids in their levels.
@@ -235,6 +236,6 @@ def join_ids(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
 def make_empty(
     make: Make, sample: pd.DataFrame, columns: Columns, options: Options
 ) -> pd.DataFrame:
-    """Return what is made of no row."""
+    """Return the table for no row."""
     # Without rows user=None is one short ranking, which only the data may be refused for.
     return make(read_interactions(sample, columns, options), replace(options, short="pad"))

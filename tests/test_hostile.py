@@ -197,8 +197,8 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
         ),
         (lambda: recframe.dask.DaskRecAccessor(FRAME), "frame must be a Dask DataFrame, found"),
         (lambda: DDF.rec(partitioned=1), "partitioned must be True or False, found 1"),
-        (lambda: DDF.rec(min_score=10**5000), "min_score must be a value that Dask can name"),
-        (lambda: DDF.rec.inspect(object(), 1), "user must be a value that Dask can name a task"),
+        (lambda: DDF.rec(min_score=10**5000), "min_score must be a value that Dask can token"),
+        (lambda: DDF.rec.inspect(object(), 1), "user must be a value that Dask can token"),
         (lambda: DDF.rec(truth=TRUTH, truth_item="x").recall(1), "truth: truth_item='x': no such"),
         (
             lambda: DDF.rename(columns={"user": ("user", 1)}).rec(user=("user", 1)).recall(1),
@@ -227,7 +227,7 @@ DDF = dd.from_pandas(FRAME, npartitions=1)
         (lambda: recframe.evaluate([1], "auc"), "frame must be a pandas DataFrame, an Arrow table"),
         (
             lambda: recframe.evaluate("x", "auc", tmp=1),
-            "tmp must be a folder that is there, found 1",
+            "tmp must be an existing folder, found 1",
         ),
     ],
 )

@@ -225,8 +225,8 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
     other = save(per_user.set_axis([1, 2, 3]), "other.csv")
     rows = tidy_table(per_user)
     faults = {
-        "rows.csv": (rows.drop(columns="score"), "must have a user column, score and metrics"),
-        "twice.csv": (pd.concat([rows, rows]), "each user and score once, .*found 'ann', 'score'"),
+        "rows.csv": (rows.drop(columns="score"), "must have rows with a user column"),
+        "twice.csv": (pd.concat([rows, rows]), "each user and score once"),
         "text.csv": (rows.assign(**{"recall@1": "x"}), "must hold numbers in 'recall@1'"),
     }
     for name, (table, message) in faults.items():
@@ -236,11 +236,11 @@ def test_files_that_cannot_be_joined_are_refused(bound, save, tmp_path):
     (tmp_path / "bad.parquet").write_text("x")
     for given, message in {
         (path, path): "path must name each file once",
-        (path, other): "other.csv has no user of .*users.csv, as '1' and 'ann'",
+        (path, other): "other.csv has no user of .*users.csv, found '1' and 'ann'",
         (tmp_path / "bad.parquet",): "path: cannot read .*bad.parquet",
         (tmp_path / "no.csv",): "path: cannot read .*no.csv: no such file",
         ("users.txt",): "path: users.txt must end in .parquet or .csv",
-        (): "path must be that of a file of --per-user",
+        (): "path must be the path of a file of --per-user",
     }.items():
         with pytest.raises(recframe.RecframeError, match=message):
             recframe.read_per_user(list(given))

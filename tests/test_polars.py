@@ -363,7 +363,7 @@ def test_columns_that_arrow_does_not_have():
 
 def test_what_is_no_frame_of_polars():
     """A frame of pandas has an accessor of its own; what is none is refused."""
-    with pytest.raises(RecframeError, match=r"found pandas' own; pass pl\.from_pandas\(frame\)"):
+    with pytest.raises(RecframeError, match=r"found one of pandas; pass pl\.from_pandas\(frame\)"):
         PolarsRecAccessor(pd.DataFrame())
     with pytest.raises(RecframeError, match="must be a Polars DataFrame or LazyFrame, found 5"):
         PolarsRecAccessor(5)

@@ -121,7 +121,7 @@ def test_files_name_two_files(days, tmp_path):
     """The same rows in two files are no two models."""
     for name in ("a", "b"):
         days[:120].to_parquet(tmp_path / f"{name}.parquet")
-    message = r"one is in \S*a.parquet, another in \S*b.parquet: evaluate one file if each has"
+    message = r"one row is in \S*a.parquet, another in \S*b.parquet: evaluate one file if each has"
     with pytest.raises(RepeatedPairError, match=message) as refused:
         recframe.evaluate(tmp_path, ["recall@2"])
     assert {} == refused.value.answers  # to pool lists of several nights is nobody's default

@@ -330,7 +330,7 @@ def test_a_run_of_trec(ending, tmp_path, capsys):
     with pytest.raises(recframe.RecframeError) as refusal:
         recframe.scan(path).recall(1)
     assert str(refusal.value).endswith(
-        f"it is a run of TREC; pass recframe.read_run({str(path)!r}) to recframe.rec"
+        f"it is a TREC run; pass recframe.read_run({str(path)!r}) to recframe.rec"
     )
     assert 2 == len(recframe.read_run(str(path)))
     assert 1 == main(["evaluate", str(path)])

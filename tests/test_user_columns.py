@@ -453,7 +453,7 @@ def test_a_promise_of_partitions(frame):
         by_day = dd.concat(parts).rec(partitioned=True, **PADDED)
         pd.testing.assert_frame_equal(frame.rec(**PADDED).recall(k=2), computed(by_day.recall(k=2)))
         in_any = dd.from_pandas(frame, npartitions=2).rec(partitioned=True, **PADDED)
-        with pytest.raises(RecframeError, match="partitioned=True: 12 users in all, but the part"):
+        with pytest.raises(RecframeError, match=r"partitioned=True: .* of 12 users in several"):
             computed(in_any.recall(k=2))
 
 
@@ -482,6 +482,6 @@ def test_saved_tables_are_joined(tmp_path):
     assert ["date", "user"] == joined.index.names
     assert [0.5, 1.0] == joined["als", "auc"].tolist() == joined["knn", "auc"].tolist()
     assert [0.5, 1.0] == recframe.summary(joined, by="date")["mean"].xs("knn", level=1).tolist()
-    match = r"c.csv must have as many columns of users as .*a.csv, found \['user'\] and \['date'"
+    match = r"c.csv must have as many user columns as .*a.csv, found \['user'\] and \['date'"
     with pytest.raises(RecframeError, match=match):
         recframe.read_per_user([tmp_path / "a.csv", tmp_path / "c.csv"])

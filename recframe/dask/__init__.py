@@ -43,7 +43,7 @@ normalize_token.register(pd.Index, lambda index: (index.dtype.name, _token_of_in
 
 
 def _token_of_frame(frame: pd.DataFrame) -> list[Any]:
-    """Return what tells a frame from others."""
+    """Return the tokens that tell a frame from others."""
     columns = (frame.iloc[:, place] for place in range(frame.shape[1]))
     tokens = [(column.dtype.name, normalize_token(column.array)) for column in columns]
     return [normalize_token(frame.columns), normalize_token(frame.index), tokens]
@@ -102,7 +102,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         """
         Return an accessor to the same frame with these options.
 
-        What is not passed has its default.
+        Options that are not passed have their defaults.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class DaskRecAccessor(RankingMethods[Any]):
         return self._frame[own]
 
     def _open(self, columns: Columns, options: Options, *, reads_all: bool = False) -> Any:
-        """Return the rows, those of every user in one partition, and what they are looked up in."""
+        """Return the rows, each user's in one partition, and the pairs to look them up in."""
         check_given_columns(columns, options)
         frame = self._frame if reads_all else self._select(columns.labels)
         if columns.user is None:
@@ -244,7 +244,7 @@ def check_named(name: str, value: object) -> None:
         tokenize(value, ensure_deterministic=True)
     except (RuntimeError, TypeError, ValueError) as error:
         raise RecframeError(
-            f"{name} must be a value that Dask can name a task by, found {quote(value)}"
+            f"{name} must be a value that Dask can tokenize (a number, text), found {quote(value)}"
         ) from error
 
 
@@ -253,7 +253,7 @@ def check_named(name: str, value: object) -> None:
 
 @public
 def read_lookups(_: pd.DataFrame, columns: Columns, options: Options) -> pd.DataFrame:
-    """Return what rows are looked up in, in one cell."""
+    """Return the pairs that rows are looked up in, in one cell."""
     return in_cells([partitions.read_lookups(columns, options)])
 
 
@@ -261,18 +261,18 @@ def read_lookups(_: pd.DataFrame, columns: Columns, options: Options) -> pd.Data
 def in_cell(
     frame: pd.DataFrame, lookups: pd.DataFrame | None, make: Callable[..., Any]
 ) -> pd.DataFrame:
-    """Return what is made of a partition and what its rows are looked up in, in one cell."""
+    """Return the result for a partition, given the pairs to look its rows up in, in one cell."""
     return in_cells([make(frame, _open(lookups))])
 
 
 def get_made(results: pd.DataFrame, _: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the table that is made of a partition, once what has to be checked of all is."""
+    """Return the table of a partition, once all partitions are checked."""
     made: pd.DataFrame = results["cell"].iloc[0].made
     return made
 
 
 def leave_made(results: pd.DataFrame) -> pd.DataFrame:
-    """Return what is to be checked of a partition, without the table."""
+    """Return the facts to check for a partition, without the table."""
     return in_cells([results["cell"].iloc[0]._replace(made=None)])
 
 
@@ -289,7 +289,7 @@ def check(
 def make_absent(
     checked: pd.DataFrame, empty: pd.DataFrame, make: Make, columns: Columns, options: Options
 ) -> pd.DataFrame:
-    """Return what is made of the users of truth that no partition has, given one without rows.
+    """Return the table for the users of truth that no partition has, given one without rows.
 
     Raise if no user, or no item, of truth is in any partition.
     """
@@ -305,7 +305,7 @@ def describe(results: pd.DataFrame, lookups: pd.DataFrame | None, **roles: Any) 
 
 @public
 def make_of_all(per_user: pd.DataFrame, make_table: MakeTable) -> pd.DataFrame:
-    """Return what is made of the per-user table of all partitions, users sorted."""
+    """Return the table made from the per-user table of all partitions, users sorted."""
     # Sums depend on the order of what is summed: in this one they are those of pandas.
     return make_table(sort_table(per_user))
 
@@ -316,5 +316,5 @@ def distinct_values(frame: pd.DataFrame, label: Hashable) -> pd.Series:
 
 
 def _open(lookups: pd.DataFrame | None) -> Lookups:
-    """Return what rows are looked up in, if anything."""
+    """Return the pairs that rows are looked up in, if any."""
     return Lookups() if lookups is None else lookups["cell"].iloc[0]

@@ -44,7 +44,7 @@ def read_batches(
     *,
     is_plain: bool = False,
 ) -> Iterator[Read]:
-    """Yield row groups in batches of some `n_bytes`, the columns as `Files.types` says.
+    """Yield row groups in batches of about `n_bytes`, the columns in the types of `Files.types`.
 
     Text comes as a dictionary and codes, unless it is plain.
 
@@ -103,8 +103,8 @@ def read_batches(
                 yield row_group, batch
             if n_left:  # Arrow gives what there is
                 raise OSError(
-                    f"row group {row_group.number} has {row_group.n_rows - n_left} of the "
-                    f"{row_group.n_rows} rows that the footer says"
+                    f"row group {row_group.number} must have the {row_group.n_rows} rows that the "
+                    f"footer counts, found {row_group.n_rows - n_left}; write the file anew"
                 )
 
 
@@ -149,7 +149,7 @@ def _conform_all(
         try:
             columns[name] = array.cast(wanted) if is_plain else _conform(array, wanted)
         except pa.ArrowInvalid as error:  # a number that the other files' type has not
-            found = shorten(f"{array.type}, not all of it in {wanted} ({error})")
+            found = shorten(f"{array.type}, and some values do not fit {wanted} ({error})")
             raise RecframeError(
                 f"{quote(name)} in {show_path(row_group.found.path)} has type {found}; "
                 "write the files with one type"
@@ -208,7 +208,7 @@ def gather(batches: Iterator[pa.RecordBatch], n_bytes: int) -> Iterator[pa.Recor
 
 
 def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
-    """Return the bytes that rows take, so many for the work on each among them."""
+    """Return the bytes that rows take, including `row_bytes` for the work on each."""
     n_bytes: int = row_bytes * batch.num_rows + batch.nbytes
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):
@@ -217,7 +217,7 @@ def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
 
 
 def next_ahead(elements: Iterator[Element]) -> Iterator[Element]:
-    """Yield what an iterator yields; a thread makes the next while one is worked on."""
+    """Yield the elements of an iterator; a thread makes the next while one is worked on."""
     for element in run_ahead(lambda _: next(elements, None), repeat(None), 1):
         if element is None:
             return

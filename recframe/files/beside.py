@@ -1,7 +1,7 @@
 """Truth and exclude as files of their own, which are parted by user as the rows are.
 
-They are so where they have more pairs than a block has rows: to match all of them with each block
-would take longer than the block. Fewer are held in memory, as are those that no footers describe.
+This is done if they have more pairs than a block has rows: to match all of them with each block
+would take longer than the block. Fewer are held in memory, as are pairs that no footers describe.
 """
 
 import os
@@ -50,7 +50,7 @@ def open_beside(files: Files, options: Options, limits: Limits) -> dict[str, Fil
 def _open(
     name: str, given: Any, columns: Columns, options: Options, limits: Limits
 ) -> Files | None:
-    """Return what an option gives as files; None where no footers are known of it."""
+    """Return the value of an option as files; None if their footers are not known."""
     is_frame = isinstance(given, pd.DataFrame)
     if is_frame:
         own = _find_columns(name, given, columns, options)
@@ -83,7 +83,7 @@ def _find_columns(name: str, sample: pd.DataFrame, columns: Columns, options: Op
 
 
 def _read_head(found: Found) -> pd.DataFrame:
-    """Return the first rows of a file, with what its folders say."""
+    """Return the first rows of a file, with the values in its folders' names."""
     said = {name: one.as_py() for name, one in found.partitions.items()}
     with naming_file(found.path), open_file(found) as file:
         head = next(file.iter_batches(HEAD_ROWS), file.schema_arrow.empty_table())

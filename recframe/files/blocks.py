@@ -2,8 +2,8 @@
 
 Where the footers bound the users of every row group, a sweep reads the row groups in order of
 users and carries on those whose rows may go on; else all rows are one block, or are parted by user
-in a temporary file. Where several columns tell users apart, a sweep goes by the first. Truth and
-exclude that are parted beside the rows are so by the same hashes.
+in a temporary file. Where several columns tell users apart, a sweep goes by the first. The same
+hashes part truth and exclude beside the rows.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -92,7 +92,7 @@ def _in_order(files: Files) -> list[RowGroup] | None:
 def _most_open(files: Files, row_groups: list[RowGroup]) -> int:
     """Return the most bytes a sweep over row groups in order of users holds at a time.
 
-    Of row groups that touch, one user's rows may go on, and these are held at a time on any road.
+    Where row groups touch, a user's rows may go on: these are held together on any route.
     """
     is_done = le if len(files.users) == 1 else lt
     most = n_open = 0
@@ -132,9 +132,9 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[li
 def _read_side(
     name: str, files: Files, memory: int, progress: Progress, folder: str | None
 ) -> Side:
-    """Return rows that are to be parted; a refusal of others says of which option they are.
+    """Return rows that are to be parted; a refusal of truth or exclude names the option.
 
-    Of the few rows of a batch in a bucket hardly two share a text: these are parted as they are.
+    Of the few rows that a bucket gets of a batch, hardly two share a text, so text stays plain.
     """
     row_groups = files.row_groups
     n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
@@ -153,7 +153,7 @@ def iter_frames(
 ) -> Iterator[pd.DataFrame]:
     """Yield frames of rows among which are all of a user, as they stand in files.
 
-    Of several columns that tell users apart it is the id in the first.
+    If several columns tell users apart, `user` is the id in the first.
     """
     row_groups = [row_group for row_group in files.row_groups if row_group.may_have(user)]
     for _, batch in read_batches(files, row_groups, memory // 16, progress):
@@ -182,7 +182,7 @@ def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
 
 
 def _sweep(files: Files, reads: Iterator[Read], memory: int) -> Iterator[list[pa.RecordBatch]]:
-    """Yield the rows of users that no later row group has, as soon as there are enough of them."""
+    """Yield the rows of users that no later row group has, as soon as they are enough."""
     held: list[Read] = []
     user, row_bytes = files.users[0], files.row_bytes
     n_held = n_carried = 0

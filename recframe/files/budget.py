@@ -1,4 +1,4 @@
-"""What an evaluation of files may use, and how it tells how far it is."""
+"""The resources that an evaluation of files may use, and its progress."""
 
 import math
 import os
@@ -21,7 +21,7 @@ from recframe.options import is_path
 Report = Callable[[int, int], object]
 
 MEMORY = "1GiB"
-FOLDER = "a folder that is there"
+FOLDER = "an existing folder"
 AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+) *((?:[KMGT]I?)?B)"
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
@@ -64,7 +64,7 @@ def check_memory(memory: object) -> int:
 
 @contextmanager
 def writing_to(folder: str | None) -> Iterator[None]:
-    """Raise what goes wrong with a temporary file as a `RecframeError` that names its folder."""
+    """Raise a failure of a temporary file as a `RecframeError` that names its folder."""
     try:
         yield
     except OSError as error:
@@ -87,7 +87,7 @@ class TemporaryRows(tempfile.SpooledTemporaryFile[bytes]):
             return super().write(data)
 
     def close(self) -> None:
-        """Give the space back; what could not be written no longer matters."""
+        """Give the space back; data that could not be written no longer matter."""
         with suppress(OSError):
             super().close()
 
@@ -114,13 +114,13 @@ class Progress:
                 self.nulls_dropped[name] += sign * n_null
 
     def report(self) -> None:
-        """Tell how far it is."""
+        """Report how many rows are done."""
         self.tell((self.n_read + self.n_evaluated) // 2, self.total)
 
 
 @contextmanager
 def showing(progress: bool | Report, total: int) -> Iterator[Progress]:
-    """Give a progress that is told to the function of the caller, or to that of a bar."""
+    """Give a progress that reports to the function of the caller, or to a bar."""
     if callable(progress):
         yield Progress(total, progress)
     elif not progress:

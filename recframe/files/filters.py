@@ -1,4 +1,4 @@
-"""Filters: which rows of files are there, and which files and row groups cannot have any."""
+"""Filters: the rows of files that count, and the files and row groups that cannot have any."""
 
 import operator
 from functools import reduce
@@ -34,7 +34,7 @@ class Written(str):
 def filter_files(found: list[Found], filters: Any, schema: pa.Schema) -> list[Found]:
     """Return the files that may have rows that match, each with the condition on its rows.
 
-    One at least is left, for its columns.
+    At least one is left, for its columns.
     """
     expression = filters
     if not isinstance(filters, pc.Expression):
@@ -101,7 +101,7 @@ def _scalar(name: str, value: Any, kind: pa.DataType, *, exact: bool = False) ->
         return pa.scalar(value, kind if exact or is_float else None)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise RecframeError(
-            f"{FILTERS}: {quote(name)} is of type {kind}, which {quote(value)} is not"
+            f"{FILTERS}: a value for {quote(name)} must be of its type {kind}, found {quote(value)}"
         ) from error
 
 
@@ -118,7 +118,7 @@ def _read(text: str, kind: pa.DataType, *, exact: bool) -> pa.Scalar:
 
 
 def _find_names(expression: pc.Expression, schema: pa.Schema) -> tuple[str, ...]:
-    """Return which columns an expression reads; raise where it cannot be evaluated."""
+    """Return the columns that an expression reads; raise if it cannot be evaluated."""
     empty = schema.empty_table()
     try:
         empty.filter(expression)
@@ -151,7 +151,7 @@ def _leave_out(found: list[Found], expression: pc.Expression, schema: pa.Schema)
 
 
 def find_row_groups(found: Found, schema: pa.Schema) -> list[int]:
-    """Return which row groups of a file may have rows that match, by its statistics."""
+    """Return the row groups of a file that may have matching rows, by its statistics."""
     import pyarrow.dataset as ds
 
     remote = found.remote
@@ -164,7 +164,7 @@ def find_row_groups(found: Found, schema: pa.Schema) -> list[int]:
 
 
 def _guarantee(partitions: PartitionValues) -> pc.Expression:
-    """Return what is true of all rows of a file."""
+    """Return the condition that all rows of a file meet."""
     terms = [
         pc.field(name) == value if value.is_valid else pc.field(name).is_null()
         for name, value in partitions.items()

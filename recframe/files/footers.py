@@ -1,4 +1,4 @@
-"""Parquet files: what their footers say of columns, users, rows and bytes."""
+"""Parquet files: columns, users, rows and bytes as their footers describe them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -45,7 +45,7 @@ Read = TypeVar("Read")
 
 
 class File(NamedTuple):
-    """A file as its footer and what is known beside it describe it."""
+    """A file as its footer, its folders and its table describe it."""
 
     found: Found
     schema: pa.Schema  # with the columns that are not in it
@@ -83,14 +83,14 @@ class Files(NamedTuple):
 
     @property
     def size(self) -> str:
-        """How many rows there are, in how many files and row groups."""
+        """The numbers of rows, files and row groups, in words."""
         counts = {"file": len(self.paths), "row group": len(self.row_groups)}
         said = [count_of(n, what) for what, n in counts.items()]
         return f"{self.rows_said} row{'s' * (self.n_rows != 1)} in {', '.join(said)}"
 
 
 def read_schema(found: Found, memory: int) -> pa.Schema:
-    """Return the columns of a file that was found; of text with the types of its first rows."""
+    """Return the columns of a file that was found; text has the types of its first rows."""
     if found.rows is None:
         return _read_footer(found, memory).schema
     with naming_file(found.path):
@@ -99,13 +99,13 @@ def read_schema(found: Found, memory: int) -> pa.Schema:
 
 
 def _read_each(found: list[Found], read: Callable[[Found], Read]) -> Iterator[Read]:
-    """Yield what is read of each file, of several at a time where they are in stores."""
+    """Yield the result of reading each file; files in stores are read several at a time."""
     is_here = all(one.remote is None for one in found)
     return map(read, found) if is_here else run_ahead(read, found)
 
 
 def unite(found: list[Found], memory: int) -> list[Found]:
-    """Return files that have the columns of all: what a file lacks is null in each of its rows."""
+    """Return files that have the columns of all: a column that a file lacks is null in its rows."""
     schemas = list(_read_each(found, partial(read_schema, memory=memory)))
     nulls: PartitionValues = {}
     for field in chain.from_iterable(schemas):
@@ -161,9 +161,9 @@ def open_files(found: list[Found], columns: Columns, options: Options, memory: i
     for name, found_type in plain.items():
         if pa.types.is_nested(found_type):
             raise RecframeError(
-                f"{quote(name)} has type {shorten(str(found_type))}, with several values in a "
-                "cell; write one value in each, for example one field of it; recframe.from_lists "
-                "makes rows of lists in a frame"
+                f"{quote(name)} must have one value in a cell, found type "
+                f"{shorten(str(found_type))}; write one value, such as one field; for lists in a "
+                "frame, recframe.from_lists makes the rows"
             )
     return Files(
         columns,
@@ -233,8 +233,8 @@ def _check_footer(found: Found, memory: int) -> int:
     least = (FOOTER_COPIES * n_bytes - FREE // 4) * 4 // 3  # as some is free for small ones
     if least > memory:
         raise RecframeError(
-            f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes and takes about "
-            f"{FOOTER_COPIES} times as many when it is read, found memory of {memory:,}; pass "
+            f"memory: the footer of {show_path(found.path)} has {n_bytes:,} bytes, and reading "
+            f"takes about {FOOTER_COPIES} times as many, found memory of {memory:,}; pass "
             f"{option('memory', f'{-(-least // 10**6)}MB')} or more, or write the file with larger "
             "row groups"
         )
@@ -248,7 +248,7 @@ def make_sample(schema: pa.Schema, path: str) -> pd.DataFrame:
     except DAMAGE as error:
         # A dtype that pandas writes and does not read, or damage to what it has noted.
         raise RecframeError(
-            f"cannot read {show_path(path)}: its metadata of pandas is damaged or unknown "
+            f"cannot read {show_path(path)}: its pandas metadata is damaged or unknown "
             f"({type(error).__name__}: {shorten(str(error))}); write the file anew, without the "
             "index and dtypes of pandas, for example with pyarrow"
         ) from error
@@ -275,8 +275,8 @@ def _list_row_groups(
             if least > memory:
                 raise RecframeError(
                     f"memory: row group {index} of {show_path(file.found.path)} has about "
-                    f"{n_dictionary:,} bytes of distinct {quote(name)}, of which there are up to "
-                    f"{DICTIONARY_COPIES} copies as they are read, found memory of {memory:,}; "
+                    f"{n_dictionary:,} bytes of distinct {quote(name)}, and reading takes up to "
+                    f"{DICTIONARY_COPIES} times as many, found memory of {memory:,}; "
                     f"pass {option('memory', f'{-(-least // 10**6)}MB')} or more, or write the "
                     "file with shorter ids or smaller row groups"
                 )
@@ -308,7 +308,7 @@ def _dictionary_bytes(column: pq.ColumnChunkMetaData) -> int:
 
 
 def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> tuple[Range, ...]:
-    """Return where columns of a row group are in a file in a store, but where that is damaged."""
+    """Return where columns of a row group are in a file in a store, without damaged places."""
     found: list[Range] = []
     for column in columns:
         # Some writers say 0 of a dictionary that is not there.
@@ -321,7 +321,7 @@ def _find_ranges(remote: Remote, columns: Iterable[pq.ColumnChunkMetaData]) -> t
 
 
 def _check_as_said(file: File, name: str) -> None:
-    """Raise where a column of a file has a value other than the one that its folder says."""
+    """Raise if a column of a file has another value than its folder's name."""
     said = file.said_too[name]
     text = pa.scalar(str(said) if said.is_valid else None, pa.string())
     try:
@@ -347,13 +347,13 @@ def _check_as_said(file: File, name: str) -> None:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(
                         f"{quote(name)} is {quote(other)} in {show_path(file.found.path)}, but "
-                        f"{quote(said.as_py())} by the name of its folder; rename the one that is "
-                        "not meant"
+                        f"{quote(said.as_py())} by the name of its folder; correct the one that "
+                        "is wrong"
                     )
 
 
 def _common_type(name: str, types: dict[str, pa.DataType]) -> pa.DataType:
-    """Return the one type that holds a column of all files, or raise where there is none."""
+    """Return the type that holds a column of all files, or raise if no type does."""
     first, common = next(iter(types.items()))
     for path, own in types.items():
         if own == common:

@@ -1,4 +1,4 @@
-"""Files as paths name them: found and opened, with what is known beside them of their columns."""
+"""Files that paths name, found and opened, with facts on their columns from beside them."""
 
 import os
 import re
@@ -47,7 +47,7 @@ PartitionValues = dict[str, pa.Scalar]  # of all rows of a file, as its folder c
 
 
 class Staged(NamedTuple):
-    """What a file is read from that has no footer: the same rows as parquet."""
+    """The source of a file without a footer: the same rows as parquet."""
 
     file: pa.NativeFile
     footer: pq.FileMetaData
@@ -55,7 +55,7 @@ class Staged(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A file, and what is known of its columns beside it."""
+    """A file, and facts on its columns from beside it."""
 
     path: str
     partitions: PartitionValues  # that its folders or the log of its table say, or null
@@ -105,7 +105,7 @@ class RowGroup(NamedTuple):
 def find_files(
     paths: PathLike | Sequence[PathLike], argument: str = "", access: Access = ENVIRONMENT
 ) -> list[Found]:
-    """Return the files that paths name, in order, each with what is known of its columns."""
+    """Return the files that paths name, in order, each with facts on its columns."""
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
     listings, found = Listings(access), list[Found]()
     with naming(argument) if argument else nullcontext():
@@ -124,7 +124,7 @@ def find_files(
                 else:
                     found.append(Found(one.path, {}, remote=one.remote))
         if not found:
-            raise RecframeError("no file named, found an empty list")
+            raise RecframeError("must name at least one file, found an empty list")
         listings.check()
         keep_footers(found)
         _check_one_format(found)
@@ -132,7 +132,7 @@ def find_files(
 
 
 def _read_log(table: Listed, listings: Listings) -> list[Found]:
-    """Return the live files of a Delta table, with the values of what it is partitioned by."""
+    """Return the live files of a Delta table, with the values that it is partitioned by."""
     found = list_files(open_delta(table.log))
     if not found:
         raise RecframeError(f"cannot read {show_path(table.log)}: the Delta table has no file")
@@ -144,7 +144,7 @@ def _read_log(table: Listed, listings: Listings) -> list[Found]:
 
 
 def _typed(found: list[Found]) -> list[Found]:
-    """Return files with what folders say: numbers where all are whole numbers, else texts."""
+    """Return files with the values of folders: numbers if all are whole numbers, else texts."""
     # Of many files Path would take ten times as long.
     folders = [None if file.table_schema else os.path.dirname(file.path) for file in found]  # noqa: PTH120
     texts: dict[str, dict[str, str | None]] = {}  # None for a null
@@ -206,7 +206,7 @@ def _check_one_format(found: list[Found]) -> None:
 
 
 def keep_footers(found: list[Found]) -> None:
-    """Have the footers of files in stores kept once they are read, where there are few."""
+    """Have the footers of files in stores kept once they are read, if the files are few."""
     for file in found if len(found) <= KEPT_FOOTERS else ():
         if file.remote is not None:
             file.remote.keeps_footer = True
@@ -220,8 +220,8 @@ def open_file(
 ) -> pq.ParquetFile:
     """Return a file opened such that reading a part of it holds that part only.
 
-    Pages are held against their checksums, where the file has any: what is damaged would else be
-    another number. It takes up to 16 % of the time of such a file, and none of that of others.
+    Pages are compared with their checksums, if the file has any: damage would else be another
+    number. This takes up to 16 % of the time of such a file, and no time of others.
     """
     source: Any = found.path
     if found.staged is not None:
@@ -261,10 +261,10 @@ class Unread:
 
 
 def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) -> None:
-    """Raise where a footer is damaged in what it says of these columns in a file of this size.
+    """Raise if a footer's description of these columns is damaged, for a file of this size.
 
-    To be asked of them, or of their statistics, ends the process then. To be read, which is never
-    done, checks all but the types that statistics are of.
+    To ask such a footer of them, or of their statistics, ends the process. To begin to read checks
+    all but the types of statistics; no byte is read.
     """
     groups = range(metadata.num_row_groups)
     types = {at: one.physical_type for at, one in enumerate(metadata.schema) if one.path in names}
@@ -273,12 +273,12 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
         next(file.reader.iter_batches(1, groups, [*types], use_threads=False), None)
     for row_group in map(metadata.row_group, groups):
         if any(row_group.column(at).physical_type != kind for at, kind in types.items()):
-            raise OSError("its footer has two types of one column; write it anew")
+            raise OSError("its footer gives one column two types; write it anew")
 
 
 @contextmanager
 def naming_file(path: str) -> Iterator[None]:
-    """Raise what goes wrong in reading a file as a `RecframeError` that names the file."""
+    """Raise a failure to read a file as a `RecframeError` that names the file."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:

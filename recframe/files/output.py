@@ -27,7 +27,7 @@ def write_each(
     ending: str,
     tidy: Callable[[pd.DataFrame], pd.DataFrame] = tidy_table,
 ) -> Generator[pd.DataFrame, None, None]:
-    """Yield per-user tables, or what has them, each also added to a file in an ending's format."""
+    """Yield per-user tables, or parts that hold one; add each to a file in an ending's format."""
     writer: pq.ParquetWriter | None = None  # whose schema the first table decides
     with ExitStack() as stack:
         for number, part in enumerate(parts):
@@ -58,13 +58,13 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
             own = identify(where)
             same = next((other for other in read if identify(other) == own), None)
     if same is not None:
-        also = "" if same == where else f", as {show_path(same)}"
+        also = "" if same == where else f", named {show_path(same)}"
         raise RecframeError(
-            f"cannot write {show_path(path)}: it is read{also}; write to another file"
+            f"cannot write {show_path(path)}: it is an input{also}; write to another file"
         )
     if (folder := next((one for one in given if would_find(one, where)), None)) is not None:
         raise RecframeError(
-            f"cannot write {show_path(path)}: it would be read the next time, as "
+            f"cannot write {show_path(path)}: the next call would read it, because "
             f"{show_path(folder)} names it too; write it elsewhere"
         )
 
@@ -72,7 +72,7 @@ def check_apart(path: PathLike, read: Iterable[str], given: Iterable[str]) -> No
 def would_find(given: str, path: str) -> bool:
     """Return whether a file or folder or pattern that is given means a path, there or not.
 
-    Either may be a URI only where the other is one.
+    Both are URIs, or neither is.
     """
     if is_uri(path):
         names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))

@@ -1,4 +1,4 @@
-"""What is made of files block by block: of the rows of whole users, judged where there is truth."""
+"""The results of files, block by block: whole users, judged if truth is given."""
 
 from collections.abc import Callable, Generator, Hashable, Iterator
 from functools import partial
@@ -35,7 +35,7 @@ def iter_parts(
     options: Options,
     limits: Limits,
 ) -> Generator[Made]:
-    """Return an iterator over what is made of the rows of files, at least one."""
+    """Return an iterator over the results for the rows of files, at least one."""
     columns = files.columns
     empty = read_interactions(files.sample, columns, options)
     judge = open_judge(columns, options)
@@ -75,9 +75,9 @@ def iter_parts(
 def make_each(
     files: Files, limits: Limits, progress: Progress, make: Callable[..., Made]
 ) -> Iterator[Made]:
-    """Yield what is made of each block of whole users, and of what is beside it.
+    """Yield the result for each block of whole users and the rows beside it.
 
-    A refusal says that it is of a part.
+    A refusal names the part that it is for.
     """
     progress.report()
     for block, *beside in iter_blocks(files, limits, progress):
@@ -99,8 +99,8 @@ def make_each(
     progress.report()  # also what was dropped since
     if files.is_filtered and progress.n_evaluated + progress.n_dropped == 0:
         raise RecframeError(
-            f"{FILTERS}: no row of the files matches, so that there is nothing to evaluate; look "
-            "at the values that they compare with"
+            f"{FILTERS}: no row of the files matches, so nothing is left to evaluate; check the "
+            "values that they compare with"
         )
 
 
@@ -163,7 +163,7 @@ def read_dtypes(files: Files) -> Dtypes:
 
 
 def _advise(files: Files, user: Any, item: Any) -> tuple[str, dict[str, Any]]:
-    """Return what `advise` does about the rows of one pair, looked up with all their columns."""
+    """Return the advice on the rows of one pair, looked up with all their columns."""
     users = files.users
     of_user = user if len(users) > 1 else [user][: len(users)]
     ids = {str(files.columns.item): item, **dict(zip(users, of_user, strict=True))}
@@ -184,8 +184,8 @@ def _advise(files: Files, user: Any, item: Any) -> tuple[str, dict[str, Any]]:
     if told is None and len(set(paths)) > 1:
         # To make them one would pool the lists of several nights, which no answer may do unasked.
         return (
-            f"one is in {paths[0]}, another in {paths[-1]}: evaluate one file if each has lists of "
-            f"its own, such as those of a night; else {advise(None, files.columns)[0]}"
+            f"one row is in {paths[0]}, another in {paths[-1]}: evaluate one file if each has "
+            f"lists of its own, such as those of a night; else {advise(None, files.columns)[0]}"
         ), {}
     return advise(told, files.columns)
 

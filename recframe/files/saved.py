@@ -30,7 +30,7 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     """Return the tables of `recframe.read_per_user`."""
     given: Sequence[Any] = path if isinstance(path, list | tuple) else [path]
     if not given or not all(map(is_path, given)):
-        raise frame_error("path", "that of a file of --per-user, or a list of them", path)
+        raise frame_error("path", "the path of a file of --per-user, or a list of them", path)
     paths = [without_file(os.fspath(one)) for one in given]
     with naming("path"):
         tables = read_saved(paths)
@@ -41,7 +41,7 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
     joined = joined.rename(columns=find_alike(joined.columns.unique("metric")), level="metric")
     if joined.columns.has_duplicates:
         again = joined.columns[joined.columns.duplicated()].tolist()[0]
-        raise RecframeError(f"path: two files have {quote(again)} by one name; rename one")
+        raise RecframeError(f"path: two columns are score and metric {quote(again)}; rename one")
     scores, metrics = (joined.columns.unique(level) for level in LEVELS)
     columns: Any = pd.MultiIndex.from_product([scores, metrics], names=LEVELS)
     return sort_table(joined.reindex(columns=columns))
@@ -54,7 +54,7 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
         users = [list(one.index.names) for one in (table, tables[0])]
         if len(users[0]) != len(users[1]):
             raise RecframeError(
-                f"{show_path(path)} must have as many columns of users as {show_path(paths[0])}, "
+                f"{show_path(path)} must have as many user columns as {show_path(paths[0])}, "
                 f"found {quote(users[0])} and {quote(users[1])}"
             )
     for number in range(tables[0].index.nlevels):
@@ -71,14 +71,14 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
             found = " and ".join(quote(one.index.tolist()[0]) for one in (table, tables[0]))
             both = f", which are {kinds[0]} and {kinds[1]}; write them alike"
             raise RecframeError(
-                f"{show_path(path)} has no user of {show_path(paths[0])}, as {found}"
+                f"{show_path(path)} has no user of {show_path(paths[0])}, found {found}"
                 f"{both if kinds[0] != kinds[1] else ''}"
             )
     return tables
 
 
 def _kinds(table: pd.DataFrame) -> list[str]:
-    """Return what the ids in each column of users of a table are, in words."""
+    """Return the kind of the ids in each user column of a table, in words."""
     levels = map(table.index.get_level_values, range(table.index.nlevels))
     kinds = [getattr(ids, "categories", ids).inferred_type for ids in levels]
     return ["text" if kind == "string" else f"{kind}s" for kind in kinds]
@@ -114,8 +114,8 @@ def _read_table(path: str) -> pd.DataFrame:
     metrics = [label for label in columns if label not in (*users, "score")]
     if "score" not in columns or not metrics or not len(rows):
         raise RecframeError(
-            f"{show_path(path)} must have a user column, score and metrics, as recframe "
-            f"evaluate --per-user writes them, and rows; found {len(rows)} rows of {quote(columns)}"
+            f"{show_path(path)} must have rows with a user column, score and metrics, such as "
+            f"recframe evaluate --per-user writes, found {len(rows)} rows of {quote(columns)}"
         )
     for label in metrics:
         if not pd.api.types.is_numeric_dtype(rows[label]):
@@ -125,10 +125,10 @@ def _read_table(path: str) -> pd.DataFrame:
     ids, given = [*users, "score"], [users[0], "score"]  # others may be null, as segments are
     repeated = rows.duplicated(ids)
     if repeated.any() or rows[given].isna().any(axis=None):
-        row = rows[repeated | rows[given].isna().any(axis=1)].iloc[0]
+        odd = rows[repeated | rows[given].isna().any(axis=1)]
         raise RecframeError(
-            f"{show_path(path)} must have each user and score once, and none null; found "
-            f"{', '.join(quote(row[label]) for label in ids)}"
+            f"{show_path(path)} must have each user and score once, none null, found {len(odd)} "
+            f"faulty rows (such as {', '.join(quote(odd[one].tolist()[0]) for one in ids)})"
         )
     of_score = {score: own.set_index(users)[metrics] for score, own in rows.groupby("score")}
     scores = rows["score"].unique().tolist()
@@ -143,7 +143,7 @@ def _read_csv(source: Any) -> pd.DataFrame:
     with Path(source).open("rb") if is_here else nullcontext(source) as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
         if file.read() not in (b"\n", b"\r"):
-            raise ValueError("its last line has no end, as where a file is cut off; write it anew")
+            raise ValueError("its last line has no end, so it may be cut off; write it anew")
         file.seek(0)
         users = _find_users(pd.read_csv(file, nrows=0).columns.tolist())
         file.seek(0)

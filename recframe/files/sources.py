@@ -1,7 +1,7 @@
-"""What files are read from: paths, objects of Arrow and deltalake, and what is staged.
+"""The sources of files: paths, objects of Arrow and deltalake, and staged rows.
 
-Rows without footers are staged: written once as parquet, which the rest of the engine reads. What
-is staged is in memory while it is small, else in a temporary file that has no name.
+Rows without footers are staged: written once as parquet, which the rest of the engine reads. Small
+staged rows are in memory, others in a temporary file without a name.
 """
 
 from itertools import chain
@@ -42,13 +42,13 @@ LEAST_PIECE, MOST_PIECE = 1 << 18, 1 << 24  # bytes
 
 
 def find_source(source: Any, argument: str, access: Access) -> list[Found]:
-    """Return the files that are read of a source; what is refused is so by the argument's name."""
+    """Return the files that are read for a source; a refusal names the argument."""
     if not is_source(source):
         return find_files(source, argument, access)
     if access != ENVIRONMENT:
         raise RecframeError(
             f"storage_options and filesystem are for paths, found {argument} of type "
-            f"{type(source).__name__}, which has its own"
+            f"{type(source).__name__}, which has its own; leave them out"
         )
     if isinstance(source, pa.RecordBatchReader):
         return [Found("the RecordBatchReader", {}, given=GivenRows(source))]
@@ -103,7 +103,7 @@ def stage(found: list[Found], columns: Columns, limits: Limits) -> list[Found]:
     known.flags = {str(columns.relevant)}
 
     def stage_all(known: Known) -> list[Found]:
-        """Return the files; what is known of types is so of all of them."""
+        """Return the files; all of them share the known types."""
         staging = TemporaryRows(most, limits.folder)
         written = pa.PythonFile(staging, "r")  # of which several threads may read parts
         finalize(written, staging.close)
@@ -157,7 +157,7 @@ def _stage(
 
 
 class StagedFile:
-    """One of the files that are staged, with a place in it of its own, as Arrow reads files."""
+    """One of the staged files, with a reading position of its own, as Arrow reads files."""
 
     closed = False
 

@@ -33,7 +33,7 @@ PARSED_BYTES = 1 << 22  # that one thread parses at a time, so that all end at a
 
 
 class LineLayout(NamedTuple):
-    """What the fields of a line are, and what the number among them must be."""
+    """The fields of a line, and the requirement for the number among them."""
 
     kind: str
     fields: str  # their names
@@ -159,9 +159,9 @@ def read_qrels(path: PathLike) -> pd.DataFrame:
 
 
 def _read_given(path: Any, layout: LineLayout) -> pd.DataFrame:
-    """Return what a path leads to as a frame; a refusal names the argument."""
+    """Return the file that a path leads to as a frame; a refusal names the argument."""
     if not is_path(path):
-        raise frame_error("path", f"the path of a file of {layout.kind}", path)
+        raise frame_error("path", f"the path of a file with {layout.kind}", path)
     with naming("path"):
         return read_lines(os.fspath(path), layout)
 
@@ -188,7 +188,7 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
 
 
 def _read_bytes(path: str) -> bytes:
-    """Return what a file holds, decompressed."""
+    """Return the contents of a file, decompressed."""
     check_named("it", path)
     identify(path)
     try:
@@ -203,7 +203,7 @@ def _read_bytes(path: str) -> bytes:
 
 
 def _regular(data: bytes) -> bytes:
-    """Return the same lines with one blank between fields, and empty where nothing is said."""
+    """Return the same lines with one blank between fields; lines of comments are empty."""
     data = data.removeprefix(BOM)
     # One byte is looked for twenty times as fast as two, the first of which is in every line.
     if b"\r" in data:
@@ -241,7 +241,7 @@ def _parse(data: bytes, layout: LineLayout, number: pa.DataType) -> pa.Table | N
 
 
 def find_trec(path: str) -> str:
-    """Return what takes a file whose first line is one of a run of TREC, "" for any other."""
+    """Return the advice on a file whose first line is one of a TREC run, "" for any other."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(PARSED_BYTES)
@@ -254,11 +254,11 @@ def find_trec(path: str) -> str:
         return ""
     command = f"it to recframe trec: recframe trec QRELS {shlex.quote(path)}"
     call = spell(f"recframe.read_run({quote(path)}) to recframe.rec", command)
-    return f"it is a run of TREC; pass {call}"
+    return f"it is a TREC run; pass {call}"
 
 
 def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of lines that cannot be read, and what is wrong with each."""
+    """Yield the numbers of lines that cannot be read, and the fault of each."""
     fields = layout.fields.split()
     for number, line in enumerate(io.BytesIO(data), 1):
         if line == b"\n":
@@ -266,7 +266,7 @@ def _find_faults(data: bytes, layout: LineLayout) -> Iterator[tuple[int, str]]:
         try:
             texts = line.decode().rstrip("\n").split(" ")
         except UnicodeDecodeError:
-            yield number, f"must be UTF-8 text, found {quote(line)}; convert the file, as by iconv"
+            yield number, f"must be UTF-8 text, found {quote(line)}; convert it, such as by iconv"
             continue
         if len(texts) != len(fields):
             n_fields = f"{len(fields)} fields ({layout.fields})"
@@ -286,7 +286,7 @@ def _check_tag(path: str, data: bytes, n_rows: int) -> None:
         one, other, *_ = (quote(tag.decode(errors="replace")) for tag in tags)
         raise RecframeError(
             f"{show_path(path)}: a run must have one tag in all lines, found {len(tags)} (such as "
-            f"{one} and {other}), as several runs in one file have; write each to a file of its own"
+            f"{one} and {other}); several runs need a file each"
         )
 
 

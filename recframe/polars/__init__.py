@@ -59,8 +59,8 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     ====================== ======================================================= ==============
 
     Columns of `by` come first. `rank` and `top` of several score columns have a column
-    ``ranked_by`` before the rank. Users are sorted, values those of pandas bit for bit, and what is
-    undefined is null. `describe` and `inspect` return the results of pandas.
+    ``ranked_by`` before the rank. Users are sorted, values are those of pandas bit for bit, and
+    undefined ones are null. `describe` and `inspect` return the results of pandas.
 
     For a LazyFrame, each call collects only the columns that it needs; `rank`, `top` and `judge`
     return rows and collect all. Its tables are DataFrames too. The namespace and its display read
@@ -95,7 +95,7 @@ class PolarsRecAccessor(RankingMethods[pl.DataFrame]):
     def __init__(self, frame: Any) -> None:
         if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
             is_pandas = isinstance(frame, pd.DataFrame)
-            found = "pandas' own; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
+            found = "one of pandas; pass pl.from_pandas(frame)" if is_pandas else quote(frame)
             raise RecframeError(f"frame must be a Polars DataFrame or LazyFrame, found {found}")
         super().__init__(frame)
 

@@ -101,7 +101,7 @@ class SparkRecAccessor(RankingMethods[Any]):
     def __init__(self, frame: Any) -> None:
         if isinstance(frame, pd.DataFrame):
             raise RecframeError(
-                "frame must be a Spark DataFrame, found pandas' own; pass "
+                "frame must be a Spark DataFrame, found one of pandas; pass "
                 "spark.createDataFrame(frame), or use frame.rec"
             )
         if not isinstance(frame, DataFrame):
@@ -117,7 +117,7 @@ class SparkRecAccessor(RankingMethods[Any]):
         """
         Return an accessor to the same frame with these options.
 
-        What is not passed has its default.
+        Options that are not passed have their defaults.
 
         Parameters
         ----------
@@ -317,7 +317,7 @@ def rec(
 
     See Also
     --------
-    SparkRecAccessor : The methods, and what they return.
+    SparkRecAccessor : The methods, and their results.
     recframe.evaluate : The options explained.
 
     Examples

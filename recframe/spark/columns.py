@@ -52,7 +52,7 @@ def check_whole(name: str, frame: Any) -> None:
     """Raise for a stream."""
     if frame.isStreaming:
         raise RecframeError(
-            f"{name} must have all its rows, found a stream; pass each batch of it, with "
+            f"{name} must have all its rows, found a stream; pass each of its batches, with "
             "writeStream.foreachBatch"
         )
 
@@ -88,14 +88,14 @@ def as_series(column: pa.ChunkedArray) -> pd.Series:
 
 
 def arrow_type(kind: Any) -> pa.DataType:
-    """Return what Arrow has for a type of one value."""
+    """Return Arrow's type for a type of one value."""
     if isinstance(kind, kinds.DecimalType):
         return pa.decimal128(kind.precision, kind.scale)
     return SIMPLE[type(kind)]
 
 
 def as_arrays(columns: Sequence[Any], types: Sequence[pa.DataType]) -> list[pa.Array]:
-    """Return columns as Arrow has them: what is NaN is null, which Spark's own means leave out."""
+    """Return columns as Arrow has them: NaN becomes null, which Spark's own means leave out."""
     pairs = zip(columns, types, strict=True)
     return [pa.Array.from_pandas(column, type=kind) for column, kind in pairs]
 
@@ -126,7 +126,7 @@ def as_per_user(table: pa.Table, labels: "pd.Index[Any]") -> pd.DataFrame:
 
 
 def find_roles(other: str, columns: Columns, options: Options) -> Columns:
-    """Return the label of each role in truth, or in what is excluded, where it is a frame."""
+    """Return the label of each role in truth, or in exclude, where it is a frame."""
     frame: Any = getattr(options, other)
     with naming(other):
         if other == "truth":
@@ -139,7 +139,7 @@ def open_beside(
 ) -> tuple[dict[str, Any], Options]:
     """Return truth and exclude as Spark DataFrames, if any, and the options that go with them.
 
-    What is `given` is; that of pandas, or of a file, is read and checked by the driver.
+    Those in `given` are Spark's; the driver reads and checks those of pandas, or of a file.
     """
     beside = {}
     for other in BESIDE:
@@ -186,7 +186,7 @@ def _hand_over(other: str, frame: Any, columns: Columns, options: Options) -> tu
 
 
 def hand_over(name: str, given: Mapping[str, pd.Series], frame: Any, instead: str) -> Any:
-    """Return columns of pandas on Spark, or say what else to pass for what they are given as."""
+    """Return columns of pandas on Spark, or name an argument to pass instead."""
     try:
         arrays = {label: _as_array(column) for label, column in given.items()}
         return frame.sparkSession.createDataFrame(pa.table(arrays))
@@ -220,13 +220,13 @@ def _check_alike(frame: Any, columns: Columns, side: Any, roles: Columns, other:
         if type(of_frame) is not type(of_side) and not are_numbers:
             raise RecframeError(
                 f"{other}: {role}: ids of different kinds are never equal; {quote(own)} of the "
-                f"frame is {of_frame.simpleString()}, {quote(label)} of {other} "
-                f"{of_side.simpleString()}; make them one, as with F.col(...).cast('string')"
+                f"frame is {of_frame.simpleString()}, {quote(label)} of {other} is "
+                f"{of_side.simpleString()}; convert one, for example with F.col(...).cast('string')"
             )
 
 
 def _check_said(truth: Any, roles: Columns, options: Options) -> None:
-    """Raise where another column of truth may say what is relevant, which no value is read for."""
+    """Raise if another column of truth may mark relevant pairs; no value is read for this."""
     if roles.relevant is not None or not is_infer(options.relevant):
         return
     for field in truth.schema:
@@ -235,6 +235,6 @@ def _check_said(truth: Any, roles: Columns, options: Options) -> None:
         if is_verdict and not is_id and label not in roles.labels:
             raise RecframeError(
                 f"truth: relevant: no column found by its name, but {quote(label)} may be it; pass "
-                f"relevant={quote(label)} if it says which pairs are relevant, or relevant=None "
-                "where all are"
+                f"relevant={quote(label)} if it marks the relevant pairs, or relevant=None if all "
+                "pairs are relevant"
             )

@@ -107,7 +107,7 @@ def _by_place(frame: Any, letter: str) -> Any:
 
 
 def _find_widest(rows: Any, users: list[str]) -> str:
-    """Return which column of users has the widest type of integers; of others the first."""
+    """Return the column of users with the widest type of integers; of other types, the first."""
     types = [type(rows.schema[name].dataType) for name in users]
     if not all(kind in INTEGERS for kind in types):
         return users[0]
@@ -115,7 +115,7 @@ def _find_widest(rows: Any, users: list[str]) -> str:
 
 
 def _find_key(rows: Any, users: list[str]) -> Any:
-    """Return what equal ids in columns of users have in common, whatever their types."""
+    """Return a key that equal ids in columns of users share, whatever their types."""
     users = list(dict.fromkeys(users))
     if len(users) == 1:
         return F.col(users[0])
@@ -128,7 +128,7 @@ def _find_key(rows: Any, users: list[str]) -> Any:
 def name_results(
     source: UserRows, columns: Columns, made: pd.DataFrame, own: list[str], *, reads_all: bool
 ) -> ResultColumns:
-    """Return the columns of results, given what is made of no row and the columns before it."""
+    """Return the columns of results, given the table for no row and the columns before it."""
     if reads_all:
         names, of_frame = list(source.layout.frame), list(source.layout.frame.values())
         users = [of_frame.index(label) for label in columns.users]
@@ -138,9 +138,7 @@ def name_results(
         added = ["score", *made.columns.unique("metric")]
     for label in own:
         if label.casefold() in {one.casefold() for one in added}:  # as Spark compares names
-            raise RecframeError(
-                f"the column {quote(label)} has the name of one of the result; rename it"
-            )
+            raise RecframeError(f"the column {quote(label)} has the name of a result; rename it")
     types = [source.rows.schema[name].dataType for name in names] or [kinds.StringType()]
     for label in added:
         is_text = label in ("score", "ranked_by")
@@ -150,7 +148,7 @@ def name_results(
 
 
 def make_results(source: UserRows, task: tasks.Task, result: ResultColumns, **how: bool) -> Any:
-    """Return what is made of every partition, checked when it is computed where that is needed."""
+    """Return the results of every partition, checked when computed if that is needed."""
     make, schema = partial(tasks.make_result, task=task, **how), result.schema
     if not task.is_checked:
         return _map(source.rows, make, schema).toDF(*result.labels)
@@ -165,12 +163,12 @@ def make_results(source: UserRows, task: tasks.Task, result: ResultColumns, **ho
 
 
 def _map(rows: Any, make: Callable[[pa.Table], pa.Table], schema: Any) -> Any:
-    """Return what is made of every partition that has rows."""
+    """Return the results of every partition that has rows."""
     return rows.mapInArrow(partial(tasks.run, make=make), schema)
 
 
 def make_cells(rows: Any, read: Callable[[pa.Table], pa.Table]) -> Any:
-    """Return what is read of every partition, in a cell for each."""
+    """Return the readings of every partition, in a cell for each."""
     return _map(rows, read, kinds.StructType(CELL_FIELDS))
 
 
@@ -181,7 +179,7 @@ def make_of_partitions(
     labels: list[str],
     own: Mapping[str, Any],
 ) -> Any:
-    """Return what is made, in one place, of what is read of every partition."""
+    """Return the table made, in one place, from the readings of every partition."""
     always = [F.lit(None).cast(field.dataType).alias(field.name) for field in CELL_FIELDS]
     made = make_cells(rows, read).union(rows.sparkSession.range(1).select(*always))
     types: dict[str, Any] = dict.fromkeys(labels, kinds.DoubleType())
@@ -195,7 +193,7 @@ def make_of_partitions(
 
 
 def list_labels(table: pd.DataFrame) -> list[str]:
-    """Return the columns of a result in tidy form, which are there whatever the data are."""
+    """Return the columns of a result in tidy form, which are the same for any data."""
     labels = list(map(str, plain_table(table)))
     if "metric" in table.index.names:  # of intervals
         labels += ["n_undefined"] if "mean" in table else UNDEFINED
@@ -207,7 +205,7 @@ def list_labels(table: pd.DataFrame) -> list[str]:
 
 
 def find_kinds(by: Sequence[Own], source: UserRows, columns: Columns) -> dict[str, Any]:
-    """Return the types of what parts users: those of columns, and of values given by user."""
+    """Return the types of segments: those of columns, and of values given by user."""
     names, found = {label: name for name, label in source.layout.frame.items()}, {}
     names |= dict(zip(columns.users, source.ids, strict=True))
     for one in by:
@@ -222,7 +220,7 @@ def find_kinds(by: Sequence[Own], source: UserRows, columns: Columns) -> dict[st
 def make_of_users(
     per_user: Any, empty: pd.DataFrame, make_table: MakeTable, labels: list[str], *, as_sums: bool
 ) -> Any:
-    """Return what is made, in one place, of a per-user table, or of means by sums of its parts."""
+    """Return the table made, in one place, from a per-user table, or from its partitions' sums."""
     read = partial(tasks.read_users, empty=empty, as_sums=as_sums)
     make = partial(tasks.make_of_users, empty=empty, make_table=make_table, as_sums=as_sums)
     return make_of_partitions(_by_place(per_user, "r"), read, make, labels, {})
@@ -244,7 +242,7 @@ def select(frame: Any, labels: list[Hashable]) -> Any:
 
 
 def find_user(frame: Any, user: Hashable, columns: Columns, labels: list[Hashable]) -> pd.DataFrame:
-    """Return the rows of one user, in these columns; a few others where there is none."""
+    """Return the rows of one user, in these columns; a few others if the user has none."""
     rows = select(frame, labels)
     find = partial(tasks.find_rows, user=user, columns=columns, labels=labels)
     found = _map(rows, find, rows.schema).toArrow()

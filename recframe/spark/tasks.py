@@ -1,4 +1,4 @@
-"""What Spark's workers run: functions of the Arrow table of a partition, found there by name."""
+"""The tasks of Spark's workers: functions of a partition's Arrow table, found by name."""
 
 import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -38,17 +38,17 @@ CELL_TYPES = {PARTITION: pa.int32(), CELL: pa.binary()}
 def run(
     batches: Iterable[pa.RecordBatch], make: Callable[[pa.Table], pa.Table]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield what is made of the rows of a partition, where it has some."""
+    """Yield the result for the rows of a partition, if it has rows."""
     if found := [batch for batch in batches if batch.num_rows]:
         made = public(make)(pa.Table.from_batches(found))
         yield from made.to_batches(max_chunksize=RETURNED_ROWS)
 
 
 class PartitionLayout(NamedTuple):
-    """What the columns of a partition are: names there, and the labels that they stand for.
+    """The columns of a partition: names there, and the labels that they stand for.
 
     The column `SIDE` tells rows of others `beside`, by option, from those of the frame. The labels
-    of `others` are of columns of the frame that are not there.
+    of `others` are of columns of the frame that it lacks.
     """
 
     frame: dict[str, Hashable]
@@ -69,7 +69,7 @@ class PartitionLayout(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is made of every partition, and the names of its columns.
+    """The work on every partition, and the names of its columns.
 
     Users have the types of the columns `ids`; where it `is_checked`, `CELL_TYPES` are added.
     """
@@ -83,7 +83,7 @@ class Task(NamedTuple):
     is_checked: bool
 
     def run(self, table: pa.Table) -> tuple[pa.Table, PartitionResult]:
-        """Return rows of the frame, and what is made of them."""
+        """Return rows of the frame, and their result."""
         rows, frame, options = self.layout.split(table, self.options)
         roles = self.columns, options
         try:
@@ -134,7 +134,7 @@ def _in_cell(value: object) -> pa.Table:
 
 
 def read_cells(table: pa.Table) -> list[Any]:
-    """Return what is in cells, in the order of the partitions that they come from."""
+    """Return the values in cells, in the order of the partitions that they come from."""
     cells = table.filter(pc.is_valid(table[CELL])).sort_by(PARTITION)[CELL]
     return [pickle.loads(cell) for cell in cells.to_pylist()]
 
@@ -143,7 +143,7 @@ def read_cells(table: pa.Table) -> list[Any]:
 
 
 def check_beside(table: pa.Table, names: list[str]) -> pa.Table:
-    """Return no row, or raise what a partition is refused for, or all together are."""
+    """Return no row, or raise the refusal of a partition, or of all together."""
     parts = read_cells(table)
     for said in parts:
         if isinstance(said, RecframeError):
@@ -153,7 +153,7 @@ def check_beside(table: pa.Table, names: list[str]) -> pa.Table:
 
 
 def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
-    """Return results that were checked, or raise where a user's are of several partitions."""
+    """Return results that were checked, or raise if a user's come from several partitions."""
     table = table.filter(pc.is_null(table[CELL]))
     of_users = table.group_by([*users, PARTITION]).aggregate([]).drop_null()
     counts = of_users.group_by(users).aggregate([(PARTITION, "count")])
@@ -162,9 +162,9 @@ def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
         most = pc.index(n_partitions, pc.max(n_partitions)).as_py()
         found = [counts[user][most].as_py() for user in users]
         raise RecframeError(
-            f"partitioned=True: user {quote(tuple(found) if len(found) > 1 else found[0])} has "
-            f"rows in {n_partitions[most]} partitions; leave "
-            "partitioned=True out to have them brought together"
+            "partitioned=True: all rows of a user must be in one partition, found user "
+            f"{quote(tuple(found) if len(found) > 1 else found[0])} in {n_partitions[most]}; leave "
+            "partitioned=True out, and a shuffle brings them together"
         )
     return table.select(names)
 
@@ -175,14 +175,14 @@ def finish(table: pa.Table, names: list[str], users: list[str]) -> pa.Table:
 def make_of_cells(
     table: pa.Table, make: Callable[[list[Any]], pd.DataFrame], types: dict[str, pa.DataType]
 ) -> pa.Table:
-    """Return what is made of the cells of all partitions, in tidy form."""
+    """Return the table made from the cells of all partitions, in tidy form."""
     made, labels = plain_table(make(read_cells(table))).rename(columns=str), list(types)
     columns = [made[label] if label in made else np.zeros(len(made)) for label in labels]
     return pa.table(as_arrays(columns, list(types.values())), labels)
 
 
 def read_part(table: pa.Table, task: Task, *, lists_users: bool) -> pa.Table:
-    """Return what is made of a partition, and its users where they are listed, in a cell."""
+    """Return the result for a partition, and its users if they are listed, in a cell."""
     _, result = task.run(table)
     return _in_cell(result if lists_users else result._replace(users=result.users[:0]))
 
@@ -190,7 +190,7 @@ def read_part(table: pa.Table, task: Task, *, lists_users: bool) -> pa.Table:
 def make_of_parts(
     parts: list[PartitionResult], task: Task, make_table: MakeTable, empty: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return what is made of what is made of all partitions, once they have been checked."""
+    """Return the table made from the results of all partitions, after their check."""
     check_partitions(parts, Lookups(), task.columns, task.options)
     return make_table(pd.concat([part.made for part in parts]) if parts else empty)
 
@@ -214,7 +214,7 @@ def read_users(table: pa.Table, empty: pd.DataFrame, *, as_sums: bool) -> pa.Tab
 def make_of_users(
     parts: list[pd.DataFrame], empty: pd.DataFrame, make_table: MakeTable, *, as_sums: bool
 ) -> pd.DataFrame:
-    """Return what is made of the per-user tables of all partitions, or of means by their sums."""
+    """Return the table made from the per-user tables of all partitions, or from their sums."""
     if as_sums:
         return make_table(mean_of_sums(pd.concat([sum_and_count(empty), *parts])))
     # Sums depend on the order of what is summed: in this one they are those of pandas.

@@ -1,6 +1,6 @@
-"""Stores: what a path with a scheme is, and how the store that it leads to is reached.
+"""Stores: paths with a scheme, and how the stores that they lead to are reached.
 
-A path of this machine comes by here to be told apart, and imports nothing.
+A path of this machine is only told apart here, which imports nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Access(NamedTuple):
     filesystem: Any = None
 
     def __repr__(self) -> str:
-        """Return what it is, without what it holds."""
+        """Return its name, without its contents, which may be secret."""
         return "Access(…)"
 
     def leads_away(self, path: str) -> bool:
@@ -32,7 +32,7 @@ class Access(NamedTuple):
         return self.filesystem is not None or (is_uri(path) and not path.startswith("file://"))
 
     def place(self, given: Any) -> Any:
-        """Return what is given for an option, a path with how its store is reached."""
+        """Return the value of an option; a path comes with the access to its store."""
         is_path = isinstance(given, str | os.PathLike) and not isinstance(given, Placed)
         return Placed(os.fspath(given), self) if is_path else given
 
@@ -65,14 +65,14 @@ def without_file(path: str) -> str:
     host, slash, rest = path.removeprefix("file://").partition("/")
     if host not in ("", "localhost"):
         raise RecframeError(
-            f"cannot read {show_path(path)}: the path of a file:// URI begins with a slash, as in "
-            "file:///folder/file.parquet"
+            f"cannot read {show_path(path)}: the path of a file:// URI must begin with a slash, "
+            "such as file:///folder/file.parquet"
         )
     return url2pathname(slash + rest)
 
 
 def show_uri(path: str) -> str:
-    """Return a path, of a URI what is not secret and no query, for its ending and as a name."""
+    """Return a path; a URI comes without secrets and query, for its ending and as a name."""
     return hide(path).removesuffix("#…").removesuffix("?…") if is_uri(path) else path
 
 
@@ -82,7 +82,7 @@ def find_ending(path: str) -> str:
 
 
 def check_access(storage_options: Any, filesystem: Any) -> Access:
-    """Return how stores are reached, or raise where that is not valid; no value is shown."""
+    """Return the access to stores, or raise if it is not valid; no value is shown."""
     if storage_options is not None and filesystem is not None:
         raise RecframeError(
             "storage_options and filesystem were both given; a filesystem has its options already: "
@@ -102,7 +102,7 @@ def check_access(storage_options: Any, filesystem: Any) -> Access:
 
 
 def as_arrow(filesystem: Any) -> Any:
-    """Return a filesystem of either library as Arrow's, or raise for what is none."""
+    """Return a filesystem of either library as Arrow's, or raise for any other object."""
     from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
 
     if isinstance(filesystem, FileSystem):

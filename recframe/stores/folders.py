@@ -1,4 +1,4 @@
-"""The folders of a store, listed by one request for all that is below one, where it has such."""
+"""The folders of a store; where the store can, one request lists all that is below one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ from recframe.stores.store import Place, Store
 
 
 class StoreFolders:
-    """A store as a tree of folders, which this machine is too; what it has listed it keeps."""
+    """A store as a tree of folders, as this machine is one too; it keeps its listings."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.show, self.identify = store, store.show, partial(Place, store)
@@ -19,7 +19,7 @@ class StoreFolders:
         self._folders: dict[str, dict[tuple[str, bool], Entry]] = {}  # by name and whether a file
 
     def look_up(self, path: str) -> Entry | None:
-        """Return what a path leads to, None for a pattern; a folder is listed."""
+        """Return the entry that a path leads to, None for a pattern; a folder is listed."""
         store, (folder, steps) = self.store, self.split(path)
         if not steps and store.is_web and not path.endswith("/"):
             return Entry("", path, is_folder=False)
@@ -46,7 +46,7 @@ class StoreFolders:
         return plain.rstrip("/") or plain[:1], tuple(names[n_plain:])
 
     def list_folder(self, folder: str, is_meant: Callable[[str], object]) -> list[Entry]:
-        """Return what a folder has under names that are meant, in order of names."""
+        """Return the entries of a folder whose names are meant, in order of names."""
         if folder not in self._folders:  # one is that it lies in
             listed = next(above for above in self.above(folder) if above in self._folders)
             with self.store.reaching(listed):
@@ -77,7 +77,7 @@ class StoreFolders:
             return any(name.endswith(NOTE) for name, _ in self._ask(mark, is_deep=False))
 
     def _list(self, folder: str, *, is_deep: bool) -> None:
-        """Take note of all that is below a folder, or of what is in it alone."""
+        """Take note of all entries below a folder, or only of those directly in it."""
         self._folders.setdefault(folder, {})
         for below, info in self._ask(folder, is_deep=is_deep):
             is_file, is_new = info.type.name == "File", True
@@ -92,7 +92,7 @@ class StoreFolders:
                 below, is_file = above, False
 
     def _ask(self, folder: str, *, is_deep: bool) -> list[tuple[str, Any]]:
-        """Return paths below a folder, each with what the store says of it."""
+        """Return paths below a folder, each with the store's description of it."""
         from pyarrow.fs import FileInfo, FileSelector, FileType
 
         if self.store.of_fsspec is not None and self.store.is_web:  # pages name what they link to
@@ -104,5 +104,5 @@ class StoreFolders:
 
 
 def _below(folder: str, name: str) -> str:
-    """Return the path of what is in a folder."""
+    """Return the path of an entry in a folder."""
     return f"{folder.rstrip('/')}/{name}" if folder.strip("/") else name

@@ -39,12 +39,12 @@ class Listed(NamedTuple):
 
 
 def _is_deep(steps: Steps) -> bool:
-    """Return whether steps mean what is in any number of folders."""
+    """Return whether steps match entries below any number of folders."""
     return not steps or (steps[0] == "**" and len(steps) > 1)
 
 
 def follow(states: frozenset[Steps], name: str) -> frozenset[Steps]:
-    """Return which steps of a pattern are left below a name; () where it is matched, or was above.
+    """Return the steps of a pattern left below a name; () where it or a folder above matched.
 
     Folders that `**` matches may go on in several ways; a name that is not meant goes on in none.
     """
@@ -71,7 +71,7 @@ def do_match(names: Iterable[str], steps: Sequence[str]) -> bool:
 
 
 def search(tree: Tree, folder: str, steps: Steps = ()) -> Iterator[Entry]:
-    """Yield the files below a folder in order of names, or what the steps of a pattern match.
+    """Yield a folder's files in order of names, or the entries that match a pattern's steps.
 
     Where any number of folders is searched, a link to a folder above is not followed.
     """
@@ -124,7 +124,7 @@ def _find_delta(tree: Tree, folder: str, *, has_log: bool) -> str | None:
 
 
 class Listings:
-    """What the paths of one call mean; each store is opened once, and each folder listed once."""
+    """The meaning of the paths of one call; each store is opened once, each folder listed once."""
 
     def __init__(self, access: Access = ENVIRONMENT) -> None:
         self._access = access
@@ -178,7 +178,7 @@ class Listings:
             is_other = isinstance(tree, Disk) and first != shown
             also = f", first as {show_path(first)}" if is_other else ""
             raise RecframeError(
-                f"path: {show_path(shown)} is named twice{also}; its rows would count twice"
+                f"path: {show_path(shown)} is named twice{also}; name it once, or it counts twice"
             )
         if shown in self._names:  # of addresses that differ in what is not shown
             shown = next(f"{shown} ({n})" for n in count(2) if f"{shown} ({n})" not in self._names)
@@ -188,9 +188,9 @@ class Listings:
         return Listed(shown, remote, tree)
 
     def check(self) -> None:
-        """Raise where files are those on disk of a table whose log knows which of them are live.
+        """Raise where files on disk belong to a table, whose log knows which of them are live.
 
-        One file that is given is what was meant; several may be what a shell made of a pattern.
+        A single file that is given is meant as such; a shell may have made several from a pattern.
         """
         n_given = sum(file.is_given for file in self._found)
         asked: dict[Tree, list[Listed]] = {}
@@ -211,8 +211,8 @@ class Listings:
         hosts = {one.partition("://")[2].partition("?")[0].partition("/")[0] for one in (path, uri)}
         if self._access != ENVIRONMENT or len(hosts) > 1:
             raise RecframeError(
-                f"cannot read {show_path(path)}: it is a Delta table, and deltalake, which reads "
-                "its log, has credentials of its own; pass deltalake.DeltaTable("
+                f"cannot read {show_path(path)}: it is a Delta table, and deltalake reads its log "
+                "with credentials of its own; pass deltalake.DeltaTable("
                 f"{quote(uri)}, storage_options=…)"
             )
         return uri

@@ -1,4 +1,4 @@
-"""A file in a store: parts of it fetched ahead, held until they are read, and read as a file is.
+"""A file in a store: its parts are fetched ahead, held until they are read, and read as a file.
 
 A slow store then costs its bandwidth and not its latency. Arrow's pre_buffer waits for each row
 group, 2.8 times the transfer alone at 1 MB and 20 ms a request; fsspec's caches are of its files.
@@ -72,7 +72,7 @@ class Remote:
         with self._store.guarded():
             read = in_time(lambda: bytes(self._open().read_at(stop - start, start)))
             if len(read) != stop - start:
-                raise OSError(f"of {stop - start:,} bytes at {start:,} there came {len(read):,}")
+                raise OSError(f"{len(read):,} of {stop - start:,} bytes came from {start:,} on")
         return read
 
     def hold(self, ranges: Iterable[Range], pool: ThreadPoolExecutor) -> list[Range]:
@@ -120,9 +120,9 @@ class Remote:
 
 
 def in_time(ask: Callable[[], bytes]) -> bytes:
-    """Return what a request returns, or raise where that takes longer than the environment says.
+    """Return the answer to a request, or raise if that takes longer than the environment allows.
 
-    It is asked in a thread that nobody waits for then, as what trickles in cannot be interrupted.
+    A thread asks; nobody waits for it once it is late, as a slow answer cannot be interrupted.
     """
     if not (given := os.environ.get(TIMEOUT, "").strip()):
         return ask()
@@ -141,12 +141,12 @@ def in_time(ask: Callable[[], bytes]) -> bytes:
 
     Thread(target=answer, name=REQUEST, daemon=True).start()
     if not wait([answered], float(given)).done:
-        raise TimeoutError(f"a request took more than the {given} seconds of {TIMEOUT}")
+        raise TimeoutError(f"a request took more than {given} s; set {TIMEOUT} higher")
     return answered.result()
 
 
 class Reader(io.RawIOBase):
-    """A file in a store as Python and Arrow read files; what is read on and on is read ahead."""
+    """A file in a store as Python and Arrow read files; long runs of reads are read ahead."""
 
     def __init__(self, remote: Remote) -> None:
         super().__init__()
@@ -196,7 +196,7 @@ class Reader(io.RawIOBase):
 
 
 class OfFsspec:
-    """A file of fsspec, of which parts are fetched; of a web server that sends none, a copy."""
+    """A file of fsspec, fetched in parts, or copied whole from a web server that sends no parts."""
 
     def __init__(self, filesystem: Any, key: str, *, is_web: bool) -> None:
         self._filesystem, self._key, self._is_web = filesystem, key, is_web
@@ -243,7 +243,7 @@ def read_ahead(
     find_ranges: Callable[[Given], tuple[Remote | None, Sequence[Range]]],
     n_bytes: int,
 ) -> Iterator[Given]:
-    """Yield what is given; ranges of those to come are fetched meanwhile, in so many bytes."""
+    """Yield the given objects; ranges of later ones are fetched meanwhile, in so many bytes."""
     n_left = most = max(n_bytes, LEAST_AHEAD)
     found = [find_ranges(one) for one in given]
     sizes = [sum(stop - start for start, stop in ranges) for _, ranges in found]
@@ -273,7 +273,7 @@ def read_ahead(
 def run_ahead(
     function: Callable[[Given], Made], given: Iterable[Given], n_threads: int = REQUESTS
 ) -> Iterator[Made]:
-    """Yield what a function makes of each that is given, in order; threads make those to come."""
+    """Yield the results of a function for the given objects, in order; threads make later ones."""
     own: list[int] = []
     pool = ThreadPoolExecutor(n_threads, initializer=lambda: own.append(get_ident()))
     coming: deque[Future[Made]] = deque()

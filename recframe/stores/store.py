@@ -1,4 +1,4 @@
-"""A store: a filesystem and how it is opened and written to, whose secrets no message has."""
+"""A store: how a filesystem is opened and written to, with its secrets kept out of messages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHUNK = 8 << 20  # bytes
 
 
 class Store:
-    """A filesystem of Arrow's, how its paths are shown, and what of it must not be."""
+    """A filesystem of Arrow's, the names of its paths, and the secrets that they must not have."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class Store:
         self.is_whole = not protocols.isdisjoint(OBJECT_STORES)  # what is written appears so
 
     def show(self, key: str) -> str:
-        """Return the name of a path in it, without what no message may have."""
+        """Return the name of a path in it, without secrets."""
         return show_uri(f"{self._shown}{key.removeprefix(self.root)}")
 
     @contextmanager
     def reaching(self, key: str, act: str = "read") -> Iterator[None]:
-        """Raise what goes wrong as a `RecframeError` that names the path."""
+        """Raise a failure as a `RecframeError` that names the path."""
         try:
             with self.guarded():
                 yield
@@ -63,7 +63,7 @@ class Store:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Raise what a library raises as an `OSError` that has no secret, nor has its chain."""
+        """Raise an error of a library as an `OSError` without secrets, in its chain too."""
         try:
             yield
         except Exception as error:  # of any library, of the network, of someone's filesystem
@@ -80,7 +80,7 @@ class Store:
                 raised.__context__ = context
 
     def _reword(self, error: Exception) -> OSError:
-        """Return the `OSError` for what a library raised, without secrets."""
+        """Return the `OSError` for an error of a library, without secrets."""
         found, cause = error, error.__cause__
         if isinstance(error, FileNotFoundError) and isinstance(cause, Exception):
             # Fsspec finds no file where there is no server, too.
@@ -93,7 +93,7 @@ class Store:
         return reworded
 
     def without_secrets(self, text: str) -> str:
-        """Return a text without what opens the store."""
+        """Return a text without the secrets that open the store."""
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, "…")
         return hide(text)
@@ -107,7 +107,7 @@ class Place(NamedTuple):
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line that an error says, or its type."""
+    """Return the first line of an error's message, or its type."""
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
 
 
@@ -119,8 +119,8 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
             return Place(store, str(store.of_fsspec._strip_protocol(path)))
         if is_uri(path):
             raise RecframeError(
-                f"cannot {act} {show_path(path)}: with a filesystem of pyarrow a path is one in "
-                "it, without scheme, as 'bucket/folder/file.parquet'"
+                f"cannot {act} {show_path(path)}: with a filesystem of pyarrow, a path must have "
+                "no scheme, such as 'bucket/folder/file.parquet'"
             )
         return Place(store, path.rstrip("/") or path)
     is_web = path.partition("://")[0] in WEB
@@ -142,7 +142,7 @@ def find_place(path: str, access: Access, stores: dict[str, Store], act: str = "
 
 
 def _open(base: str, query: str, access: Access, path: str, act: str) -> Store:
-    """Return the store that a URI without its path leads to; messages are of the whole path."""
+    """Return the store that a URI without its path leads to; messages name the whole path."""
     scheme, host = base.split("://", 1)
     user, _, name = host.rpartition("@")
     keeps_user = scheme in ("abfs", "abfss") and ":" not in user  # it is a container
@@ -181,7 +181,7 @@ def _of_arrow(uri: str) -> tuple[Any, str] | None:
 def _of_fsspec(
     uri: str, storage_options: Mapping[str, Any], naming: Store, begin: str
 ) -> tuple[Any, str]:
-    """Return the same of a URI that fsspec opens."""
+    """Return the same for a URI that fsspec opens."""
     scheme = uri.partition("://")[0]
     try:
         import fsspec
@@ -200,7 +200,7 @@ def _of_fsspec(
             raise
         raise RecframeError(
             f"{begin}neither pyarrow nor fsspec (the extra cloud) knows the scheme "
-            f"{quote(scheme)}; schemes are s3, gs, abfs, https and others of fsspec"
+            f"{quote(scheme)}; use one that they know, such as s3, gs, abfs or https"
         ) from None
     return as_arrow(filesystem), str(root)
 
@@ -229,7 +229,7 @@ def uploaded(uri: str) -> Iterator[IO[bytes]]:
         if kinds[0] == "Directory":
             raise IsADirectoryError("it is a folder")
         if "NotFound" in kinds[1:]:
-            raise OSError(f"there is no bucket {store.root}")
+            raise OSError(f"the bucket {store.root} does not exist")
     with tempfile.TemporaryDirectory(prefix="recframe-") as folder:
         path = Path(folder) / "output"
         with path.open("xb") as file:
@@ -240,7 +240,7 @@ def uploaded(uri: str) -> Iterator[IO[bytes]]:
 
 
 def _upload(store: Store, path: Path, key: str) -> None:
-    """Send a file; where a part of it would be seen, beside its place, to be moved there."""
+    """Send a file; if a store would show a part of it, send it beside its place and move it."""
     name = PurePosixPath(key)
     beside = f"{key[: len(key) - len(name.name)]}.recframe-{secrets.token_hex(8)}{name.suffix}"
     place = key if store.is_whole else beside
@@ -263,8 +263,8 @@ def _upload(store: Store, path: Path, key: str) -> None:
 def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
     """Give an open file beside `path`, which is renamed to it once it is whole.
 
-    Its name is its own, so that no other run, nor what one left behind, is in its way. A link
-    stays, and what it leads to is replaced; so do the permissions of an old file.
+    Its name is its own, so no other run, nor a leftover of one, is in its way. A link stays, and
+    its target is replaced; the permissions of an old file stay too.
     """
     if is_uri(os.fspath(path)):
         with uploaded(os.fspath(path)) as file:

@@ -198,7 +198,7 @@ REFUSED = {
     "missing column": (["--user", "usr"], "user='usr': no such column"),
     "long k": (["--metric", "recall@31"], "k=31 is more than the ranked rows"),
     "text": (["--score", "object", "--user", "item", "--relevant", "KNN scores"], "0/1"),
-    "no tmp": (["--tmp", "no/folder"], "tmp must be a folder that is there, found 'no/folder'"),
+    "no tmp": (["--tmp", "no/folder"], "tmp must be an existing folder, found 'no/folder'"),
     "no folder": (["--per-user", "no/folder/x.csv"], "cannot write no/folder/x.csv: No such file"),
 }
 

@@ -242,7 +242,7 @@ def test_users_as_text_and_as_numbers(save, capsys):
     assert 0 == main(["compare", text, paths[0]])
     assert 1 == main(["compare", paths[1], text])
     assert (
-        "recframe: text.parquet has no user of whole.parquet, as '0' and 0, which are text and "
+        "recframe: text.parquet has no user of whole.parquet, found '0' and 0, which are text and "
         "integers; write them alike\n"
     ) == capsys.readouterr().err.partition("\n")[2].partition("\n")[2]
 
@@ -281,7 +281,7 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
         "no.parquet new.parquet": "cannot read no.parquet: no such file",
         "old.parquet empty.parquet": "cannot read empty.parquet: ",
         "old.parquet inf.csv": "inf.csv: per_user must hold finite numbers, found inf in",
-        "old.parquet new.parquet -o old.parquet": "cannot write old.parquet: it is read",
+        "old.parquet new.parquet -o old.parquet": "cannot write old.parquet: it is an input",
     }.items():
         assert 1 == main(["compare", *shlex.split(words)])
         assert capsys.readouterr().err.startswith(f"recframe: {message}")

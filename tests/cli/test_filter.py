@@ -97,8 +97,8 @@ def test_what_is_told_of_filters(path, capsys):
     ("text", "message"),
     {
         "dy > 1": "--filter: 'dy': no such column; .* did you mean 'day'",
-        "day > x": "--filter: 'day' is of type timestamp.*, which 'x' is not",
-        "item in (x)": "--filter: 'item' is of type int64, which 'x' is not",
+        "day > x": "--filter: a value for 'day' must be of its type timestamp.*, found 'x'",
+        "item in (x)": "--filter: a value for 'item' must be of its type int64, found 'x'",
     }.items(),
 )
 def test_filters_that_do_not_fit(path, text, message, capsys):

@@ -55,21 +55,29 @@ def test_a_folder_is_not_overwritten(tmp_path, capsys):
 
 
 READ = {
-    "itself": (["run.parquet"], "run.parquet", "it is read; write to another file"),
-    "spelled otherwise": (["run.parquet"], "other/../run.parquet", "it is read, as run.parquet"),
-    "symbolic link": (["runs/a.parquet"], "soft.parquet", "it is read, as runs/a.parquet"),
-    "hard link": (["runs/a.parquet"], "hard.parquet", "it is read, as runs/a.parquet"),
-    "through a link": (["soft.parquet"], "runs/a.parquet", "it is read, as soft.parquet"),
-    "in a folder": (["runs"], "runs/b.parquet", "it is read; write"),
-    "in a folder by a link": (["folder"], "hard.parquet", "it is read, as folder/a.parquet"),
-    "in a pattern": (["r*/*.parquet"], "runs/b.parquet", "it is read, as ./runs/b.parquet; write"),
-    "second of a list": (["run.parquet", "runs/b.parquet"], "folder/b.parquet", "it is read, as"),
-    "truth": (["run.parquet", "--truth", "truth/t.parquet"], "truth/t.parquet", "it is read"),
-    "truth's folder": (["run.parquet", "--truth", "truth"], "truth/t.parquet", "it is read; wri"),
-    "new in a folder": (["runs"], "runs/new.csv", "it would be read the next time, as runs names"),
-    "new below": (["./runs/"], "folder/new.parquet", "it would be read the next time"),
-    "new in a pattern": (["runs/**/*.parquet"], "runs/new.parquet", "as runs/**/*.parquet names"),
-    "new in truth": (["run.parquet", "--truth", "truth"], "truth/new.csv", "as truth names it too"),
+    "itself": (["run.parquet"], "run.parquet", "it is an input; write to another file"),
+    "spelled otherwise": (["run.parquet"], "other/../run.parquet", "an input, named run.parquet"),
+    "symbolic link": (["runs/a.parquet"], "soft.parquet", "it is an input, named runs/a.parquet"),
+    "hard link": (["runs/a.parquet"], "hard.parquet", "it is an input, named runs/a.parquet"),
+    "through a link": (["soft.parquet"], "runs/a.parquet", "it is an input, named soft.parquet"),
+    "in a folder": (["runs"], "runs/b.parquet", "it is an input; write"),
+    "in a folder by a link": (["folder"], "hard.parquet", "it is an input, named folder/a.parquet"),
+    "in a pattern": (["r*/*.parquet"], "runs/b.parquet", "an input, named ./runs/b.parquet;"),
+    "second of a list": (["run.parquet", "runs/b.parquet"], "folder/b.parquet", "an input, named"),
+    "truth": (["run.parquet", "--truth", "truth/t.parquet"], "truth/t.parquet", "it is an input"),
+    "truth's folder": (["run.parquet", "--truth", "truth"], "truth/t.parquet", "it is an input;"),
+    "new in a folder": (["runs"], "runs/new.csv", "the next call would read it, because runs"),
+    "new below": (["./runs/"], "folder/new.parquet", "the next call would read it"),
+    "new in a pattern": (
+        ["runs/**/*.parquet"],
+        "runs/new.parquet",
+        "because runs/**/*.parquet names",
+    ),
+    "new in truth": (
+        ["run.parquet", "--truth", "truth"],
+        "truth/new.csv",
+        "because truth names it too",
+    ),
 }
 
 

@@ -111,7 +111,7 @@ def test_never_over_what_is_read(run, tmp_path, capsys):
         main(["report", str(run)])
     assert "the following arguments are required: -o" in capsys.readouterr().err
     assert 1 == main(["report", str(tmp_path / "*"), "-o", str(tmp_path / "report.html")])
-    assert "it would be read the next time" in capsys.readouterr().err
+    assert "the next call would read it" in capsys.readouterr().err
 
 
 def test_what_is_read_is_said_once(run, tmp_path, capsys):

@@ -223,7 +223,7 @@ REFUSED = {
         "--baseline compares with others, found only 'examples/bm25.run'; name two runs or more",
     ),
     "bad pairs": ([QRELS, BM25, "--exclude", BM25], "exclude: examples/bm25.run, line 1: must"),
-    "written over": ([QRELS, BM25, "--per-user", "{}"], "cannot write .*: it is read"),
+    "written over": ([QRELS, BM25, "--per-user", "{}"], "cannot write .*: it is an input"),
 }
 
 

@@ -160,7 +160,7 @@ def test_every_metric_has_a_method(threads):
 def test_a_promise_that_does_not_hold(ids, make, threads):
     """Users in several partitions are found, whatever table they would be wrong in."""
     lazy = make(parts(interactions(ids)).rec(partitioned=True, short="pad"))
-    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: 49 users in all, but"):
+    with pytest.raises(recframe.RecframeError, match=r"partitioned=True: .* 49 users in several"):
         lazy.compute()
 
 

@@ -47,7 +47,7 @@ def test_no_memory(memory):
 
 OTHERS = {
     "memory": ({"memory": "lots"}, "memory must be .* such as '512MiB', found 'lots'"),
-    "tmp": ({"tmp": "no/such/folder"}, "tmp must be a folder that is there, found 'no/such/folder"),
+    "tmp": ({"tmp": "no/such/folder"}, "tmp must be an existing folder, found 'no/such/folder"),
     "progress": ({"progress": 1}, r"progress must be True, False or a function .*, found 1"),
 }
 
@@ -154,5 +154,5 @@ def test_a_folder_of_temporary_files(tmp_path):
         assert (5, str(tmp_path), False) == check_limits(5, tmp, False)
     assert (1 << 30, None, print) == check_limits("1GiB", None, print)
     (tmp_path / "file").touch()
-    with pytest.raises(recframe.RecframeError, match="tmp must be a folder that is there, found"):
+    with pytest.raises(recframe.RecframeError, match="tmp must be an existing folder, found"):
         check_limits(5, tmp_path / "file", False)

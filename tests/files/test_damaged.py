@@ -157,5 +157,5 @@ def test_links_that_do_not_say_where_they_lead(tmp_path, monkeypatch):
         raise PermissionError
 
     monkeypatch.setattr(Path, "readlink", refuse)
-    with pytest.raises(recframe.RecframeError, match="fd: it is a symbolic link, which is not th"):
+    with pytest.raises(recframe.RecframeError, match="fd: it is a symbolic link, which does not"):
         recframe.evaluate(tmp_path)

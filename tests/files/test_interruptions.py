@@ -378,7 +378,7 @@ def test_rows_that_are_not_there(checked, tmp_path):
     start = pq.read_metadata(checked[0]).row_group(2).column(3).data_page_offset
     data[start + 1] = 2  # the type of the page, in Thrift's compact form
     path.write_bytes(data)
-    with pytest.raises(recframe.RecframeError, match="row group 2 has 0 of the 50 rows"):
+    with pytest.raises(recframe.RecframeError, match=r"group 2 must have the 50 rows .*, found 0"):
         recframe.evaluate(path, ["recall@2"], short="pad", memory=SMALL)
 
 
@@ -390,5 +390,5 @@ def test_damaged_metadata_of_pandas(changed, tmp_path):
     table = pa.Table.from_pandas(frame)
     pandas = table.schema.metadata[b"pandas"].replace(b'"pandas_type"', changed)
     pq.write_table(table.replace_schema_metadata({"pandas": pandas}), path)
-    with pytest.raises(recframe.RecframeError, match="its metadata of pandas is damaged"):
+    with pytest.raises(recframe.RecframeError, match="its pandas metadata is damaged"):
         recframe.evaluate(path, ["recall@1"])

@@ -309,7 +309,7 @@ def test_a_log_that_leads_out_of_its_table(tmp_path, where):
     add |= {"size": 1, "modificationTime": 1, "dataChange": True}
     write_log(root, {"add": add})
     frame = pd.DataFrame({"user": [1], "item": [1], "score": [1.0]})
-    match = rf"cannot read .*/t: its log as a Delta table names a file outside of it, .*{name}"
+    match = rf"cannot read .*/t: the log of this Delta table names a file outside .*{name}"
     for call in (
         lambda: recframe.evaluate(root, "recall@1"),
         lambda: recframe.evaluate(frame, "recall@1", truth=root),
@@ -351,7 +351,7 @@ def test_features_that_are_refused(tmp_path, protocol, message):
     write_log(tmp_path, **protocol)
     with pytest.raises(recframe.RecframeError, match=message) as caught:
         recframe.evaluate(tmp_path, ["recall@1"])
-    assert "can be read with Spark: evaluate that DataFrame" in str(caught.value)
+    assert "read it with Spark and evaluate that DataFrame" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -202,9 +202,9 @@ def test_an_output_that_is_read(tmp_path):
     os.link(one, link)
     check_apart(other, [str(one)], [])
     check_apart(tmp_path / "new.csv", [str(one)], [str(one)])
-    with pytest.raises(recframe.RecframeError, match=r"one.csv: it is read; write to another file"):
+    with pytest.raises(recframe.RecframeError, match=r"one.csv: it is an input; write to"):
         check_apart(one, [str(other), str(one)], [])
-    with pytest.raises(recframe.RecframeError, match=r"one.csv: it is read, as \S*link.csv; write"):
+    with pytest.raises(recframe.RecframeError, match=r"an input, named .*link.csv;"):
         check_apart(one, [str(link)], [])
 
 
@@ -215,6 +215,6 @@ def test_an_output_that_would_be_read(tmp_path):
     for given in (f"{tmp_path}/runs", f"{tmp_path}/*/*.parquet"):
         with pytest.raises(
             recframe.RecframeError,
-            match=r"would be read the next time, as .*/(runs|.*parquet) n",
+            match=r"next call would read it, because .*/(runs|.*parquet) n",
         ):
             check_apart(tmp_path / "runs" / "users.parquet", [], ["elsewhere", given])

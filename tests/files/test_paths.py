@@ -123,7 +123,7 @@ def test_several_files_are_one_frame(frame, tmp_path, named):
 
 def test_no_files():
     """An empty list of files is refused."""
-    with pytest.raises(recframe.RecframeError, match="frame: no file named, found an empty list"):
+    with pytest.raises(recframe.RecframeError, match="frame: must name at least one file, found"):
         recframe.evaluate([])
 
 
@@ -143,7 +143,7 @@ def test_a_file_named_twice_in_two_spellings(frame, tmp_path, monkeypatch):
     (tmp_path / "other").symlink_to(path.parent)
     monkeypatch.chdir(path.parent)
     for other in ("run.parquet", "link.parquet", "hard.parquet", "../other/run.parquet"):
-        expected = re.escape(f"path: {other} is named twice, first as {path}; its rows would")
+        expected = re.escape(f"path: {other} is named twice, first as {path}; name it once")
         with pytest.raises(recframe.RecframeError, match=expected):
             recframe.evaluate([path, other], ["recall@1"])
     with pytest.raises(recframe.RecframeError, match=r"hard.parquet is named twice|link.parquet"):

@@ -110,8 +110,8 @@ def test_two_files(rows, tmp_path):
     rows[:4].to_parquet(tmp_path / "1.parquet")
     rows[4:6].to_parquet(tmp_path / "2.parquet")
     expected = (
-        f"one is in {tmp_path}/0.parquet, another in {tmp_path}/2.parquet: evaluate one file if "
-        f"each has lists of its own, such as those of a night; else {REMEDY}"
+        f"one row is in {tmp_path}/0.parquet, another in {tmp_path}/2.parquet: evaluate one file "
+        f"if each has lists of its own, such as those of a night; else {REMEDY}"
     )
 
     assert expected == advise(tmp_path, 3, "b")

@@ -40,7 +40,7 @@ def test_the_least_memory_of_a_footer(tmp_path, monkeypatch, end):
     _check_footer(Found(path, {}), 4000)
     with pytest.raises(
         recframe.RecframeError,
-        match=r"0.parquet has 300 bytes and .* 10 times .*found memory of 3,999; pass memory='1MB'",
+        match=r"has 300 bytes, and .* 10 times .*found memory of 3,999; pass memory='1MB'",
     ):
         _check_footer(Found(path, {}), 3999)
 
@@ -92,7 +92,7 @@ def test_a_footer_larger_than_the_memory(tmp_path, monkeypatch):
     )
     with pytest.raises(
         recframe.RecframeError,
-        match=r"memory: the footer of .*0.parquet has [0-9,]+ bytes and takes about 10 times .*; "
+        match=r"memory: the footer of .*0.parquet has [0-9,]+ bytes, and .* 10 times .*; "
         "pass memory='1MB' or more, or write the file with larger row groups",
     ):
         recframe.evaluate(path, FEW, memory=100_000)

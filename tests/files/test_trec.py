@@ -142,7 +142,7 @@ def test_bad_paths_are_refused(tmp_path):
     }.items():
         with pytest.raises(RecframeError, match=message):
             recframe.read_run(path)
-    with pytest.raises(RecframeError, match="path must be the path of a file of qrels, found 5"):
+    with pytest.raises(RecframeError, match="path must be the path of a file with qrels, found 5"):
         recframe.read_qrels(5)
 
 
@@ -161,5 +161,5 @@ def test_two_tags_in_a_run(tmp_path, end):
     assert 3 == len(read(tmp_path, "\n".join(lines) + end))
     for other in ("dense", "xbm25", "bm25x"):
         text = "\n".join([*lines, f"b Q0 c 1 1 {other}"]) + end
-        with pytest.raises(RecframeError, match=rf"found 2 \(such as 'bm25' and '{other}'\), as"):
+        with pytest.raises(RecframeError, match=rf"found 2 \(such as 'bm25' and '{other}'\); s"):
             read(tmp_path, text)

@@ -66,7 +66,7 @@ DAMAGED = {
     ("x.csv", b"a,b\n1,2\n\n3\n"): "Row #3: Expected 2 columns, got 1: 3",
     ("x.csv", b"a,b\n1,2\n3,4,5\n"): "Row #3: Expected 2 columns, got 3: 3,4,5",
     ("x.csv", b"a,b\n1,\xff\n"): "Row #2: .*invalid UTF8 data",
-    ("x.csv", b"a" + b",b" * (1 << 17) + b"\n1"): "its first row names 131,073 columns or more",
+    ("x.csv", b"a" + b",b" * (1 << 17) + b"\n1"): "at most 131,072 columns, found 131,073 or more",
     ("x.csv", b"a,\xff\n1,2\n"): "its first row is not UTF-8 text",
     ("x.csv", "a,b\n1,2\n".encode("utf-16")): "it is UTF-16 text; convert it to UTF-8",
     ("x.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9]): "Truncated compressed stream",
@@ -121,7 +121,7 @@ def test_mixed_values_of_json_in_two_blocks(monkeypatch):
 def test_members_that_come_late(monkeypatch):
     """A column that the first block does not have is refused, not passed over."""
     monkeypatch.setattr("recframe.cells.FIRST_BLOCK", 64)
-    with pytest.raises(pa.ArrowInvalid, match=r"'id' is in a line from [0-9]+ on, but in none of"):
+    with pytest.raises(pa.ArrowInvalid, match=r"'id' first appears in line [0-9]+ or later"):
         read("x.jsonl", b'{"n": 0}\n' * 99 + b'{"id": 1}\n', Known(n_bytes=64))
 
 

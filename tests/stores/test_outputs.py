@@ -42,8 +42,8 @@ def test_results_go_to_file_uris(folder, tmp_path):
 
 
 REFUSED = {
-    "memory://bucket/runs/each.csv": "would be read the next time, as memory://bucket/runs names",
-    "memory://bucket/runs/day=1/0 é.parquet": "it is read; write to another file",
+    "memory://bucket/runs/each.csv": "the next call would read it, because memory://bucket/runs",
+    "memory://bucket/runs/day=1/0 é.parquet": "it is an input; write to another file",
     "memory://bucket/runs": None,
     "http://127.0.0.1:9/x.csv": "a web server accepts no files",
     "nope://x/y.csv": "cannot write nope://x/y.csv: neither pyarrow nor fsspec",
@@ -129,5 +129,5 @@ def test_a_bucket_to_write_to_that_is_not_there(uri, folder, capsys):
 
     assert 1 == main(["evaluate", str(folder / "bucket/runs"), *METRICS, "-o", output])
     assert (
-        "cannot write s3://nowhere/out.csv: there is no bucket nowhere" in capsys.readouterr().err
+        "write s3://nowhere/out.csv: the bucket nowhere does not exist" in capsys.readouterr().err
     )
