@@ -45,18 +45,22 @@ def draw(
     groups, models = (list(dict.fromkeys(labels)) for labels in zip(*lines, strict=True))
     styles = dict(zip(models, cycle(product(MARKERS, COLOURS)), strict=False))
     rows = [", ".join(group) for group in groups] if outer else models
+    figure, n_across = None, 1
     if ax is None:
         n_across = min(len(metrics), N_ACROSS)
         n_down, n_lines = -(-len(metrics) // n_across), len(groups) * (len(models) + 1)
         size = 1.5 + 3 * n_across + 1.5 * bool(outer), n_down * (1.5 + 0.25 * n_lines)
         how = {"squeeze": False, "sharey": True, "layout": "constrained"}
-        ax = pyplot.subplots(n_down, n_across, figsize=figsize or size, **how)[1].ravel()
-        for spare in ax[len(metrics) :]:
+        figure, ax = pyplot.subplots(n_down, n_across, figsize=figsize or size, **how)
+        for spare in ax.ravel()[len(metrics) :]:
             spare.remove()
-        ax = ax[: len(metrics)]
+        ax = ax.ravel()[: len(metrics)]
     axes = np.array(ax, dtype=object).reshape(-1)
     if len(axes) != len(metrics):
         raise RecframeError(f"ax must be one for each of {quote(metrics)}, found {len(axes)}")
+    caption = _plain(textwrap.fill(said, 36 * n_across, break_on_hyphens=False))
+    for show in [figure.supxlabel] if figure else [panel.set_xlabel for panel in axes]:
+        show(caption, fontsize="medium")
     for panel, metric in zip(axes, metrics, strict=True):
         if is_difference:
             panel.axvline(0, color="0.6", linewidth=1, zorder=0)
@@ -69,7 +73,6 @@ def draw(
             panel.plot([cell.low, cell.high], [at, at], color=colour)
             panel.plot(cell.value, at, marker, color=colour, markerfacecolor=face)
         panel.set_title(_plain(title_of(metric)))
-        panel.set_xlabel(_plain(textwrap.fill(said, 36, break_on_hyphens=False)))
         panel.set_yticks(range(len(rows)), map(_plain, rows))
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.locator_params(axis="x", nbins=4)  # longer numbers would meet

@@ -60,6 +60,12 @@ def dots(panel):
     ]
 
 
+def caption(axes):
+    """Return the words below a figure, or below the first axes of others."""
+    shown = axes[0].figure.get_supxlabel() or axes[0].get_xlabel()
+    return shown.replace("\n", " ")
+
+
 def test_a_picture_of_means(per_user):
     """A panel for each metric, a dot and its interval for each model, the first on top."""
     table = recframe.summary(per_user)
@@ -75,9 +81,7 @@ def test_a_picture_of_means(per_user):
     assert list(COLOURS[:3]) == [colour for *_, colour, _ in found]
     spans = [[*line.get_xdata()] for line in axes[0].lines if len(line.get_xdata()) == 2]
     assert of_metric[["low", "high"]].to_numpy().tolist() == spans
-    assert (
-        "mean over 12 users, 95% confidence\ninterval (skewness-adjusted t)" == axes[0].get_xlabel()
-    )
+    assert "mean over 12 users, 95% confidence interval (skewness-adjusted t)" == caption(axes)
 
 
 def test_a_picture_of_differences(per_user):
@@ -92,7 +96,7 @@ def test_a_picture_of_differences(per_user):
     assert is_significant == [face == colour for *_, colour, face in dots(axes[0])]
     expected = "difference from old over 12 users, 95% confidence interval (skewness-adjusted t); "
     expected += "filled where p < 0.05, corrected by Holm"
-    assert expected == axes[0].get_xlabel().replace("\n", " ")
+    assert expected == caption(axes)
 
 
 def test_segments_are_rows(per_user, countries):
@@ -112,7 +116,7 @@ def test_several_baselines_are_rows(per_user):
     axes = recframe.compare(per_user, baseline="all").plot()
 
     assert ["old", "new"] == [text.get_text() for text in axes[0].get_yticklabels()]
-    assert "from the baseline over 12 users," in axes[0].get_xlabel().replace("\n", " ")
+    assert "from the baseline over 12 users," in caption(axes)
 
 
 def test_many_metrics_and_models():
