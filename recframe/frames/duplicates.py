@@ -90,7 +90,7 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[s
     elif find_role(label) == "user":  # as a session of a user
         apart = f"pass {option('user', users)} to rank each by itself"
     elif find_role(label) == "item":  # as a passage of a document
-        apart, answers = f"pass {option('item', label)} if that is ranked", {"item": label}
+        apart, answers = f"pass {option('item', label)} if that is ranked", {"duplicates": "max"}
     shown_values = f"such as {quote(one)} and {quote(other)}"
     remedy = OF_MODELS if label in columns.doubtful else REMEDY
     said = f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {remedy}"
