@@ -84,6 +84,11 @@ REC = ROWS.rec
             "from_topk() got an unexpected keyword argument 'user'; did you mean users?",
         ),
         (
+            lambda: REC.recall(k=1, ties="worst", zzz=1),
+            "recall() got an unexpected keyword argument 'ties'; it is an option: "
+            "df.rec(ties='worst').recall(k=1)",
+        ),
+        (
             lambda: dd.from_pandas(ROWS, npartitions=1).rec("user"),
             "rec() got too many positional arguments; it takes partitioned",
         ),

@@ -95,6 +95,7 @@ BLOCKS = {
     ("x.csv", b"id,n\n" + b"1,0\n" * 99 + b"0.5,0\n"): [1.0, 0.5],
     ("x.csv", b"id,n\n" + b"1,0\n" * 99 + b"x" * 999 + b",0\n"): ["1", "x" * 999],
     ("x.jsonl", b'{"id": 1}\n' * 99 + b'{"id": 0.5}\n'): [1.0, 0.5],
+    ("x.jsonl", b'{"id": 0.5}\n' * 99 + b'{"id": 1}\n' * 9): [0.5, 1.0],
     ("x.jsonl", b'{"id": null}\n' * 99 + b'{"id": "a"}\n'): [None, "a"],
     ("x.jsonl", b'{"id": null}\n' * 99 + b'{"id": true}\n'): [None, True],
     ("x.jsonl", b'{"id": "a"}\n' * 99 + b'{"id": "2026-11-22"}\n'): ["a", "2026-11-22"],
@@ -102,13 +103,15 @@ BLOCKS = {
 }
 
 
+@pytest.mark.parametrize("first", [64, 1 << 20])
 @pytest.mark.parametrize(("name", "data"), BLOCKS)
-def test_all_rows_decide_the_type(name, data):
+def test_all_rows_decide_the_type(name, data, first, monkeypatch):
     """However small the blocks are that are read, types are those of the whole column."""
+    monkeypatch.setattr("recframe.cells.FIRST_BLOCK", first)
     ids = read(name, data, Known(n_bytes=64, memory=1 << 15))["id"]
 
     assert BLOCKS[name, data] == [ids[0], ids[-1]]
-    assert 100 == len(ids)
+    assert data.count(b"\n") - name.endswith("csv") == len(ids)
 
 
 def test_mixed_values_of_json_in_two_blocks(monkeypatch):
