@@ -13,7 +13,6 @@ Element = TypeVar("Element")
 Ask = Callable[[RecframeError, Callable[..., Any], Sequence[Any], Mapping[str, Any]], None]
 
 CUT_OFFS = ("k", "at", "n", "top", "top_k", "topk", "cutoff", "cut_off", "at_k", "K")
-N_LISTED = 12  # arguments; the names of more are no help
 
 
 def public(
@@ -123,5 +122,4 @@ def _list_taken(name: str, taken: list[str]) -> str:
     if not taken:
         options = "it takes nothing but options, by name, as truth=..."
         return options if name == "rec" else "it takes no argument"
-    more = f" and {len(taken) - N_LISTED} more" if len(taken) > N_LISTED else ""
-    return f"it takes {', '.join(taken[:N_LISTED])}{more}"
+    return f"it takes {', '.join(taken)}"
