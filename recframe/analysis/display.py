@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
-from recframe.analysis.intervals import find_definition
+from recframe.analysis.intervals import is_share
 from recframe.errors import as_text, printable
 from recframe.metrics.definitions import DEFINITIONS
 
@@ -68,9 +68,9 @@ def title_of(metric: object) -> str:
 
 def value_of(metric: object, value: float) -> str:
     """Return a mean of a metric as text, in percent where values lie in [0, 1]."""
-    definition = find_definition(metric)
-    is_share = definition is not None and definition.is_bounded
-    return "undefined" if math.isnan(value) else f"{value:.2%}" if is_share else f"{value:.4g}"
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:.2%}" if is_share(metric) else f"{value:.4g}"
 
 
 def join_words(values: Iterable[object]) -> str:
@@ -125,15 +125,9 @@ class WideTable(pd.DataFrame):
 
 def as_html(title: str, tables: list[str], *notes: str) -> str:
     """Return HTML of a title, of tables side by side where they have room, and of notes."""
-    return "\n".join(
-        [
-            f"<p><strong>{escape(title)}</strong></p>",
-            '<div style="display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start">',
-            *tables,
-            "</div>",
-            *notes,
-        ]
-    )
+    beside = "display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start"
+    head = f'<p><strong>{escape(title)}</strong></p>\n<div style="{beside}">'
+    return "\n".join([head, *tables, "</div>", *notes])
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
@@ -249,24 +243,22 @@ class Inspection:
                 "position": list(map(_position, head["position"], is_shared)),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
+            nulls = {**dict.fromkeys(self.labels, ""), "grade": UNJUDGED}
             for name in head.columns.drop(["position", "relevant", "score"]):
-                cells[as_text(name)] = list(map(as_text, head[name]))
-            for label in self.labels:
-                shown = zip(cells[as_text(label)], head[label].isna(), strict=True)
-                cells[as_text(label)] = ["" if is_null else text for text, is_null in shown]
-            notes = []
-            if len(rows) > n_shown:
-                notes.append(f"… {len(rows) - n_shown:,} more rows")
-            if is_shared.any():
-                notes.append("= tied, at their mean position")
-            if k < n_ranked and position.iloc[k - 1] == position.iloc[k]:
-                notes.append(f"the cut at {k} falls inside a tie")
-            if "grade" in head and (is_null := head["grade"].isna()).any():
-                grades = zip(cells["grade"], is_null, strict=True)
-                cells["grade"] = [UNJUDGED if is_none else grade for grade, is_none in grades]
-                notes.append(f"{UNJUDGED} unjudged: not in truth, so not relevant")
+                texts = zip(map(as_text, head[name]), head[name].isna(), strict=True)
+                shown = [nulls.get(name, text) if is_null else text for text, is_null in texts]
+                cells[as_text(name)] = shown
+            is_cut = k < n_ranked and position.iloc[k - 1] == position.iloc[k]
+            is_unjudged = UNJUDGED in cells.get("grade", ())
+            notes = {
+                f"… {len(rows) - n_shown:,} more rows": len(rows) > n_shown,
+                "= tied, at their mean position": is_shared.any(),
+                f"the cut at {k} falls inside a tie": is_cut,
+                f"{UNJUDGED} unjudged: not in truth, so not relevant": is_unjudged,
+            }
             table = pd.DataFrame(cells | {"score": _numbers(head["score"])})
-            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, notes)
+            said = [text for text, is_so in notes.items() if is_so]
+            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, said)
 
 
 def _position(position: float, is_shared: bool) -> str:

@@ -15,10 +15,10 @@ from recframe.analysis.gate import (
     compare_matched,
     find_failed,
     find_low,
-    is_share,
     list_missing,
     match_tables,
 )
+from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
