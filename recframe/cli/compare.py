@@ -214,7 +214,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
                     "missing": lacking,
                 }
             told = {**({} if by else about), "gate": described}
-            result = result_of_pairs(table, of_segment.shared, told)
+            result = result_of_pairs(table, len(of_segment.shared), told)
             # Figures of all users of each file are in the document only.
             plain = result.shown.drop(columns=["n_old", "new_mean"])
             results.append(result._replace(shown=plain, by_score=plain))

@@ -59,19 +59,10 @@ class Result(NamedTuple):
 def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
     """Return the means, with the users that each is of."""
     table, n_users, n_all = means
-    scores = {
-        str(score): {
-            str(metric): {
-                "mean": float(mean),
-                "users": int(n_users.loc[score, metric]),
-                "undefined": int(n_all - n_users.loc[score, metric]),
-            }
-            for metric, mean in table.loc[score].items()
-        }
-        for score in table.index
-    }
-    found = {"users": n_all, "metrics": list(map(str, table.columns)), "scores": scores}
-    return Result(table, table, {**about, **found})
+    numbers = {"mean": table, "users": n_users, "undefined": n_all - n_users}
+    columns = {name: one.to_numpy().ravel() for name, one in numbers.items()}
+    figures = pd.DataFrame(columns, pd.MultiIndex.from_product(table.axes))
+    return result_of_pairs(figures, n_all, about)._replace(shown=table, by_score=table)
 
 
 def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
@@ -83,15 +74,13 @@ def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     return Result(pd.DataFrame(table), by_score, {**about, "scores": scores, **words})
 
 
-def result_of_pairs(
-    table: pd.DataFrame, per_user: pd.DataFrame, about: Mapping[str, Any]
-) -> Result:
-    """Return a table with a row for each score and metric of a per-user table."""
+def result_of_pairs(table: pd.DataFrame, n_users: int, about: Mapping[str, Any]) -> Result:
+    """Return a table with a row for each score and metric, of so many users."""
     scores = dict[str, dict[str, Any]]()
     for (score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
         scores.setdefault(str(score), {})[str(metric)] = figures
-    metrics = list(map(str, per_user.columns.unique("metric")))
-    found = {"users": len(per_user), "metrics": metrics, "scores": scores}
+    metrics = list(map(str, table.index.unique("metric")))
+    found = {"users": n_users, "metrics": metrics, "scores": scores}
     corner = None if table.columns.name is None else printable(table.columns.name)
     return Result(table, table, {**about, **found}, corner=corner)
 
@@ -136,7 +125,7 @@ def view(
     else:
         means = means._replace(means=mean_table(per_user, weights))
         return result_of_means(means, about), means
-    return result_of_pairs(table, per_user, about), means
+    return result_of_pairs(table, len(per_user), about), means
 
 
 def view_segments(
