@@ -329,21 +329,11 @@ def _add_judged(
     """Add to figures how many rows truth holds, relevant or not, and how many of the first k."""
     n_judged, of_scores = np.nan, [UNKNOWN] * len(figures)
     if interactions.is_judged:
-        is_judged = interactions.judged().rows
-        n_judged = int(np.count_nonzero(is_judged))
-        of_first = interactions._replace(
-            relevant=is_judged, n_unlisted=0 * interactions.n_unlisted, find_gains=None
-        )
-        # Of those that are ranked; where none is, of nothing.
-        rule = replace(
-            options,
-            ties="expected",
-            short="shrink",
-            zero_division=np.nan,
-            truth=None,
-            unjudged="nonrelevant",
-        )
-        shares = measure_table(of_first, rule, [make_metric("precision", k)])
+        n_judged = int(np.count_nonzero(interactions.judged().rows))
+        # Of those that are ranked; where none is, of nothing, which is 0 only where there is truth.
+        options = replace(options, truth=None, unjudged="nonrelevant")
+        rule = replace(options, ties="expected", short="shrink", zero_division=np.nan)
+        shares = measure_table(interactions, rule, [make_metric("judged", k)])
         of_scores = [share.value_counts() for _, share in shares.items()]
     for each, of_score in zip(figures, of_scores, strict=True):
         each.numbers[JUDGED_ROWS] = n_judged
