@@ -30,8 +30,8 @@ UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names g
 class Means(NamedTuple):
     """The means of per-user tables, and how many users each is of, out of how many."""
 
-    means: pd.DataFrame
-    n_users: pd.DataFrame
+    means: pd.DataFrame  # a row for each score
+    n_users: pd.Series  # by score and metric
     n_all: int
 
 
@@ -42,9 +42,7 @@ def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
         n_all += len(table)
         parts.append(sum_and_count(table))
     sums = pd.concat(parts)
-    means = mean_of_sums(sums)
-    n_users = add_up(sums)["count"].to_numpy().reshape(means.shape)
-    return Means(means, pd.DataFrame(n_users, means.index, means.columns), n_all)
+    return Means(mean_of_sums(sums), add_up(sums)["count"], n_all)
 
 
 class Result(NamedTuple):
@@ -59,9 +57,8 @@ class Result(NamedTuple):
 def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
     """Return the means, with the users that each is of."""
     table, n_users, n_all = means
-    numbers = {"mean": table, "users": n_users, "undefined": n_all - n_users}
-    columns = {name: one.to_numpy().ravel() for name, one in numbers.items()}
-    figures = pd.DataFrame(columns, pd.MultiIndex.from_product(table.axes))
+    figures = pd.DataFrame({"mean": table.to_numpy().ravel(), "users": n_users})
+    figures["undefined"] = n_all - n_users
     return result_of_pairs(figures, n_all, about)._replace(shown=table, by_score=table)
 
 
