@@ -4,9 +4,10 @@ import hashlib
 import importlib
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -71,41 +72,6 @@ def value_of(metric: object, value: float) -> str:
     if math.isnan(value):
         return "undefined"
     return f"{value:.2%}" if is_share(metric) else f"{value:.4g}"
-
-
-def join_words(values: Iterable[object]) -> str:
-    """Return the distinct texts of a column, in their order."""
-    return ", ".join(dict.fromkeys(map(as_text, values)))
-
-
-class Markup(NamedTuple):
-    """How a table is marked up."""
-
-    escape: Callable[[str], str]
-    bold: str
-    star: str
-    minus: str
-    plus_minus: str
-    none: str
-
-
-def _escape_latex(text: str) -> str:
-    """Return a text as LaTeX sets it, also where a row begins with it."""
-    names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
-    names |= {"<": "less", ">": "greater", "|": "bar"}
-    signs: dict[str, Any] = {sign: rf"\text{name}{{}}" for sign, name in names.items()}
-    signs |= {"±": r"$\pm$"}
-    signs |= {sign: rf"\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[]*"}
-    return " ".join(text.split()).translate(str.maketrans(signs)).replace("--", "-{}-")
-
-
-def _escape_markdown(text: str) -> str:
-    """Return a text as Markdown shows it, in one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
-
-
-LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{*}}", "$-$", r"$\pm$", "--")
-MARKDOWN = Markup(_escape_markdown, "**{}**", r"<sup>\*</sup>", "-", "±", UNJUDGED)
 
 
 class WideTable(pd.DataFrame):
@@ -205,9 +171,9 @@ class Inspection:
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
         blocks = [_text_block(view) for view in self._views()]
-        height = max(map(len, blocks))
-        padded = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
-        lines = ["", *("    ".join(parts) for parts in zip(*padded, strict=True))]
+        widths = [max(map(len, block)) for block in blocks]
+        beside = zip_longest(*blocks, fillvalue="")
+        lines = ["", *("    ".join(map(str.ljust, parts, widths)) for parts in beside)]
         if len(lines[1]) > (pd.get_option("display.width") or TEXT_WIDTH):
             lines = [line for block in blocks for line in ("", *block)]
         return printable("\n".join([self._headline(), *(line.rstrip() for line in lines)]))
@@ -277,15 +243,13 @@ def _numbers(scores: pd.Series) -> list[str]:
 
 
 def _text_block(view: View) -> list[str]:
-    """Return the lines of one ranking, all of the same width."""
+    """Return the lines of one ranking."""
     lines = view.cells.to_string(index=False, max_colwidth=40).splitlines()
     rule = "─" * len(lines[0])
     lines.insert(1, rule)
     if view.n_above:
         lines.insert(2 + view.n_above, rule)
-    lines = [view.score, *view.metrics, "", *lines, *view.notes]
-    width = max(map(len, lines))
-    return [line.ljust(width) for line in lines]
+    return [view.score, *view.metrics, "", *lines, *view.notes]
 
 
 def _html_block(view: View) -> str:
