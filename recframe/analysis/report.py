@@ -143,9 +143,8 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
     curves, catalogue = _measure_curves(rec, metrics), None
     described = Description(rec._collect(rec.describe(deepest or 1)))
     described.decided = rec._options
-    if rec._find_columns(with_item=True).item is not None:
-        with suppress(RecframeError):  # as where lists need not be as long as k
-            catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
+    with suppress(RecframeError):  # as where there is no item, or lists need not be as long as k
+        catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
     roles = make_overview(rec._call, rec._size, rec._sample, rec._options).rows
     figures = described.iloc[:, 0]
     sides = [f"{figures[name]:,} {name[6:]}" for name in (ONLY_ROWS, ONLY_TRUTH) if name in figures]
@@ -342,8 +341,7 @@ def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[tuple[Any, ..
             if found.inspect is None or number > 0:
                 break
             with suppress(RecframeError):  # as where its list is shorter than k
-                tables = found.inspect(user).tables
-                ranked = [tables[score].dropna(subset="position") for score in both]
-                shown = [rows.head(N_LISTED).to_dict("records") for rows in ranked]
-                lists.append((user, list(zip(both, shown, strict=True))))
+                ranked = found.inspect(user).tables
+                shown = {one: ranked[one].dropna(subset="position").head(N_LISTED) for one in both}
+                lists.append((user, shown))
         yield both, metrics[0], [("falls", falls), ("rises", rises)], lists

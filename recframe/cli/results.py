@@ -48,10 +48,9 @@ def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
 class Result(NamedTuple):
     """What a command has found, in each of its forms."""
 
-    shown: pd.DataFrame  # as it is printed
+    shown: pd.DataFrame  # as it is printed, the name of its columns above its rows
     by_score: pd.DataFrame  # a row for each score
     document: Mapping[str, Any]  # all there is to know, for JSON; warnings stand below the table
-    corner: str | None = None  # printed above its rows
 
 
 def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
@@ -59,7 +58,8 @@ def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
     table, n_users, n_all = means
     figures = pd.DataFrame({"mean": table.to_numpy().ravel(), "users": n_users})
     figures["undefined"] = n_all - n_users
-    return result_of_pairs(figures, n_all, about)._replace(shown=table, by_score=table)
+    shown = table.rename_axis(columns=None)
+    return result_of_pairs(figures, n_all, about)._replace(shown=shown, by_score=table)
 
 
 def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
@@ -68,7 +68,8 @@ def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     if isinstance(table, Description):
         by_score, words = by_score.T.rename_axis(columns=None), {"warnings": table.warnings}
     scores = {str(score): row.to_dict() for score, row in by_score.iterrows()}
-    return Result(pd.DataFrame(table), by_score, {**about, "scores": scores, **words})
+    shown = pd.DataFrame(table).rename_axis(columns=None)
+    return Result(shown, by_score, {**about, "scores": scores, **words})
 
 
 def result_of_pairs(table: pd.DataFrame, n_users: int, about: Mapping[str, Any]) -> Result:
@@ -78,8 +79,7 @@ def result_of_pairs(table: pd.DataFrame, n_users: int, about: Mapping[str, Any])
         scores.setdefault(str(score), {})[str(metric)] = figures
     metrics = list(map(str, table.index.unique("metric")))
     found = {"users": n_users, "metrics": metrics, "scores": scores}
-    corner = None if table.columns.name is None else printable(table.columns.name)
-    return Result(table, table, {**about, **found}, corner=corner)
+    return Result(table, table, {**about, **found})
 
 
 def find_baseline(given: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
@@ -150,7 +150,7 @@ def join_results(results: list[Result], segmented: Segmented, about: Mapping[str
         {"segment": segment, **result.document}
         for segment, result in zip(list_segments(segmented), results, strict=True)
     ]
-    return Result(shown, shown, {**about, "segments": found}, corner=results[0].corner)
+    return Result(shown, shown, {**about, "segments": found})
 
 
 def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
@@ -207,7 +207,7 @@ def as_text(result: Result, text_format: str) -> str:
         index=lambda label: shown if isinstance(shown := printable(label), str) else "NaN"
     )
     # In a file lines are of any length; a terminal would break them in the middle.
-    unnamed = table.rename_axis(columns=result.corner)
+    unnamed = table.rename_axis(columns=printable)
     unnamed.index.names = [None if name in UNNAMED_LEVELS else name for name in table.index.names]
     lines = [unnamed.to_string(line_width=width), *about]
     for number, word in enumerate(result.document.get("warnings", ())):
