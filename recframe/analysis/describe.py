@@ -100,8 +100,7 @@ class Description(WideTable):
     def warnings(self) -> list[str]:
         """Warnings about the figures, a line each that begins with the name of its figure."""
         scores = list(map(as_text, self.columns))
-        places = range(len(scores))
-        of_scores = [_find_worries(self.iloc[:, place], self.decided) for place in places]
+        of_scores = [_find_worries(figures, self.decided) for _, figures in self.items()]
         warnings = []
         for name in of_scores[0]:
             texts = [found[name] for found in of_scores]

@@ -87,10 +87,9 @@ class Report:
         from recframe.stores.store import whole_file
 
         name = os.fspath(path)
-        if not is_uri(name) and Path(name).is_file():
-            own = identify(name)
-            if any(not is_uri(one) and identify(one) == own for one in self._inputs):
-                raise RecframeError(f"cannot write {show_path(name)}: it is read; name another")
+        inputs = (one for one in self._inputs if not is_uri(one))
+        if not is_uri(name) and Path(name).is_file() and identify(name) in map(identify, inputs):
+            raise RecframeError(f"cannot write {show_path(name)}: it is read; name another")
         with whole_file(path) as file:
             file.write(self.html.encode())
 

@@ -21,6 +21,7 @@ from recframe.cli.flags import (
     PAPERS,
     STATUSES,
     WITHOUT,
+    add_by,
     add_files,
     add_k,
     add_limits,
@@ -73,11 +74,9 @@ examples:
     add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("segments")
-    group.add_argument(
-        "--by",
-        action="append",
-        metavar="COLUMN",
-        help="a table for each segment of users: a column that does not vary within a user's rows; "
+    add_by(
+        group,
+        "a table for each segment of users: a column that does not vary within a user's rows; "
         "repeat it for several columns",
     )
     group.add_argument(

@@ -13,6 +13,7 @@ from recframe.analysis.segments import make_each, segment_given
 from recframe.cli.commands import outputs, read_options, scan_asked
 from recframe.cli.flags import (
     STATUSES,
+    add_by,
     add_files,
     add_limits,
     add_metrics,
@@ -55,11 +56,9 @@ of two nights, which the page compares."""
     group = command.add_argument_group("page")
     group.add_argument("--title", metavar="TEXT", help="the title of the page")
     group.add_argument("--baseline", metavar="SCORE", help="what others are compared with")
-    group.add_argument(
-        "--by",
-        action="append",
-        metavar="COLUMN",
-        help="segments of users: a column that does not vary within a user's rows, or before the "
+    add_by(
+        group,
+        "segments of users: a column that does not vary within a user's rows, or before the "
         "score in saved values; for several repeat it",
     )
     add_unit(group)
