@@ -226,9 +226,8 @@ def describe_figures(
         if counts is not None:
             shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
             shown |= {name: notes[one] for name, one in NOTED.items() if notes[one]}
-        for name, n_users in histograms.items():
-            values = n_users.index.to_numpy()
-            shown[name] = float(np.average(values, weights=n_users)) if len(values) else np.nan
+        for name, users in histograms.items():
+            shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
         described.append(shown)
     # What metrics are made of first, faults in the rows last.
     names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]

@@ -11,19 +11,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.compare import (
-    ALPHA,
-    ScorePairs,
-    compare_pairs,
-    find_pairs,
-    make_comparison,
-)
+from recframe.analysis.compare import ALPHA, ScorePairs, compare_pairs, find_pairs, make_comparison
 from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import import_extra
 from recframe.analysis.intervals import find_sign
@@ -102,7 +95,7 @@ class Findings(NamedTuple):
     worries: list[str]
     inputs: list[str]
     by_segment: Callable[[Callable[..., pd.DataFrame]], pd.DataFrame] | None = None
-    curves: Mapping[str, pd.DataFrame] = MappingProxyType({})  # k by score
+    curves: Mapping[str, pd.DataFrame] | None = None  # k by score
     catalogue: pd.DataFrame | None = None
     inspect: Callable[[Hashable], Any] | None = None
     conventions: Sequence[tuple[str, object, str]] = ()
