@@ -43,50 +43,44 @@ UNKNOWN_RELEVANCE = (
     "cannot be looked up in truth (option duplicates)"
 )
 
-# What is said of a figure that is not 0, and of how many it is.
+# What is said of a figure that is not 0: of how many it is, words, and the options that decide what
+# is done, where there are such.
+REFUSED = "refused unless option {options} says otherwise"
+UNCOUNTED = "refused unless option {options} says who is counted"
 WORRIES = {
-    NULL_USERS: ("rows", "refused unless option missing says otherwise"),
-    NULL_RELEVANCE: ("rows", "refused unless option null_relevance or missing says otherwise"),
-    NULL_SCORES: ("rows", "refused unless option missing says otherwise"),
-    DUPLICATES: ("rows", "refused unless option duplicates says otherwise"),
-    SHORT_USERS: ("users", "k={k} is refused unless option short says otherwise"),
+    NULL_USERS: ("rows", REFUSED, ["missing"]),
+    NULL_RELEVANCE: ("rows", REFUSED, ["null_relevance", "missing"]),
+    NULL_SCORES: ("rows", REFUSED, ["missing"]),
+    DUPLICATES: ("rows", REFUSED, ["duplicates"]),
+    SHORT_USERS: ("users", f"k={{k}} is {REFUSED}", ["short"]),
     NO_RELEVANT: (
         "users",
         "their precision is 0; means of metrics that need a relevant row leave them out by default "
         "(option zero_division)",
+        [],
     ),
-    CUT_USERS: ("users", "{bounds}(option ties)"),
-    ONLY_ROWS: ("", "refused unless option population says who is counted"),
-    ONLY_TRUTH: ("", "refused unless option population says who is counted"),
-    UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind"),
-    NEAR_IDS: ("", "none in the frame, but for case, blanks at the ends or zeros at the front"),
-    EXCLUDED: ("", "they count in R, and no row can find them"),
+    CUT_USERS: ("users", "{bounds}(option ties)", []),
+    ONLY_ROWS: ("", UNCOUNTED, ["population"]),
+    ONLY_TRUTH: ("", UNCOUNTED, ["population"]),
+    UNFOUND: ("", "no ranking finds them: never listed, or ids of another kind", []),
+    NEAR_IDS: ("", "none in the frame, but for case, blanks at the ends or zeros at the front", []),
+    EXCLUDED: ("", "they count in R, and no row can find them", []),
 }
-# The options that decide what is done where such a figure is not 0.
-DECIDES = {
-    **dict.fromkeys((NULL_USERS, NULL_SCORES), ("missing",)),
-    NULL_RELEVANCE: ("null_relevance", "missing"),
-    DUPLICATES: ("duplicates",),
-    SHORT_USERS: ("short",),
-    **dict.fromkeys((ONLY_ROWS, ONLY_TRUTH), ("population",)),
-}
-
-Histogram = tuple[Array, Array]  # values, and how many users have each
 
 TOTALS = {"shortest ranking": np.fmin.reduce, "longest ranking": np.fmax.reduce}  # others are sums
-UNKNOWN = np.array([np.nan]), np.array([1])  # the histogram where it is not known what is relevant
+UNKNOWN = pd.Series([1], [np.nan])  # the histogram where it is not known what is relevant
 
 
 class Figures(NamedTuple):
     """What one score is described by, so that it adds to what other users' rows give.
 
     `numbers` are by the names they are shown under, NaN where not known, and so are `histograms`
-    of what means are shown of. With truth, `is_found` says which of its distinct relevant items
-    are in the rows.
+    of what means are shown of: how many users have each value. With truth, `is_found` says which of
+    its distinct relevant items are in the rows.
     """
 
     numbers: dict[str, float]
-    histograms: dict[str, Histogram]
+    histograms: dict[str, pd.Series]
     is_found: Array | None = None
 
 
@@ -106,19 +100,17 @@ class Description(WideTable):
     def warnings(self) -> list[str]:
         """Warnings about the figures, a line each that begins with the name of its figure."""
         scores = list(map(as_text, self.columns))
-        places = range(len(scores))
-        of_scores = [_find_worries(self.iloc[:, place], self.decided) for place in places]
+        of_scores = [_find_worries(figures, self.decided) for _, figures in self.items()]
         warnings = []
         for name in of_scores[0]:
-            saying: dict[str, list[str]] = {}
-            for score, found in zip(scores, of_scores, strict=True):
-                if found[name]:
-                    saying.setdefault(found[name], []).append(score)
-            for text, of in list(saying.items())[:N_IN_WARNING]:
+            texts = [found[name] for found in of_scores]
+            distinct = list(filter(None, dict.fromkeys(texts)))
+            for text in distinct[:N_IN_WARNING]:
+                of = [score for score, own in zip(scores, texts, strict=True) if own == text]
                 more = f" and {len(of) - N_IN_WARNING:,} more" if len(of) > N_IN_WARNING else ""
                 named = "" if len(of) == len(scores) else f" ({', '.join(of[:N_IN_WARNING])}{more})"
                 warnings.append(shorten(f"{name}{named}: {text}"))
-            if n_others := sum(map(len, list(saying.values())[N_IN_WARNING:])):
+            if n_others := sum(map(texts.count, distinct[N_IN_WARNING:])):
                 warnings.append(f"{name}: other numbers of {n_others:,} more score columns")
         return warnings
 
@@ -135,12 +127,10 @@ class Description(WideTable):
         if table is None or not self.warnings:
             return table
         lines = "\n".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
-        asked = (
-            f'\n<pre style="white-space: pre-wrap">{escape(str(self.refusal))}</pre>'
-            if self.refusal
-            else ""
-        )
-        return f"{table}\n<ul>\n{lines}\n</ul>{asked}"
+        html = f"{table}\n<ul>\n{lines}\n</ul>"
+        if self.refusal is not None:
+            html += f'\n<pre style="white-space: pre-wrap">{escape(str(self.refusal))}</pre>'
+        return html
 
 
 def count_figures(
@@ -192,17 +182,17 @@ def join_figures(parts: Sequence[list[Figures]]) -> list[Figures]:
     """Return the figures of every score that those of several parts add up to."""
     joined = []
     for of_score in zip(*parts, strict=True):
-        first, histograms = of_score[0], {}
         numbers = {
             name: TOTALS.get(name, sum)([part.numbers[name] for part in of_score])
-            for name in first.numbers
+            for name in of_score[0].numbers
         }
-        for name in first.histograms:
-            of_parts = [part.histograms[name] for part in of_score]
-            values, n_users = map(np.concatenate, zip(*of_parts, strict=True))
-            distinct, inverse = np.unique(values, return_inverse=True)
-            totals = np.bincount(inverse, n_users, len(distinct)).astype(np.int64)
-            histograms[name] = distinct, totals
+        # In the order of their values sums have the same bits, whatever parts they come in.
+        histograms = {
+            name: pd.concat([part.histograms[name] for part in of_score])
+            .groupby(level=0, dropna=False)
+            .sum()
+            for name in of_score[0].histograms
+        }
         found = [part.is_found for part in of_score if part.is_found is not None]
         is_found = np.any(found, axis=0) if found else None
         joined.append(Figures(numbers, histograms, is_found))
@@ -236,10 +226,8 @@ def describe_figures(
         if counts is not None:
             shown |= dict(zip((ONLY_ROWS, ONLY_TRUTH), counts.n_users[1:], strict=True))
             shown |= {name: notes[one] for name, one in NOTED.items() if notes[one]}
-        for name, (values, n_users) in histograms.items():
-            # In the order of their values sums have the same bits, whatever parts they come in.
-            n_all = n_users.sum()
-            shown[name] = float((values * n_users).sum() / n_all) if n_all else np.nan
+        for name, users in histograms.items():
+            shown[name] = float(np.average(users.index, weights=users)) if len(users) else np.nan
         described.append(shown)
     # What metrics are made of first, faults in the rows last.
     names = ["rows", "users", NO_RELEVANT, f"{SHORT_USERS}{k}", f"{CUT_USERS}{k}"]
@@ -270,7 +258,7 @@ def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:
             f"truth holds {judged:.0%} of the first {k} rows, by default the others count as not "
             "relevant (option unjudged)"
         )
-    for name, (of_all, words) in WORRIES.items():
+    for name, (of_all, words, options) in WORRIES.items():
         label = f"{name}{k}" if name in (SHORT_USERS, CUT_USERS) else name
         number, found[label] = figures.get(label, 0), ""
         if pd.isna(number):
@@ -281,8 +269,9 @@ def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:
             )
         elif number > 0 and not (name == CUT_USERS and worst == best):
             of = f" of {figures[of_all]:,} {of_all}" if of_all else ""
-            options = {one: getattr(decided, one) for one in DECIDES.get(name, ())}
-            by = [f"{one}={value!r}" for one, value in options.items() if value != "raise"]
+            given["options"] = " or ".join(options)
+            values = {one: getattr(decided, one) for one in options}
+            by = [f"{one}={value!r}" for one, value in values.items() if value != "raise"]
             said = f"decided by {' and '.join(by)}" if by else words.format(**given)
             found[label] = f"{number:,}{of}; {said}"
     return found
@@ -301,7 +290,7 @@ def is_unique(options: Options, n_repeated: float) -> bool:
 
 def _count_ranking(
     interactions: Interactions, score: Hashable, k: int, options: Options, common: dict[str, int]
-) -> tuple[dict[str, float], dict[str, Histogram]]:
+) -> tuple[dict[str, float], dict[str, pd.Series]]:
     """Return the numbers of one score, with those that are common to all, and its histograms."""
     rankings = interactions.rankings(score, options)
     ties = count_ties(rankings, k)
@@ -327,8 +316,7 @@ def _count_ranking(
     for order, hits in (("worst", ties.fewest_hits), ("best", ties.most_hits)):
         statistics = RankStatistics.of_hits(n_ranked.to_numpy(), n_relevant, k, hits)
         values = measure_one(make_metric("precision", k), statistics, policy_of(options))
-        values = values[~np.isnan(values)]
-        counted = np.unique(values, return_counts=True) if is_judged else UNKNOWN
+        counted = pd.Series(values).value_counts() if is_judged else UNKNOWN
         histograms[f"precision@{k}, {order}"] = counted
     return numbers, histograms
 
@@ -339,24 +327,12 @@ def _add_judged(
     """Add to figures how many rows truth holds, relevant or not, and how many of the first k."""
     n_judged, of_scores = np.nan, [UNKNOWN] * len(figures)
     if interactions.is_judged:
-        is_judged = interactions.judged().rows
-        n_judged = int(np.count_nonzero(is_judged))
-        of_first = interactions._replace(
-            relevant=is_judged, n_unlisted=0 * interactions.n_unlisted, find_gains=None
-        )
-        # Of those that are ranked; where none is, of nothing.
-        rule = replace(
-            options,
-            ties="expected",
-            short="shrink",
-            zero_division=np.nan,
-            truth=None,
-            unjudged="nonrelevant",
-        )
-        shares = measure_table(of_first, rule, [make_metric("precision", k)])
-        of_scores = [
-            np.unique(share.dropna().to_numpy(), return_counts=True) for _, share in shares.items()
-        ]
+        n_judged = int(np.count_nonzero(interactions.judged().rows))
+        # Of those that are ranked; where none is, of nothing, which is 0 only where there is truth.
+        options = replace(options, truth=None, unjudged="nonrelevant")
+        rule = replace(options, ties="expected", short="shrink", zero_division=np.nan)
+        shares = measure_table(interactions, rule, [make_metric("judged", k)])
+        of_scores = [share.value_counts() for _, share in shares.items()]
     for each, of_score in zip(figures, of_scores, strict=True):
         each.numbers[JUDGED_ROWS] = n_judged
         each.histograms[f"{JUDGED}{k}"] = of_score

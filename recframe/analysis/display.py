@@ -4,16 +4,17 @@ import hashlib
 import importlib
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
-from recframe.analysis.intervals import find_definition
+from recframe.analysis.intervals import is_share
 from recframe.errors import as_text, printable
 from recframe.metrics.definitions import DEFINITIONS
 
@@ -68,44 +69,9 @@ def title_of(metric: object) -> str:
 
 def value_of(metric: object, value: float) -> str:
     """Return a mean of a metric as text, in percent where values lie in [0, 1]."""
-    definition = find_definition(metric)
-    is_share = definition is not None and definition.is_bounded
-    return "undefined" if math.isnan(value) else f"{value:.2%}" if is_share else f"{value:.4g}"
-
-
-def join_words(values: Iterable[object]) -> str:
-    """Return the distinct texts of a column, in their order."""
-    return ", ".join(dict.fromkeys(map(as_text, values)))
-
-
-class Markup(NamedTuple):
-    """How a table is marked up."""
-
-    escape: Callable[[str], str]
-    bold: str
-    star: str
-    minus: str
-    plus_minus: str
-    none: str
-
-
-def _escape_latex(text: str) -> str:
-    """Return a text as LaTeX sets it, also where a row begins with it."""
-    names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
-    names |= {"<": "less", ">": "greater", "|": "bar"}
-    signs: dict[str, Any] = {sign: rf"\text{name}{{}}" for sign, name in names.items()}
-    signs |= {"±": r"$\pm$"}
-    signs |= {sign: rf"\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[]*"}
-    return " ".join(text.split()).translate(str.maketrans(signs)).replace("--", "-{}-")
-
-
-def _escape_markdown(text: str) -> str:
-    """Return a text as Markdown shows it, in one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
-
-
-LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{*}}", "$-$", r"$\pm$", "--")
-MARKDOWN = Markup(_escape_markdown, "**{}**", r"<sup>\*</sup>", "-", "±", UNJUDGED)
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:.2%}" if is_share(metric) else f"{value:.4g}"
 
 
 class WideTable(pd.DataFrame):
@@ -125,15 +91,9 @@ class WideTable(pd.DataFrame):
 
 def as_html(title: str, tables: list[str], *notes: str) -> str:
     """Return HTML of a title, of tables side by side where they have room, and of notes."""
-    return "\n".join(
-        [
-            f"<p><strong>{escape(title)}</strong></p>",
-            '<div style="display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start">',
-            *tables,
-            "</div>",
-            *notes,
-        ]
-    )
+    beside = "display: flex; flex-wrap: wrap; gap: 1.5em 2em; align-items: start"
+    head = f'<p><strong>{escape(title)}</strong></p>\n<div style="{beside}">'
+    return "\n".join([head, *tables, "</div>", *notes])
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
@@ -211,9 +171,9 @@ class Inspection:
     def __repr__(self) -> str:
         """Return the rankings as text, side by side where the display is wide enough."""
         blocks = [_text_block(view) for view in self._views()]
-        height = max(map(len, blocks))
-        padded = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
-        lines = ["", *("    ".join(parts) for parts in zip(*padded, strict=True))]
+        widths = [max(map(len, block)) for block in blocks]
+        beside = zip_longest(*blocks, fillvalue="")
+        lines = ["", *("    ".join(map(str.ljust, parts, widths)) for parts in beside)]
         if len(lines[1]) > (pd.get_option("display.width") or TEXT_WIDTH):
             lines = [line for block in blocks for line in ("", *block)]
         return printable("\n".join([self._headline(), *(line.rstrip() for line in lines)]))
@@ -249,24 +209,22 @@ class Inspection:
                 "position": list(map(_position, head["position"], is_shared)),
                 "": ["✓" if relevant else "" for relevant in head["relevant"]],
             }
+            nulls = {**dict.fromkeys(self.labels, ""), "grade": UNJUDGED}
             for name in head.columns.drop(["position", "relevant", "score"]):
-                cells[as_text(name)] = list(map(as_text, head[name]))
-            for label in self.labels:
-                shown = zip(cells[as_text(label)], head[label].isna(), strict=True)
-                cells[as_text(label)] = ["" if is_null else text for text, is_null in shown]
-            notes = []
-            if len(rows) > n_shown:
-                notes.append(f"… {len(rows) - n_shown:,} more rows")
-            if is_shared.any():
-                notes.append("= tied, at their mean position")
-            if k < n_ranked and position.iloc[k - 1] == position.iloc[k]:
-                notes.append(f"the cut at {k} falls inside a tie")
-            if "grade" in head and (is_null := head["grade"].isna()).any():
-                grades = zip(cells["grade"], is_null, strict=True)
-                cells["grade"] = [UNJUDGED if is_none else grade for grade, is_none in grades]
-                notes.append(f"{UNJUDGED} unjudged: not in truth, so not relevant")
+                texts = zip(map(as_text, head[name]), head[name].isna(), strict=True)
+                shown = [nulls.get(name, text) if is_null else text for text, is_null in texts]
+                cells[as_text(name)] = shown
+            is_cut = k < n_ranked and position.iloc[k - 1] == position.iloc[k]
+            is_unjudged = UNJUDGED in cells.get("grade", ())
+            notes = {
+                f"… {len(rows) - n_shown:,} more rows": len(rows) > n_shown,
+                "= tied, at their mean position": is_shared.any(),
+                f"the cut at {k} falls inside a tie": is_cut,
+                f"{UNJUDGED} unjudged: not in truth, so not relevant": is_unjudged,
+            }
             table = pd.DataFrame(cells | {"score": _numbers(head["score"])})
-            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, notes)
+            said = [text for text, is_so in notes.items() if is_so]
+            yield View(as_text(score), captions, table, k if k <= n_ranked else 0, said)
 
 
 def _position(position: float, is_shared: bool) -> str:
@@ -285,15 +243,13 @@ def _numbers(scores: pd.Series) -> list[str]:
 
 
 def _text_block(view: View) -> list[str]:
-    """Return the lines of one ranking, all of the same width."""
+    """Return the lines of one ranking."""
     lines = view.cells.to_string(index=False, max_colwidth=40).splitlines()
     rule = "─" * len(lines[0])
     lines.insert(1, rule)
     if view.n_above:
         lines.insert(2 + view.n_above, rule)
-    lines = [view.score, *view.metrics, "", *lines, *view.notes]
-    width = max(map(len, lines))
-    return [line.ljust(width) for line in lines]
+    return [view.score, *view.metrics, "", *lines, *view.notes]
 
 
 def _html_block(view: View) -> str:

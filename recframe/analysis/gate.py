@@ -137,12 +137,6 @@ def check_limit(limit: float, most: float = math.inf) -> float:
     return limit
 
 
-def is_share(metric: str) -> bool:
-    """Return whether values of a metric lie between 0 and 1 by its definition."""
-    definition = find_definition(metric)
-    return definition is not None and definition.is_bounded
-
-
 def find_low(metrics: list[str], low: list[str], high: list[str]) -> frozenset[str]:
     """Return those metrics of which low values are better: so defined, or so given.
 

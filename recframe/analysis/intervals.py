@@ -77,6 +77,12 @@ def find_definition(label: object) -> Definition | None:
     return DEFINITIONS.get(find_name(label))
 
 
+def is_share(label: object) -> bool:
+    """Return whether values of a metric lie between 0 and 1 by its definition."""
+    definition = find_definition(label)
+    return definition is not None and definition.is_bounded
+
+
 def find_sign(label: object) -> float:
     """Return 1 where high values of a metric are better, -1 where low ones are, else NaN."""
     better = getattr(find_definition(label), "better", "unknown")

@@ -11,19 +11,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from recframe.analysis.compare import (
-    ALPHA,
-    ScorePairs,
-    compare_pairs,
-    find_pairs,
-    make_comparison,
-)
+from recframe.analysis.compare import ALPHA, ScorePairs, compare_pairs, find_pairs, make_comparison
 from recframe.analysis.describe import ONLY_ROWS, ONLY_TRUTH, Description
 from recframe.analysis.display import import_extra
 from recframe.analysis.intervals import find_sign
@@ -34,7 +27,6 @@ from recframe.disk import identify
 from recframe.errors import RecframeError, as_text, hide, quote, show_path
 from recframe.foreign import PathLike
 from recframe.frames.tables import make_columns, plain_table
-from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric, define, is_metric, parse_metric
 from recframe.notes import say_notes, taking_notes
 from recframe.options import CHOICES, MEANINGS, is_path
@@ -88,10 +80,9 @@ class Report:
         from recframe.stores.store import whole_file
 
         name = os.fspath(path)
-        if not is_uri(name) and Path(name).is_file():
-            own = identify(name)
-            if any(not is_uri(one) and identify(one) == own for one in self._inputs):
-                raise RecframeError(f"cannot write {show_path(name)}: it is read; name another")
+        inputs = (one for one in self._inputs if not is_uri(one))
+        if not is_uri(name) and Path(name).is_file() and identify(name) in map(identify, inputs):
+            raise RecframeError(f"cannot write {show_path(name)}: it is read; name another")
         with whole_file(path) as file:
             file.write(self.html.encode())
 
@@ -104,7 +95,7 @@ class Findings(NamedTuple):
     worries: list[str]
     inputs: list[str]
     by_segment: Callable[[Callable[..., pd.DataFrame]], pd.DataFrame] | None = None
-    curves: Mapping[str, pd.DataFrame] = MappingProxyType({})  # k by score
+    curves: Mapping[str, pd.DataFrame] | None = None  # k by score
     catalogue: pd.DataFrame | None = None
     inspect: Callable[[Hashable], Any] | None = None
     conventions: Sequence[tuple[str, object, str]] = ()
@@ -144,16 +135,15 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
     curves, catalogue = _measure_curves(rec, metrics), None
     described = Description(rec._collect(rec.describe(deepest or 1)))
     described.decided = rec._options
-    if rec._find_columns(with_item=True).item is not None:
-        with suppress(RecframeError):  # as where lists need not be as long as k
-            catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
-    overview = make_overview(rec._call, rec._size, rec._sample, rec._options)
+    with suppress(RecframeError):  # as where there is no item, or lists need not be as long as k
+        catalogue = _plain(rec._collect(rec.catalogue(deepest or K)))
+    roles = make_overview(rec._call, rec._size, rec._sample, rec._options).rows
     figures = described.iloc[:, 0]
     sides = [f"{figures[name]:,} {name[6:]}" for name in (ONLY_ROWS, ONLY_TRUTH) if name in figures]
     inputs: list[Any] = [*getattr(rec, "paths", [])]
-    facts = [("data", overview.title.partition(": ")[2])]
+    facts = [("data", rec._size)]
     facts += [("files", " … ".join(dict.fromkeys((inputs[0], inputs[-1]))))] if inputs else []
-    facts += [(name, f"{what} ({how})") for name, how, what in overview.rows]
+    facts += [(name, f"{what} ({how})") for name, how, what in roles]
     facts.append(("users", "; ".join([f"{len(per_user):,} evaluated", *sides])))
     inputs += [one for one in (rec._options.truth, rec._options.exclude) if is_path(one)]
 
@@ -174,22 +164,23 @@ def find_out(rec: Any, metrics: list[Metric], baseline: Any, by: Any) -> Finding
 
 
 def make_page(
-    found: Findings, title: str, baseline: Any, unit: Any, pairs: ScorePairs | None = None
+    found: Findings, title: str, baseline: Any, unit: Any, paired: Sequence[tuple[int, int]] = ()
 ) -> Report:
-    """Return the page of what was found; raise where the baseline or the unit is none."""
+    """Return the page of what was found, of scores against a baseline or paired by number."""
     from jinja2 import Environment, StrictUndefined  # which `check_title` has found
 
     how = make_comparison("permutation", "holm", CONFIDENCE, 9_999, 0, unit=unit)
     resampling, per_user = how.resampling, found.per_user
     scores, labels = (list(per_user.columns.unique(level)) for level in ("score", "metric"))
-    if pairs is None and (len(scores) > 1 or baseline is not None):
+    pairs = ScorePairs(per_user, list(paired), are_several=bool(paired))
+    if not paired and (len(scores) > 1 or baseline is not None):
         pairs = find_pairs(per_user, baseline)
 
     def measure(users: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
         """Return the means of a segment, and how each score differs from its first baseline."""
         means = summary_table(users, weights, resampling=resampling, unit=unit)
         means = pd.DataFrame(means[["mean", "low", "high", "n_users"]])
-        if pairs is None:
+        if not pairs.pairs:
             return means
         firsts = {other: (base, other) for base, other in reversed(pairs.pairs)}
         of_segment = ScorePairs(users, sorted(firsts.values()), are_several=True)
@@ -203,11 +194,11 @@ def make_page(
         return sorted(rows, key=lambda row: labels.index(row["metric"]))
 
     changes = list[Row]()
-    if pairs is not None:
-        changes = list_rows(compare_pairs(pairs._replace(are_several=True), None, how))
-    for row in changes:
-        word = "higher" if row["difference"] > 0 else "lower"
-        row["finding"] = word if row["p_corrected"] < ALPHA else "not shown"
+    if pairs.pairs:
+        table = compare_pairs(pairs._replace(are_several=True), None, how)
+        words = np.where(table["difference"] > 0, "higher", "lower")
+        table["finding"] = np.where(table["p_corrected"] < ALPHA, words, "not shown")
+        changes = list_rows(table)
     segments = pd.DataFrame() if found.by_segment is None else found.by_segment(measure)
     drawn = labels[:N_METRICS]
     context = {
@@ -217,16 +208,15 @@ def make_page(
         "found": found,
         "scores": scores,
         "labels": labels,
-        "baseline": None if pairs is None else scores[pairs.pairs[0][0]],
-        "is_several": pairs is not None and pairs.are_several,
+        "compared": [(scores[base], scores[other]) for base, other in pairs.pairs],
+        "is_several": pairs.are_several,
         "means": list_rows(summary_table(per_user, resampling=resampling, unit=unit)),
         "changes": changes,
-        "by_pair": _pair(changes),
         "spreads": list(_draw_spreads(per_user, scores[:N_MODELS], drawn)),
         "quantiles": QUANTILES,
         "by": list(segments)[: list(segments).index("score")] if len(segments) else [],
         "segments": list(_sort_segments(segments, drawn)) if len(segments) else [],
-        "extremes": [] if pairs is None else list(_find_extremes(found, pairs)),
+        "extremes": list(_find_extremes(found, pairs)),
         "definitions": list(_define(labels)),
         "find_axis": find_axis,
         "n_rows": N_ROWS,
@@ -267,9 +257,9 @@ def as_name(label: object, n: int = N_CHARACTERS) -> str:
 def _define(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield each label of a metric, its definition, and the numbers that are in force."""
     for metric in map(parse_metric, filter(is_metric, labels[:N_ROWS])):
-        own = {one.name: one.default for one in DEFINITIONS[metric.name].parameters}
-        given = own | dict(metric.parameters) | ({"k": metric.k} if metric.k else {})
-        yield metric.label, define(metric.name), [f"{name} = {given[name]}" for name in given]
+        name, *given, k = metric.meaning
+        given += [("k", k)] if k else []
+        yield metric.label, define(name), [f"{one} = {value}" for one, value in given]
 
 
 def _measure_curves(rec: Any, metrics: Sequence[Metric]) -> dict[str, pd.DataFrame]:
@@ -278,19 +268,18 @@ def _measure_curves(rec: Any, metrics: Sequence[Metric]) -> dict[str, pd.DataFra
     for metric in metrics:
         family = metric.label.rpartition("@")[0]
         deepest[family] = max(metric.k or 0, deepest.get(family, 0))
-    cut_offs = {
-        family: sorted({1, *range(k, 0, -math.ceil(k / N_CUT_OFFS))})
-        for family, k in islice(deepest.items(), N_METRICS)
-        if k > 1
-    }
-    points = [f"{family}@{k}" for family, ks in cut_offs.items() for k in ks]
+    points = [
+        (family, k)
+        for family, last in islice(deepest.items(), N_METRICS)
+        if last > 1
+        for k in sorted({1, *range(last, 0, -math.ceil(last / N_CUT_OFFS))})
+    ]
     if not points:
         return {}
-    means = _plain(rec._collect(rec.mean(points))).set_index("score").head(N_MODELS).T
-    return {
-        family: means.loc[[f"{family}@{k}" for k in ks]].set_axis(ks)
-        for family, ks in cut_offs.items()
-    }
+    means = _plain(rec._collect(rec.mean([f"{family}@{k}" for family, k in points])))
+    means = means.set_index("score").head(N_MODELS).T
+    curves: Any = means.set_axis(pd.MultiIndex.from_tuples(points))
+    return {family: curves.loc[family] for family in dict(points)}
 
 
 def find_axis(values: Any) -> Axis:
@@ -304,14 +293,6 @@ def find_axis(values: Any) -> Axis:
     first = math.floor(low / step + 1e-9)
     last = max(math.ceil(high / step - 1e-9), first + 1)
     return Axis(first * step, last * step, [n * step for n in range(first, last + 1)])
-
-
-def _pair(changes: list[Row]) -> list[Any]:
-    """Return the rows of every two models that are compared, of the first ones."""
-    of_pair = dict[tuple[Hashable, Hashable], list[Row]]()
-    for row in changes:
-        of_pair.setdefault((row["baseline"], row["score"]), []).append(row)
-    return list(of_pair.items())[:N_MODELS]
 
 
 def _draw_spreads(
@@ -338,7 +319,7 @@ def _sort_segments(
         yield label, own.head(N_ROWS // len(labels)).to_dict("records"), len(own)
 
 
-def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[dict[str, Any]]:
+def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[tuple[Any, ...]]:
     """Yield two models, the users whose first metric falls and rises most, and their lists."""
     scores, metrics = map(pairs.per_user.columns.unique, ("score", "metric"))
     for number, (base, other) in enumerate(pairs.pairs[:N_PAIRS]):
@@ -352,14 +333,7 @@ def _find_extremes(found: Findings, pairs: ScorePairs) -> Iterator[dict[str, Any
             if found.inspect is None or number > 0:
                 break
             with suppress(RecframeError):  # as where its list is shorter than k
-                tables = found.inspect(user).tables
-                ranked = [tables[score].dropna(subset="position") for score in both]
-                shown = [rows.head(N_LISTED).to_dict("records") for rows in ranked]
-                lists.append((user, list(zip(both, shown, strict=True))))
-        yield {
-            "baseline": both[0],
-            "score": both[1],
-            "metric": metrics[0],
-            "sides": [("falls", falls), ("rises", rises)],
-            "lists": lists,
-        }
+                ranked = found.inspect(user).tables
+                shown = {one: ranked[one].dropna(subset="position").head(N_LISTED) for one in both}
+                lists.append((user, shown))
+        yield both, metrics[0], [("falls", falls), ("rises", rises)], lists

@@ -1,23 +1,15 @@
 """Means and differences as they are shown to others: a text, a picture, a table for a paper."""
 
 import math
+import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from recframe.analysis.display import (
-    LATEX,
-    MARKDOWN,
-    TEXT_WIDTH,
-    WORDS,
-    Markup,
-    WideTable,
-    join_words,
-    title_of,
-)
+from recframe.analysis.display import TEXT_WIDTH, UNJUDGED, WORDS, WideTable, title_of
 from recframe.analysis.intervals import find_sign
 from recframe.analysis.pictures import Cell, Lines, draw, list_metrics
 from recframe.errors import RecframeError, as_text, count_of, quote
@@ -26,6 +18,41 @@ READ = ["difference", "low", "high", "p_corrected", "n_users"]  # what one reads
 MADE = ["n_users", "interval", "test"]  # what says of how many users they are, and how made
 MAX_DIGITS = 15
 SPREADS = ("interval", "±", None)
+
+
+def join_words(values: Iterable[object]) -> str:
+    """Return the distinct texts of a column, in their order."""
+    return ", ".join(dict.fromkeys(map(as_text, values)))
+
+
+class Markup(NamedTuple):
+    """How a table is marked up."""
+
+    escape: Callable[[str], str]
+    bold: str
+    star: str
+    minus: str
+    plus_minus: str
+    none: str
+
+
+def _escape_latex(text: str) -> str:
+    """Return a text as LaTeX sets it, also where a row begins with it."""
+    names = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}
+    names |= {"<": "less", ">": "greater", "|": "bar"}
+    signs: dict[str, Any] = {sign: rf"\text{name}{{}}" for sign, name in names.items()}
+    signs |= {"±": r"$\pm$"}
+    signs |= {sign: rf"\{sign}" for sign in "&%$#_{}"} | {sign: f"{{{sign}}}" for sign in "[]*"}
+    return " ".join(text.split()).translate(str.maketrans(signs)).replace("--", "-{}-")
+
+
+def _escape_markdown(text: str) -> str:
+    """Return a text as Markdown shows it, in one line."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))
+
+
+LATEX = Markup(_escape_latex, r"\textbf{{{}}}", r"\textsuperscript{{*}}", "$-$", r"$\pm$", "--")
+MARKDOWN = Markup(_escape_markdown, "**{}**", r"<sup>\*</sup>", "-", "±", UNJUDGED)
 
 
 class ResultTable(WideTable):

@@ -34,12 +34,11 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
     """Return a metric at every cut-off, or raise where one is not valid."""
     names = [known for known, (_, cut_off, *_) in DEFINITIONS.items() if cut_off != "none"]
     if parse_name(name) not in names:
-        shown = [repr(f"{known}{required_parameters(known)}") for known in names]
-        listed = f"{', '.join(shown[:-1])} or {shown[-1]}"
+        shown = {known: repr(f"{known}{required_parameters(known)}") for known in names}
+        *others, last = shown.values()
         meant = find_meant(name) if isinstance(name, str) else None
-        hint = ""
-        if meant is not None and meant.name in names:
-            hint = f"; did you mean '{meant.name}{required_parameters(meant.name)}'?"
+        hint = f"; did you mean {shown[meant.name]}?" if meant and meant.name in shown else ""
+        listed = f"{', '.join(others)} or {last}"
         raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
         k = range(1, (LAST_K if k is None else check_k(k)) + 1)

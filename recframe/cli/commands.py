@@ -21,6 +21,7 @@ from recframe.cli.flags import (
     PAPERS,
     STATUSES,
     WITHOUT,
+    add_by,
     add_files,
     add_k,
     add_limits,
@@ -73,11 +74,9 @@ examples:
     add_metrics(command, DEFAULT_METRICS)
     add_options(command, DEFAULTS)
     group = command.add_argument_group("segments")
-    group.add_argument(
-        "--by",
-        action="append",
-        metavar="COLUMN",
-        help="a table for each segment of users: a column that does not vary within a user's rows; "
+    add_by(
+        group,
+        "a table for each segment of users: a column that does not vary within a user's rows; "
         "repeat it for several columns",
     )
     group.add_argument(
@@ -314,13 +313,13 @@ def outputs(
 
 def _tell_undefined(means: Means) -> None:
     """Say of how many users a metric has no value, where there are such."""
-    n_undefined = means.n_all - means.n_users
-    labels = list(n_undefined.columns[n_undefined.max() > 0])
-    if labels:
-        most = int(n_undefined.to_numpy().max())
-        same = "" if n_undefined[labels].to_numpy().min() == most else "up to "
+    by_metric = (means.n_all - means.n_users).groupby(level="metric", sort=False)
+    n_undefined = by_metric.agg(["min", "max"])[by_metric.max() > 0]
+    if len(n_undefined):
+        most = n_undefined["max"].max()
+        same = "" if n_undefined["min"].min() == most else "up to "
         tell(
-            f"note: {shorten(', '.join(labels))} undefined for {same}{most:,} of "
+            f"note: {shorten(', '.join(n_undefined.index))} undefined for {same}{most:,} of "
             f"{count_of(means.n_all, 'user')}, left out of the mean; --zero-division 0 counts "
             "them as 0"
         )

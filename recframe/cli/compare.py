@@ -15,14 +15,14 @@ from recframe.analysis.gate import (
     compare_matched,
     find_failed,
     find_low,
-    is_share,
     list_missing,
     match_tables,
 )
+from recframe.analysis.intervals import is_share
 from recframe.analysis.resampling import OfDifferences
 from recframe.analysis.segments import segment_given
 from recframe.cli.commands import outputs
-from recframe.cli.flags import PAPERS, STATUSES, add_how, add_metrics, add_output, read_how
+from recframe.cli.flags import PAPERS, STATUSES, add_by, add_how, add_metrics, add_output, read_how
 from recframe.cli.parser import read_number
 from recframe.cli.results import give, join_results, list_segments, result_of_pairs
 from recframe.console import DONE, FAILED, USAGE, tell
@@ -68,11 +68,9 @@ examples:
 {STATUSES}"""
     command.add_argument("old", metavar="OLD", help="the baseline: .parquet or .csv")
     command.add_argument("new", metavar="NEW", help="the file that is compared")
-    command.add_argument(
-        "--by",
-        action="append",
-        metavar="COLUMN",
-        help="a table, and the gate, for each segment of users: a column before the score in both "
+    add_by(
+        command,
+        "a table, and the gate, for each segment of users: a column before the score in both "
         "files, as evaluate --by --per-user writes them; repeat it for several columns",
     )
     add_metrics(command, ["all that both files have"])
@@ -214,7 +212,7 @@ def run_compare(arguments: argparse.Namespace) -> tuple[int, str]:
                     "missing": lacking,
                 }
             told = {**({} if by else about), "gate": described}
-            result = result_of_pairs(table, of_segment.shared, told)
+            result = result_of_pairs(table, len(of_segment.shared), told)
             # Figures of all users of each file are in the document only.
             plain = result.shown.drop(columns=["n_old", "new_mean"])
             results.append(result._replace(shown=plain, by_score=plain))

@@ -153,6 +153,11 @@ def _describe_option(name: str, default: Any) -> dict[str, Any]:
     return {**flag, "metavar": "NUMBER", "type": partial(_read_checked, Options, name)}
 
 
+def add_by(container: argparse._ActionsContainer, what: str) -> None:
+    """Add the columns that part users into segments."""
+    container.add_argument("--by", action="append", metavar="COLUMN", help=what)
+
+
 def add_views(command: argparse.ArgumentParser, what: str, whose: str) -> None:
     """Add what may be shown in place of means; `what` are scores or runs, of users or queries."""
     command.set_defaults(check=check_views)
@@ -177,12 +182,9 @@ def check_views(arguments: argparse.Namespace) -> None:
     is_comparison = arguments.baseline is not None
     given = [name for name in HOW_DEFAULTS if getattr(arguments, name, None) is not None]
     given += ["unit"] if getattr(arguments, "unit", INFER) != INFER else []
+    given += [f"format {arguments.format}"] if arguments.format in PAPERS else []
     if given and not arguments.summary and not is_comparison:
         raise RecframeError(f"--{given[0]} is for intervals; add --summary or --baseline")
-    if arguments.format in PAPERS and not arguments.summary and not is_comparison:
-        raise RecframeError(
-            f"--format {arguments.format} is for intervals; add --summary or --baseline"
-        )
     differences = [name for name in given if name in ("test", "correction")]
     if differences and arguments.summary:
         raise RecframeError(f"--{differences[0]} is for differences; add --baseline, not --summary")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from recframe.analysis.compare import ScorePairs
 from recframe.analysis.report import Findings, Report, check_title, make_page
 from recframe.analysis.segments import make_each, segment_given
 from recframe.cli.commands import outputs, read_options, scan_asked
 from recframe.cli.flags import (
     STATUSES,
+    add_by,
     add_files,
     add_limits,
     add_metrics,
@@ -26,7 +26,7 @@ from recframe.cli.results import find_baseline
 from recframe.console import DONE, tell
 from recframe.errors import RecframeError, as_flag, count_of, quote, show_path
 from recframe.files.saved import read_joined
-from recframe.frames.tables import plain_table
+from recframe.frames.tables import make_columns, plain_table
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.metrics.names import find_alike, is_metric
 from recframe.options import DEFAULTS, list_changed
@@ -56,11 +56,9 @@ of two nights, which the page compares."""
     group = command.add_argument_group("page")
     group.add_argument("--title", metavar="TEXT", help="the title of the page")
     group.add_argument("--baseline", metavar="SCORE", help="what others are compared with")
-    group.add_argument(
-        "--by",
-        action="append",
-        metavar="COLUMN",
-        help="segments of users: a column that does not vary within a user's rows, or before the "
+    add_by(
+        group,
+        "segments of users: a column that does not vary within a user's rows, or before the "
         "score in saved values; for several repeat it",
     )
     add_unit(group)
@@ -115,13 +113,12 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
     asked = [alike[label] for label in arguments.metrics or known]
     if lacking := [label for label in asked if label not in known]:
         raise RecframeError(f"{quote(lacking[0])} must be in the files, which have {quote(known)}")
-    columns: Any = pd.MultiIndex.from_product([scores, asked], names=per_user.columns.names)
-    per_user = per_user[columns]
+    per_user = per_user.reindex(columns=make_columns(scores, asked))
     notes = [
         f"{score}: {count_of(n, 'user')} of {len(per_user):,} without a value, who are in neither "
         "its means nor its differences"
         for score in scores
-        if (n := int(per_user[score].isna().all(axis=1).sum()))
+        if (n := len(per_user) - len(per_user[[score]].dropna(how="all")))
     ]
     users, files = f"{len(per_user):,}", ", ".join(map(show_path, paths))
     facts = [("files", files), ("users", users), ("metrics", ", ".join(asked))]
@@ -130,11 +127,10 @@ def _report_saved(arguments: Namespace, title: str) -> Report:
         return plain_table(make_each(segment_given(per_user, by, None), make_table))
 
     found = Findings(per_user, facts, notes, paths, by_segment if by else None)
-    baseline = find_baseline(arguments.baseline, {str(score): score for score in scores}, "scores")
-    pairs = None
+    baseline = find_baseline(arguments.baseline, dict(zip(scores, scores, strict=True)), "scores")
+    paired = []
     if len(paths) == 2 and baseline is None:  # whose names read_joined puts before scores of both
         own = [str(score).partition(": ")[2] for score in scores]
         two = combinations(range(len(own)), 2)
-        both = [(old, new) for old, new in two if own[old] == own[new] != ""]
-        pairs = ScorePairs(per_user, both, are_several=True) if both else None
-    return make_page(found, title, baseline, arguments.unit, pairs)
+        paired = [(old, new) for old, new in two if own[old] == own[new] != ""]
+    return make_page(found, title, baseline, arguments.unit, paired)

@@ -30,8 +30,8 @@ UNNAMED_LEVELS = (None, "baseline", "score", "metric")  # of rows, whose names g
 class Means(NamedTuple):
     """The means of per-user tables, and how many users each is of, out of how many."""
 
-    means: pd.DataFrame
-    n_users: pd.DataFrame
+    means: pd.DataFrame  # a row for each score
+    n_users: pd.Series  # by score and metric
     n_all: int
 
 
@@ -42,36 +42,24 @@ def mean_of_tables(tables: Iterable[pd.DataFrame]) -> Means:
         n_all += len(table)
         parts.append(sum_and_count(table))
     sums = pd.concat(parts)
-    means = mean_of_sums(sums)
-    n_users = add_up(sums)["count"].to_numpy().reshape(means.shape)
-    return Means(means, pd.DataFrame(n_users, means.index, means.columns), n_all)
+    return Means(mean_of_sums(sums), add_up(sums)["count"], n_all)
 
 
 class Result(NamedTuple):
     """What a command has found, in each of its forms."""
 
-    shown: pd.DataFrame  # as it is printed
+    shown: pd.DataFrame  # as it is printed, the name of its columns above its rows
     by_score: pd.DataFrame  # a row for each score
     document: Mapping[str, Any]  # all there is to know, for JSON; warnings stand below the table
-    corner: str | None = None  # printed above its rows
 
 
 def result_of_means(means: Means, about: Mapping[str, Any]) -> Result:
     """Return the means, with the users that each is of."""
     table, n_users, n_all = means
-    scores = {
-        str(score): {
-            str(metric): {
-                "mean": float(mean),
-                "users": int(n_users.loc[score, metric]),
-                "undefined": int(n_all - n_users.loc[score, metric]),
-            }
-            for metric, mean in table.loc[score].items()
-        }
-        for score in table.index
-    }
-    found = {"users": n_all, "metrics": list(map(str, table.columns)), "scores": scores}
-    return Result(table, table, {**about, **found})
+    figures = pd.DataFrame({"mean": table.to_numpy().ravel(), "users": n_users})
+    figures["undefined"] = n_all - n_users
+    shown = table.rename_axis(columns=None)
+    return result_of_pairs(figures, n_all, about)._replace(shown=shown, by_score=table)
 
 
 def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
@@ -80,20 +68,18 @@ def result_of_figures(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
     if isinstance(table, Description):
         by_score, words = by_score.T.rename_axis(columns=None), {"warnings": table.warnings}
     scores = {str(score): row.to_dict() for score, row in by_score.iterrows()}
-    return Result(pd.DataFrame(table), by_score, {**about, "scores": scores, **words})
+    shown = pd.DataFrame(table).rename_axis(columns=None)
+    return Result(shown, by_score, {**about, "scores": scores, **words})
 
 
-def result_of_pairs(
-    table: pd.DataFrame, per_user: pd.DataFrame, about: Mapping[str, Any]
-) -> Result:
-    """Return a table with a row for each score and metric of a per-user table."""
+def result_of_pairs(table: pd.DataFrame, n_users: int, about: Mapping[str, Any]) -> Result:
+    """Return a table with a row for each score and metric, of so many users."""
     scores = dict[str, dict[str, Any]]()
     for (score, metric), figures in zip(table.index, table.to_dict("records"), strict=True):
         scores.setdefault(str(score), {})[str(metric)] = figures
-    metrics = list(map(str, per_user.columns.unique("metric")))
-    found = {"users": len(per_user), "metrics": metrics, "scores": scores}
-    corner = None if table.columns.name is None else printable(table.columns.name)
-    return Result(table, table, {**about, **found}, corner=corner)
+    metrics = list(map(str, table.index.unique("metric")))
+    found = {"users": n_users, "metrics": metrics, "scores": scores}
+    return Result(table, table, {**about, **found})
 
 
 def find_baseline(given: str | None, scores: Mapping[str, Hashable], what: str) -> Hashable | None:
@@ -136,7 +122,7 @@ def view(
     else:
         means = means._replace(means=mean_table(per_user, weights))
         return result_of_means(means, about), means
-    return result_of_pairs(table, per_user, about), means
+    return result_of_pairs(table, len(per_user), about), means
 
 
 def view_segments(
@@ -164,7 +150,7 @@ def join_results(results: list[Result], segmented: Segmented, about: Mapping[str
         {"segment": segment, **result.document}
         for segment, result in zip(list_segments(segmented), results, strict=True)
     ]
-    return Result(shown, shown, {**about, "segments": found}, corner=results[0].corner)
+    return Result(shown, shown, {**about, "segments": found})
 
 
 def list_segments(segmented: Segmented) -> list[dict[str, Any]]:
@@ -221,7 +207,7 @@ def as_text(result: Result, text_format: str) -> str:
         index=lambda label: shown if isinstance(shown := printable(label), str) else "NaN"
     )
     # In a file lines are of any length; a terminal would break them in the middle.
-    unnamed = table.rename_axis(columns=result.corner)
+    unnamed = table.rename_axis(columns=printable)
     unnamed.index.names = [None if name in UNNAMED_LEVELS else name for name in table.index.names]
     lines = [unnamed.to_string(line_width=width), *about]
     for number, word in enumerate(result.document.get("warnings", ())):

@@ -136,7 +136,7 @@ def check_lengths(
         )
 
 
-def make_columns(scores: list[Hashable], metrics: list[str]) -> pd.MultiIndex:
+def make_columns(scores: Sequence[Hashable], metrics: Sequence[str]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
     levels: list[Any] = [
         _make_text_level(*labels)

@@ -49,7 +49,7 @@ class Metric(NamedTuple):
     k: int | None
 
     @property
-    def meaning(self) -> tuple[Hashable, ...]:
+    def meaning(self) -> tuple[Any, ...]:
         """What it is, by whatever label: parameters that were not given have their defaults."""
         own = {one.name: one.default for one in DEFINITIONS[self.name].parameters}
         return self.name, *(own | dict(self.parameters)).items(), self.k
