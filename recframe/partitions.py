@@ -166,7 +166,7 @@ def check_partitions(
         return None
     judge = Judge(lookups.judgments, options)
     if parts and columns.user is not None:
-        judge.note(users, [part.items for part in parts])
+        judge.overlap.note(users, [part.items for part in parts])
     return judge
 
 

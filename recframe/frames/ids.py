@@ -16,8 +16,8 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.columns import get_column
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.values import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take
-from recframe.kernel.threads import Array, in_slices, in_threads
+from recframe.kernel.grouping import Groups, combine, find_range, invert, take
+from recframe.kernel.threads import Array, in_slices
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
 SPREAD = 4  # integers for each row, up to which they are codes themselves
@@ -197,28 +197,9 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
 
 def join_codes(encoded: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     """Return the code of each row of encoded pieces, -1 for null, and the values of codes."""
-    pieces = encoded.chunks or [pa.array([], encoded.type)]
-    pool = pa.system_memory_pool()
-    first = pieces[0].dictionary
-    if all(piece.dictionary.equals(first) for piece in pieces[1:]):
-        return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), first
-    # Else each piece has codes of its own, which are then made one.
-    values = pa.concat_arrays([piece.dictionary for piece in pieces], memory_pool=pool)
-    joined = pc.dictionary_encode(values, memory_pool=pool)
-    starts = np.cumsum([0, *(len(piece) for piece in pieces)]).tolist()
-    ends = np.cumsum([len(piece.dictionary) for piece in pieces])
-    codes = np.empty(starts[-1], np.int32)
-
-    def join(indices: pa.Array, code_of: Array, start: int) -> None:
-        code_of = np.append(code_of, np.int32(-1))
-        for first in range(0, len(indices), SLICE):  # of which NumPy makes integers of 64 bits
-            part = indices[first : first + SLICE].fill_null(-1).to_numpy()
-            code_of.take(part, out=codes[start + first :][: len(part)], mode="wrap")
-
-    code_of = np.split(joined.indices.to_numpy(), ends[:-1])
-    indices = (piece.indices for piece in pieces)
-    in_threads(join, zip(indices, code_of, starts, strict=False))
-    return codes, joined.dictionary
+    alike = encoded.unify_dictionaries(pa.system_memory_pool())
+    pieces = alike.chunks or [pa.array([], encoded.type)]
+    return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), pieces[0].dictionary
 
 
 def _find_runs(columns: Sequence[pd.Series]) -> Array | None:

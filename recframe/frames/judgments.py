@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,7 @@ from recframe.frames.columns import Columns, find_pair_columns, find_truth_colum
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
-from recframe.frames.overlap import Items, Overlap
+from recframe.frames.overlap import Overlap
 from recframe.frames.pairs import Pairs, note_matches
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
@@ -236,11 +236,6 @@ class Candidates:
         is_left = np.ones(len(frame), bool)
         is_left[is_out.nonzero()[0] if rows is None else rows[is_out]] = False
         return frame.iloc[np.flatnonzero(is_left)]
-
-    def note(self, users: pd.Index[Any], items: Sequence[Sequence[Items]]) -> None:
-        """Take note of users, and of the items of parts for each side, that were met elsewhere."""
-        for overlap, of_parts in zip(self.overlaps, items, strict=True):
-            overlap.note(users, of_parts)
 
     @property
     def overlaps(self) -> list[Overlap]:
