@@ -136,14 +136,19 @@ def naming(name: str) -> Iterator[None]:
         raise
 
 
+def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:
+    """Return the label of each role in a frame of truth, or in one of exclude, by the option."""
+    if name == "truth":
+        return find_truth_columns(given, columns, options)
+    return find_pair_columns(given, columns)
+
+
 def check_given_columns(columns: Columns, options: Options) -> None:
     """Raise where truth or exclude is a frame without the columns that it needs."""
-    if isinstance(options.truth, pd.DataFrame):
-        with naming("truth"):
-            find_truth_columns(options.truth, columns, options)
-    if isinstance(options.exclude, pd.DataFrame):
-        with naming("exclude"):
-            find_pair_columns(options.exclude, columns)
+    for name in ("truth", "exclude"):
+        if isinstance(given := getattr(options, name), pd.DataFrame):
+            with naming(name):
+                find_given_columns(name, given, columns, options)
 
 
 def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -> Judgments:

@@ -11,9 +11,15 @@ from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import NULLABLE
-from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.ids import as_users
-from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
+from recframe.frames.judgments import (
+    find_given_columns,
+    load_frame,
+    naming,
+    read_excluded,
+    read_judgments,
+)
 from recframe.frames.names import find_role, is_infer, is_time
 from recframe.options import Options
 
@@ -127,11 +133,8 @@ def as_per_user(table: pa.Table, labels: "pd.Index[Any]") -> pd.DataFrame:
 
 def find_roles(other: str, columns: Columns, options: Options) -> Columns:
     """Return the label of each role in truth, or in exclude, where it is a frame."""
-    frame: Any = getattr(options, other)
     with naming(other):
-        if other == "truth":
-            return find_truth_columns(frame, columns, options)
-        return find_pair_columns(frame, columns)
+        return find_given_columns(other, getattr(options, other), columns, options)
 
 
 def open_beside(
