@@ -17,8 +17,8 @@ from recframe.files.footers import Files, make_sample, open_files, read_schema
 from recframe.files.found import Found, find_files, naming_file, open_file
 from recframe.files.sources import stage
 from recframe.formats import GivenRows
-from recframe.frames.columns import Columns, get_column
-from recframe.frames.judgments import check_no_grades, find_given_columns, naming
+from recframe.frames.columns import Columns, find_given_columns, get_column
+from recframe.frames.judgments import check_no_grades, naming
 from recframe.frames.names import is_infer
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, Placed

@@ -27,7 +27,7 @@ from recframe.errors import (
     spell,
 )
 from recframe.foreign import find_reader
-from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
+from recframe.frames.columns import Columns, find_given_columns, get_column
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
@@ -136,13 +136,6 @@ def naming(name: str) -> Iterator[None]:
         raise
 
 
-def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:
-    """Return the label of each role in a frame of truth, or in one of exclude, by the option."""
-    if name == "truth":
-        return find_truth_columns(given, columns, options)
-    return find_pair_columns(given, columns)
-
-
 def check_given_columns(columns: Columns, options: Options) -> None:
     """Raise where truth or exclude is a frame without the columns that it needs."""
     for name in ("truth", "exclude"):
@@ -158,7 +151,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     """
     truth = load_frame("truth", options.truth)
     with naming("truth"):
-        columns = find_truth_columns(truth, columns, options)
+        columns = find_given_columns("truth", truth, columns, options)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
@@ -193,7 +186,7 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
         return None
     frame = load_frame("exclude", options.exclude)
     with naming("exclude"):
-        own = find_pair_columns(frame, columns)
+        own = find_given_columns("exclude", frame, columns, options)
         rows = complete_rows(frame, own.labels) if options.missing == "drop" else None
         users = find_users(frame, own.users, rows)
         if is_all and users.groups.n_rows == 0:

@@ -11,15 +11,9 @@ from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import NULLABLE
-from recframe.frames.columns import Columns, get_column
+from recframe.frames.columns import Columns, find_given_columns, get_column
 from recframe.frames.ids import as_users
-from recframe.frames.judgments import (
-    find_given_columns,
-    load_frame,
-    naming,
-    read_excluded,
-    read_judgments,
-)
+from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
 from recframe.frames.names import find_role, is_infer, is_time
 from recframe.options import Options
 
