@@ -216,10 +216,8 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
 def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
     """Return a schema with the columns that only folders have."""
     known = set(schema.names)
-    for name, value in values.items():
-        if name not in known:
-            schema = schema.append(pa.field(name, value.type))
-    return schema
+    added = [pa.field(name, value.type) for name, value in values.items() if name not in known]
+    return pa.schema([*schema, *added], schema.metadata)
 
 
 def _check_footer(found: Found, memory: int) -> int:

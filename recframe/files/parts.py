@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Hashable, Iterator
 from functools import partial
+from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -110,10 +111,8 @@ def _read_dtype(files: Files, label: Hashable) -> Any:
     if not isinstance(dtype, pd.CategoricalDtype) or not files.row_groups:
         return dtype
     found: list[pa.Array] = []
-    of_file: dict[str, list[RowGroup]] = {}
-    for row_group in files.row_groups:
-        of_file.setdefault(row_group.found.path, []).append(row_group)
-    for path, row_groups in of_file.items():
+    for path, of_file in groupby(files.row_groups, lambda row_group: row_group.found.path):
+        row_groups = list(of_file)
         indexes = [row_group.number for row_group in row_groups]
         with naming_file(path), open_file(row_groups[0].found) as file:
             for batch in file.iter_batches(row_groups=indexes, columns=[str(label)]):
