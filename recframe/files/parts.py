@@ -18,7 +18,7 @@ from recframe.files.footers import Files
 from recframe.files.found import TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.columns import get_column
 from recframe.frames.duplicates import advise, find_telling
-from recframe.frames.ids import as_users
+from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
 from recframe.frames.truth import open_candidates, open_judge
@@ -136,8 +136,7 @@ class Dtypes(NamedTuple):
         """Return the interactions of a block with users of these dtypes; of none they stay."""
         users, _, sorted_by = interactions.users
         columns = []
-        for number, dtype in enumerate(self.users):
-            ids = users.get_level_values(number)
+        for ids, dtype in zip(list_levels(users), self.users, strict=False):
             name = ids.name
             if isinstance(ids, pd.CategoricalIndex):
                 # Categories of a block come in its order, in which users do not sort.

@@ -275,6 +275,11 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
 
 
+def list_levels(ids: pd.Index[Any]) -> list[pd.Index[Any]]:
+    """Return the ids of users in each of the columns that tell them apart."""
+    return [ids.get_level_values(level) for level in range(ids.nlevels)]
+
+
 def sort_ids(ids: pd.Index[Any]) -> Array:
     """Return the order that sorts distinct ids."""
     if isinstance(ids, pd.MultiIndex):
