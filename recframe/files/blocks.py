@@ -111,16 +111,14 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[li
         return
     route, row_groups, memory = plan_blocks(files)
     limits = limits._replace(memory=memory)
+    reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
     if route == "sweep":
-        reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
         yield from next_ahead([make_frame(block, files)] for block in _sweep(files, reads, memory))
     elif route == "spill":
-        silent = Progress(0, lambda done, total: None)
         sides = [_read_side("", files, limits, progress)]
-        sides += [_read_side(name, one, limits, silent) for name, one in files.beside.items()]
+        sides += [_read_side(name, one, limits, Progress(0)) for name, one in files.beside.items()]
         yield from _spilled(sides, limits, progress)
     else:
-        reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
         if len(frame := make_frame((batch for _, batch in reads), files)):
             pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
             yield [frame]
@@ -166,8 +164,7 @@ def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
         column = columns.pop(name)
         if files.types[name] in TEXTS:
             # Arrow's own way to categories takes four times as long.
-            is_encoded = pa.types.is_dictionary(column.type)
-            codes, texts = join_codes(column if is_encoded else column.dictionary_encode())
+            codes, texts = join_codes(column.dictionary_encode())
             dtype = pd.CategoricalDtype(texts.to_pandas())
             arrays[label] = pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
         else:

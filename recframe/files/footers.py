@@ -337,10 +337,7 @@ def _check_as_said(file: File, name: str) -> None:
                 continue
             for batch in opened.iter_batches(row_groups=[index], columns=[name]):
                 values = batch[name].cast(wanted.type)
-                if wanted.is_valid:
-                    others = pc.fill_null(pc.not_equal(values, wanted), True)
-                else:
-                    others = pc.is_valid(values)
+                others = pc.invert(pc.is_in(values, pa.array([wanted])))
                 if others.true_count:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(

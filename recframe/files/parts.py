@@ -21,6 +21,7 @@ from recframe.frames.duplicates import advise, find_telling
 from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
+from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import DROPPED, ROWS, note
 from recframe.options import Options
@@ -31,11 +32,8 @@ Made = TypeVar("Made")
 
 
 def iter_parts(
-    files: Files,
-    make: Callable[[Interactions, Options], Made],
-    options: Options,
-    limits: Limits,
-) -> Generator[Made]:
+    files: Files, make: Make, options: Options, limits: Limits
+) -> Generator[pd.DataFrame]:
     """Return an iterator over the results for the rows of files, at least one."""
     columns = files.columns
     empty = read_interactions(files.sample, columns, options)
@@ -45,10 +43,10 @@ def iter_parts(
     n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
     files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
 
-    def parts() -> Generator[Made]:
+    def parts() -> Generator[pd.DataFrame]:
         dtypes = read_dtypes(files)
 
-        def make_part(block: pd.DataFrame) -> Made:
+        def make_part(block: pd.DataFrame) -> pd.DataFrame:
             block = candidates.among(dtypes.restore(block))
             interactions = read_interactions(block, columns, options)
             if judge is not None:

@@ -129,9 +129,9 @@ def _read_table(path: str) -> pd.DataFrame:
             f"{show_path(path)} must have each user and score once, none null, found {len(odd)} "
             f"faulty rows (such as {', '.join(quote(odd[one].tolist()[0]) for one in ids)})"
         )
-    of_score = {score: own.set_index(users)[metrics] for score, own in rows.groupby("score")}
-    scores = rows["score"].unique().tolist()
-    return pd.concat([of_score[score] for score in scores], axis=1, keys=scores, names=LEVELS)
+    by_score = rows.groupby("score", sort=False, observed=True)
+    tables = {score: own.set_index(users)[metrics] for score, own in by_score}
+    return pd.concat(tables, axis=1, names=LEVELS)
 
 
 def _read_csv(source: Any) -> pd.DataFrame:

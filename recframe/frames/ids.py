@@ -121,13 +121,11 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
         both = combine(*(found.codes for found in encoded))
         _, first, codes = np.unique(both, return_index=True, return_inverse=True)
         index, is_sorted = as_users([head.take(first) for head in map(pd.Index, heads)]), False
-    if offsets is None:
-        sorted_by = np.arange(len(index)) if is_sorted else None
-        return Users(index, Groups(len(index), codes=codes), sorted_by)
-    if len(index) == len(codes):  # each user is one run
+    if offsets is not None and len(index) == len(codes):  # each user is one run
         sorted_by = invert(codes) if is_sorted else None
         return Users(index.take(codes), Groups(len(index), offsets=offsets), sorted_by)
-    codes = np.repeat(codes.astype(np.int32, copy=False), np.diff(offsets))
+    if offsets is not None:
+        codes = np.repeat(codes.astype(np.int32, copy=False), np.diff(offsets))
     sorted_by = np.arange(len(index)) if is_sorted else None
     return Users(index, Groups(len(index), codes=codes), sorted_by)
 

@@ -32,7 +32,7 @@ from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
 from recframe.frames.overlap import Overlap
-from recframe.frames.pairs import Pairs, note_matches
+from recframe.frames.pairs import Pairs
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -226,7 +226,7 @@ class Candidates:
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            note_matches(overlap, pairs, matches, users.ids, items)
+            pairs.note(overlap, matches, users.ids, items)
         if is_all:
             self.check()
         if not is_out.any():

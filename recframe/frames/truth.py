@@ -20,7 +20,7 @@ from recframe.frames.judgments import (
 )
 from recframe.frames.names import is_same
 from recframe.frames.overlap import Overlap, append, match
-from recframe.frames.pairs import Matches, Pairs, note_matches
+from recframe.frames.pairs import Matches, Pairs
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -60,7 +60,7 @@ class Judge:
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         matches = pairs.match(users, items, rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
-        note_matches(self.overlap, pairs, matches, users.ids, items)
+        pairs.note(self.overlap, matches, users.ids, items)
         return matches
 
     def check(self) -> None:
