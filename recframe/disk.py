@@ -114,9 +114,7 @@ class Disk:
             raise RecframeError(
                 f"cannot read {show_path(folder)}: {reason(error)}; its rows would be missing"
             ) from error
-        for entry in found:
-            if not entry.is_symlink():
-                continue
+        for entry in filter(os.DirEntry.is_symlink, found):
             try:
                 entry.stat()
             except OSError as error:

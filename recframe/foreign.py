@@ -223,8 +223,6 @@ def read_column(column: pa.ChunkedArray) -> Any:
 
 def _read_categories(column: pa.ChunkedArray, *, in_text_order: bool = False) -> pd.Categorical:
     """Return a dictionary as categories, including those that no row has."""
-    if column.num_chunks == 0:
-        column = pa.chunked_array([pa.array([], column.type)])
     encoded = column.unify_dictionaries().combine_chunks()
     values, codes, ordered = encoded.dictionary, encoded.indices, encoded.type.ordered
     if pa.types.is_string_view(values.type):

@@ -47,8 +47,7 @@ class GivenRows:
     def read_schema(self, memory: int | None = None) -> pa.Schema:
         """Return the columns."""
         given = self._given
-        is_query = is_of(given, *RELATION)
-        schema: pa.Schema = (_run(given.limit(0)) if is_query else given).schema
+        schema: pa.Schema = (_run(given.limit(0)) if is_of(given, *RELATION) else given).schema
         return schema
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
@@ -202,11 +201,9 @@ class JsonLines:
 
     def _read_first(self, memory: int | None) -> pa.Table:
         """Return the first lines."""
-        first = next(self._iter_lines(Known(memory=memory)), None)
-        if first is None:
-            raise pa.ArrowInvalid("it is empty")
-        number, text = first
-        return parse_lines(text, number)
+        for number, text in self._iter_lines(Known(memory=memory)):
+            return parse_lines(text, number)
+        raise pa.ArrowInvalid("it is empty")
 
     def iter_batches(self, names: Sequence[str], known: Known) -> Iterator[pa.RecordBatch]:
         """Yield these columns of all rows; raise `AgainError` where they need other types."""

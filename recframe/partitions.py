@@ -11,7 +11,7 @@ from recframe.analysis.describe import Description, count_figures, describe_figu
 from recframe.errors import RecframeError, RepeatedPairError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.duplicates import advise_blindly
-from recframe.frames.ids import as_users
+from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import read_interactions
 from recframe.frames.judgments import (
     NO_ROWS,
@@ -166,7 +166,7 @@ def check_partitions(
         return None
     judge = Judge(lookups.judgments, options)
     if parts and columns.user is not None:
-        judge.note(users, [part.items for part in parts])
+        judge.overlap.note(users, [part.items for part in parts])
     return judge
 
 
@@ -226,10 +226,8 @@ def _find_common(overlap: Overlap) -> Common:
 def join_ids(parts: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
     """Return the ids of several partitions, those of each level joined."""
     parts = [part for part in parts if len(part)] or [*parts[:1], pd.Index([])][:1]
-    levels = [
-        pd.concat([pd.Series(part.get_level_values(level)) for part in parts])
-        for level in range(parts[0].nlevels)
-    ]
+    of_parts = zip(*map(list_levels, parts), strict=True)
+    levels = [pd.concat(list(map(pd.Series, of_level))) for of_level in of_parts]
     return as_users([pd.Index(ids, dtype=ids.dtype) for ids in levels])
 
 

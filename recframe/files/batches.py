@@ -7,7 +7,7 @@ by user, it is plain: few rows of a part share a text.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
-from itertools import repeat
+from itertools import repeat, takewhile
 from threading import get_ident
 from typing import Any, TypeVar
 
@@ -218,7 +218,5 @@ def batch_bytes(batch: pa.RecordBatch, row_bytes: int) -> int:
 
 def next_ahead(elements: Iterator[Element]) -> Iterator[Element]:
     """Yield the elements of an iterator; a thread makes the next while one is worked on."""
-    for element in run_ahead(lambda _: next(elements, None), repeat(None), 1):
-        if element is None:
-            return
-        yield element
+    made = run_ahead(lambda _: next(elements, None), repeat(None), 1)
+    yield from takewhile(lambda element: element is not None, made)

@@ -110,28 +110,21 @@ def iter_blocks(files: Files, limits: Limits, progress: Progress) -> Iterator[li
     if files.n_rows == 0:
         return
     route, row_groups, memory = plan_blocks(files)
+    limits = limits._replace(memory=memory)
+    reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
     if route == "sweep":
-        reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
         yield from next_ahead([make_frame(block, files)] for block in _sweep(files, reads, memory))
     elif route == "spill":
-        silent = Progress(0, lambda done, total: None)
-        told = [progress, *[silent] * len(files.beside)]
-        named = {"": files, **files.beside}
-        sides = [
-            _read_side(name, one, memory, own, limits.folder)
-            for (name, one), own in zip(named.items(), told, strict=True)
-        ]
-        yield from _spilled(sides, limits._replace(memory=memory), progress)
+        sides = [_read_side("", files, limits, progress)]
+        sides += [_read_side(name, one, limits, Progress(0)) for name, one in files.beside.items()]
+        yield from _spilled(sides, limits, progress)
     else:
-        reads = read_batches(files, row_groups, memory // 16, progress, limits.folder)
         if len(frame := make_frame((batch for _, batch in reads), files)):
             pa.default_memory_pool().release_unused()  # else the pool keeps what the batches took
             yield [frame]
 
 
-def _read_side(
-    name: str, files: Files, memory: int, progress: Progress, folder: str | None
-) -> Side:
+def _read_side(name: str, files: Files, limits: Limits, progress: Progress) -> Side:
     """Return rows that are to be parted; a refusal of truth or exclude names the option.
 
     Of the few rows that a bucket gets of a batch, hardly two share a text, so text stays plain.
@@ -140,7 +133,7 @@ def _read_side(
     n_bytes = sum(one.n_bytes + one.n_rows * one.text_bytes for one in row_groups)
 
     def read() -> Iterator[pa.RecordBatch]:
-        piece = _piece_bytes(memory)
+        piece, folder = _piece_bytes(limits.memory), limits.folder
         with naming(name) if name else nullcontext():
             for _, batch in read_batches(files, row_groups, piece, progress, folder, is_plain=True):
                 yield batch
@@ -171,8 +164,7 @@ def make_frame(batches: Iterable[pa.RecordBatch], files: Files) -> pd.DataFrame:
         column = columns.pop(name)
         if files.types[name] in TEXTS:
             # Arrow's own way to categories takes four times as long.
-            is_encoded = pa.types.is_dictionary(column.type)
-            codes, texts = join_codes(column if is_encoded else column.dictionary_encode())
+            codes, texts = join_codes(column.dictionary_encode())
             dtype = pd.CategoricalDtype(texts.to_pandas())
             arrays[label] = pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
         else:

@@ -97,7 +97,7 @@ class Progress:
     """How far an evaluation is: each row is read once and evaluated once, or dropped."""
 
     total: int  # rows
-    tell: Report  # of (done, total); only ever in the thread that evaluates
+    tell: Report = lambda done, total: None  # only ever in the thread that evaluates
     n_read: int = 0  # written by the thread that reads; a row dropped counts twice
     n_evaluated: int = 0  # written by the thread that evaluates
     n_dropped: int = 0  # rows without a user
@@ -124,7 +124,7 @@ def showing(progress: bool | Report, total: int) -> Iterator[Progress]:
     if callable(progress):
         yield Progress(total, progress)
     elif not progress:
-        yield Progress(total, lambda done, total: None)
+        yield Progress(total)
     else:
         from tqdm.auto import tqdm  # a tenth of a second that only those pay who want a bar
 

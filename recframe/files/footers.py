@@ -216,10 +216,8 @@ def _read_footer(found: Found, memory: int, names: Sequence[str] = ()) -> File:
 def _with_said(schema: pa.Schema, values: PartitionValues) -> pa.Schema:
     """Return a schema with the columns that only folders have."""
     known = set(schema.names)
-    for name, value in values.items():
-        if name not in known:
-            schema = schema.append(pa.field(name, value.type))
-    return schema
+    added = [pa.field(name, value.type) for name, value in values.items() if name not in known]
+    return pa.schema([*schema, *added], schema.metadata)
 
 
 def _check_footer(found: Found, memory: int) -> int:
@@ -339,10 +337,7 @@ def _check_as_said(file: File, name: str) -> None:
                 continue
             for batch in opened.iter_batches(row_groups=[index], columns=[name]):
                 values = batch[name].cast(wanted.type)
-                if wanted.is_valid:
-                    others = pc.fill_null(pc.not_equal(values, wanted), True)
-                else:
-                    others = pc.is_valid(values)
+                others = pc.invert(pc.is_in(values, pa.array([wanted])))
                 if others.true_count:
                     other = values.filter(others)[0].as_py()
                     raise RecframeError(

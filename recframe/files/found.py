@@ -2,11 +2,11 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from posixpath import join
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -239,25 +239,31 @@ def open_file(
     )
 
 
-class Unread:
-    """A file of so many bytes as Arrow opens it, none of which can be read."""
+class FilePart:
+    """A part of a file, with a reading position of its own, as Arrow reads files."""
 
     closed = False
 
-    def __init__(self, size: int) -> None:
-        self._size, self._at = size, 0
+    def __init__(self, read_at: Callable[[int, int], Any], start: int, stop: int) -> None:
+        self._read_at, self._start, self._stop, self._at = read_at, start, stop, start
 
     def seek(self, offset: int, whence: int = 0) -> None:
         """Go to a place."""
-        self._at = offset + (0, self._at, self._size)[whence]
+        self._at = offset + (self._start, self._at, self._stop)[whence]
 
     def tell(self) -> int:
         """Return where it is read next."""
-        return self._at
+        return self._at - self._start
 
-    def read(self, _: int) -> bytes:
-        """Raise."""
-        raise EOFError
+    def read(self, size: int) -> Any:
+        """Return the next bytes."""
+        at, self._at = self._at, min(self._at + size, self._stop)
+        return self._read_at(self._at - at, at)
+
+
+def _leave_unread(size: int, at: int) -> NoReturn:
+    """Raise, as nothing is to be read."""
+    raise EOFError
 
 
 def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) -> None:
@@ -268,7 +274,8 @@ def check_columns(metadata: pq.FileMetaData, size: int, names: Sequence[str]) ->
     """
     groups = range(metadata.num_row_groups)
     types = {at: one.physical_type for at, one in enumerate(metadata.schema) if one.path in names}
-    file = pq.ParquetFile(pa.PythonFile(Unread(size), "r"), metadata=metadata, pre_buffer=True)
+    unread = pa.PythonFile(FilePart(_leave_unread, 0, size), "r")
+    file = pq.ParquetFile(unread, metadata=metadata, pre_buffer=True)
     with suppress(EOFError):
         next(file.reader.iter_batches(1, groups, [*types], use_threads=False), None)
     for row_group in map(metadata.row_group, groups):

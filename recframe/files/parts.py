@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Hashable, Iterator
 from functools import partial
+from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,9 +18,10 @@ from recframe.files.footers import Files
 from recframe.files.found import TEXTS, RowGroup, naming_file, open_file
 from recframe.frames.columns import get_column
 from recframe.frames.duplicates import advise, find_telling
-from recframe.frames.ids import as_users
+from recframe.frames.ids import as_users, list_levels
 from recframe.frames.interactions import Interactions, read_interactions
 from recframe.frames.names import leave_out
+from recframe.frames.tables import Make
 from recframe.frames.truth import open_candidates, open_judge
 from recframe.notes import DROPPED, ROWS, note
 from recframe.options import Options
@@ -30,11 +32,8 @@ Made = TypeVar("Made")
 
 
 def iter_parts(
-    files: Files,
-    make: Callable[[Interactions, Options], Made],
-    options: Options,
-    limits: Limits,
-) -> Generator[Made]:
+    files: Files, make: Make, options: Options, limits: Limits
+) -> Generator[pd.DataFrame]:
     """Return an iterator over the results for the rows of files, at least one."""
     columns = files.columns
     empty = read_interactions(files.sample, columns, options)
@@ -44,10 +43,10 @@ def iter_parts(
     n_bytes = PAIR_BYTES * sum(one.users.groups.n_rows for one in held)
     files = files._replace(memory=max(files.memory // 2, files.memory - n_bytes))
 
-    def parts() -> Generator[Made]:
+    def parts() -> Generator[pd.DataFrame]:
         dtypes = read_dtypes(files)
 
-        def make_part(block: pd.DataFrame) -> Made:
+        def make_part(block: pd.DataFrame) -> pd.DataFrame:
             block = candidates.among(dtypes.restore(block))
             interactions = read_interactions(block, columns, options)
             if judge is not None:
@@ -110,10 +109,8 @@ def _read_dtype(files: Files, label: Hashable) -> Any:
     if not isinstance(dtype, pd.CategoricalDtype) or not files.row_groups:
         return dtype
     found: list[pa.Array] = []
-    of_file: dict[str, list[RowGroup]] = {}
-    for row_group in files.row_groups:
-        of_file.setdefault(row_group.found.path, []).append(row_group)
-    for path, row_groups in of_file.items():
+    for path, of_file in groupby(files.row_groups, lambda row_group: row_group.found.path):
+        row_groups = list(of_file)
         indexes = [row_group.number for row_group in row_groups]
         with naming_file(path), open_file(row_groups[0].found) as file:
             for batch in file.iter_batches(row_groups=indexes, columns=[str(label)]):
@@ -137,8 +134,7 @@ class Dtypes(NamedTuple):
         """Return the interactions of a block with users of these dtypes; of none they stay."""
         users, _, sorted_by = interactions.users
         columns = []
-        for number, dtype in enumerate(self.users):
-            ids = users.get_level_values(number)
+        for ids, dtype in zip(list_levels(users), self.users, strict=False):
             name = ids.name
             if isinstance(ids, pd.CategoricalIndex):
                 # Categories of a block come in its order, in which users do not sort.

@@ -15,7 +15,7 @@ from recframe.disk import reason
 from recframe.errors import DAMAGE, RecframeError, quote, show_path
 from recframe.files.output import FILE_ENDINGS
 from recframe.foreign import PathLike, frame_error
-from recframe.frames.ids import as_users
+from recframe.frames.ids import as_users, list_levels
 from recframe.frames.judgments import naming
 from recframe.frames.tables import sort_table
 from recframe.frames.user_values import LEVELS
@@ -62,7 +62,7 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
         for table, path, is_text in zip(tables, paths, are_text, strict=True):
             # Numbers of csv are written as they were, so that as text they are what text was.
             if any(are_text) and not is_text and find_ending(path) == ".csv":
-                levels = [table.index.get_level_values(n) for n in range(table.index.nlevels)]
+                levels = list_levels(table.index)
                 levels[number] = levels[number].astype(str)
                 table.index = as_users(levels)
     for table, path in zip(tables[1:], paths[1:], strict=True):
@@ -79,8 +79,7 @@ def read_saved(paths: list[str]) -> list[pd.DataFrame]:
 
 def _kinds(table: pd.DataFrame) -> list[str]:
     """Return the kind of the ids in each user column of a table, in words."""
-    levels = map(table.index.get_level_values, range(table.index.nlevels))
-    kinds = [getattr(ids, "categories", ids).inferred_type for ids in levels]
+    kinds = [getattr(ids, "categories", ids).inferred_type for ids in list_levels(table.index)]
     return ["text" if kind == "string" else f"{kind}s" for kind in kinds]
 
 
@@ -130,9 +129,9 @@ def _read_table(path: str) -> pd.DataFrame:
             f"{show_path(path)} must have each user and score once, none null, found {len(odd)} "
             f"faulty rows (such as {', '.join(quote(odd[one].tolist()[0]) for one in ids)})"
         )
-    of_score = {score: own.set_index(users)[metrics] for score, own in rows.groupby("score")}
-    scores = rows["score"].unique().tolist()
-    return pd.concat([of_score[score] for score in scores], axis=1, keys=scores, names=LEVELS)
+    by_score = rows.groupby("score", sort=False, observed=True)
+    tables = {score: own.set_index(users)[metrics] for score, own in by_score}
+    return pd.concat(tables, axis=1, names=LEVELS)
 
 
 def _read_csv(source: Any) -> pd.DataFrame:

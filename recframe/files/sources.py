@@ -20,6 +20,7 @@ from recframe.files.batches import gather
 from recframe.files.budget import Limits, TemporaryRows
 from recframe.files.found import (
     TEXTS,
+    FilePart,
     Found,
     Staged,
     check_names,
@@ -152,31 +153,8 @@ def _stage(
                 writer.write_batch(batch, row_group_size=n_rows)
     for field in own:  # in the types of all rows
         schema = schema.set(schema.get_field_index(field.name), field)
-    file = pa.PythonFile(StagedFile(written, start, staging.tell()), "r")
+    file = pa.PythonFile(FilePart(written.read_at, start, staging.tell()), "r")
     return found._replace(given=None, remote=None, staged=Staged(file, footers[0], schema))
-
-
-class StagedFile:
-    """One of the staged files, with a reading position of its own, as Arrow reads files."""
-
-    closed = False
-
-    def __init__(self, written: pa.NativeFile, start: int, stop: int) -> None:
-        self._written, self._start, self._stop, self._at = written, start, stop, start
-
-    def seek(self, offset: int, whence: int = 0) -> None:
-        """Go to a place."""
-        self._at = offset + (self._start, self._at, self._stop)[whence]
-
-    def tell(self) -> int:
-        """Return where it is read next."""
-        return self._at - self._start
-
-    def read(self, size: int) -> bytes:
-        """Return the next bytes."""
-        at, self._at = self._at, min(self._at + size, self._stop)
-        data: bytes = self._written.read_at(self._at - at, at)
-        return data
 
 
 def _storable(batch: pa.RecordBatch) -> pa.RecordBatch:

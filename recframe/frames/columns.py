@@ -153,20 +153,17 @@ def rank_apart(label: Hashable, columns: Columns) -> str:
     return f"pass {option('user', both)} to {APART}"
 
 
-def find_truth_columns(truth: pd.DataFrame, columns: Columns, options: Options) -> Columns:
-    """Return the label of each role in truth: given, that of the frame, or inferred."""
-    roles = find_truth_roles(truth, columns.users, columns.item, options)
-    check_roles(truth, roles, options)
-    return _name_columns(roles)
-
-
-def find_pair_columns(frame: pd.DataFrame, columns: Columns) -> Columns:
-    """Return the labels of user and item in a frame of excluded pairs: the frame's, or inferred."""
-    roles = _find_ids(frame, columns.users, columns.item)
+def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:
+    """Return the label of each role in truth or exclude: given, that of the frame, or inferred."""
+    if name == "truth":
+        roles = find_truth_roles(given, columns.users, columns.item, options)
+        check_roles(given, roles, options)
+        return _name_columns(roles)
+    roles = _find_ids(given, columns.users, columns.item)
     own = {"user": columns.user, "item": columns.item}
     wrong = [own[name] for name, role in roles.items() if role.problem]
     remedy = f"name one {shown(wrong)}, as that of the frame evaluated"
-    check_roles(frame, roles, Options(), remedy=remedy)
+    check_roles(given, roles, Options(), remedy=remedy)
     return _name_columns(roles)
 
 

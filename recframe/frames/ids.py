@@ -16,8 +16,8 @@ from recframe.errors import RecframeError, quote, shorten
 from recframe.frames.columns import get_column
 from recframe.frames.kinds import NO_IDS, check_dtype, check_ids, may_be_mixed
 from recframe.frames.values import find_nulls, has_nulls, null_error
-from recframe.kernel.grouping import SLICE, Groups, combine, find_range, invert, take
-from recframe.kernel.threads import Array, in_slices, in_threads
+from recframe.kernel.grouping import Groups, combine, find_range, invert, take
+from recframe.kernel.threads import Array, in_slices
 
 ALL_USERS = "all"  # the index label where the frame is one ranking
 SPREAD = 4  # integers for each row, up to which they are codes themselves
@@ -121,13 +121,11 @@ def find_users(frame: pd.DataFrame, labels: Sequence[Hashable], rows: Array | No
         both = combine(*(found.codes for found in encoded))
         _, first, codes = np.unique(both, return_index=True, return_inverse=True)
         index, is_sorted = as_users([head.take(first) for head in map(pd.Index, heads)]), False
-    if offsets is None:
-        sorted_by = np.arange(len(index)) if is_sorted else None
-        return Users(index, Groups(len(index), codes=codes), sorted_by)
-    if len(index) == len(codes):  # each user is one run
+    if offsets is not None and len(index) == len(codes):  # each user is one run
         sorted_by = invert(codes) if is_sorted else None
         return Users(index.take(codes), Groups(len(index), offsets=offsets), sorted_by)
-    codes = np.repeat(codes.astype(np.int32, copy=False), np.diff(offsets))
+    if offsets is not None:
+        codes = np.repeat(codes.astype(np.int32, copy=False), np.diff(offsets))
     sorted_by = np.arange(len(index)) if is_sorted else None
     return Users(index, Groups(len(index), codes=codes), sorted_by)
 
@@ -197,28 +195,9 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
 
 def join_codes(encoded: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     """Return the code of each row of encoded pieces, -1 for null, and the values of codes."""
-    pieces = encoded.chunks or [pa.array([], encoded.type)]
-    pool = pa.system_memory_pool()
-    first = pieces[0].dictionary
-    if all(piece.dictionary.equals(first) for piece in pieces[1:]):
-        return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), first
-    # Else each piece has codes of its own, which are then made one.
-    values = pa.concat_arrays([piece.dictionary for piece in pieces], memory_pool=pool)
-    joined = pc.dictionary_encode(values, memory_pool=pool)
-    starts = np.cumsum([0, *(len(piece) for piece in pieces)]).tolist()
-    ends = np.cumsum([len(piece.dictionary) for piece in pieces])
-    codes = np.empty(starts[-1], np.int32)
-
-    def join(indices: pa.Array, code_of: Array, start: int) -> None:
-        code_of = np.append(code_of, np.int32(-1))
-        for first in range(0, len(indices), SLICE):  # of which NumPy makes integers of 64 bits
-            part = indices[first : first + SLICE].fill_null(-1).to_numpy()
-            code_of.take(part, out=codes[start + first :][: len(part)], mode="wrap")
-
-    code_of = np.split(joined.indices.to_numpy(), ends[:-1])
-    indices = (piece.indices for piece in pieces)
-    in_threads(join, zip(indices, code_of, starts, strict=False))
-    return codes, joined.dictionary
+    alike = encoded.unify_dictionaries(pa.system_memory_pool())
+    pieces = alike.chunks or [pa.array([], encoded.type)]
+    return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), pieces[0].dictionary
 
 
 def _find_runs(columns: Sequence[pd.Series]) -> Array | None:
@@ -292,6 +271,11 @@ def as_users(columns: Sequence[pd.Index[Any]]) -> pd.Index[Any]:
         codes.append(invert(order)[found.codes])
     names = [ids.name for ids in columns]
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+
+
+def list_levels(ids: pd.Index[Any]) -> list[pd.Index[Any]]:
+    """Return the ids of users in each of the columns that tell them apart."""
+    return [ids.get_level_values(level) for level in range(ids.nlevels)]
 
 
 def sort_ids(ids: pd.Index[Any]) -> Array:

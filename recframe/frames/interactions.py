@@ -123,9 +123,7 @@ class Interactions(NamedTuple):
 
     def read_items(self) -> Ids:
         """Return the items of the rows."""
-        if self.items is not None:
-            return self.items
-        return encode(self.get_column(self.columns.item), "item")
+        return self.items or encode(self.get_column(self.columns.item), "item")
 
     def get_column(self, label: Hashable) -> pd.Series:
         """Return a column of the rows kept."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -27,12 +27,12 @@ from recframe.errors import (
     spell,
 )
 from recframe.foreign import find_reader
-from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
+from recframe.frames.columns import Columns, find_given_columns, get_column
 from recframe.frames.ids import encode, find_users
 from recframe.frames.interactions import complete_rows, read_interactions
 from recframe.frames.names import find_role, is_infer, is_time, list_labels, shown
-from recframe.frames.overlap import Items, Overlap
-from recframe.frames.pairs import Pairs, note_matches
+from recframe.frames.overlap import Overlap
+from recframe.frames.pairs import Pairs
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -138,12 +138,10 @@ def naming(name: str) -> Iterator[None]:
 
 def check_given_columns(columns: Columns, options: Options) -> None:
     """Raise where truth or exclude is a frame without the columns that it needs."""
-    if isinstance(options.truth, pd.DataFrame):
-        with naming("truth"):
-            find_truth_columns(options.truth, columns, options)
-    if isinstance(options.exclude, pd.DataFrame):
-        with naming("exclude"):
-            find_pair_columns(options.exclude, columns)
+    for name in ("truth", "exclude"):
+        if isinstance(given := getattr(options, name), pd.DataFrame):
+            with naming(name):
+                find_given_columns(name, given, columns, options)
 
 
 def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -> Judgments:
@@ -153,7 +151,7 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     """
     truth = load_frame("truth", options.truth)
     with naming("truth"):
-        columns = find_truth_columns(truth, columns, options)
+        columns = find_given_columns("truth", truth, columns, options)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
@@ -188,7 +186,7 @@ def read_excluded(columns: Columns, options: Options, *, is_all: bool = True) ->
         return None
     frame = load_frame("exclude", options.exclude)
     with naming("exclude"):
-        own = find_pair_columns(frame, columns)
+        own = find_given_columns("exclude", frame, columns, options)
         rows = complete_rows(frame, own.labels) if options.missing == "drop" else None
         users = find_users(frame, own.users, rows)
         if is_all and users.groups.n_rows == 0:
@@ -228,7 +226,7 @@ class Candidates:
             is_found = np.zeros(len(ids), bool)
             is_found[matches.row] = True
             is_out |= is_found != (overlap.other == "truth")
-            note_matches(overlap, pairs, matches, users.ids, items)
+            pairs.note(overlap, matches, users.ids, items)
         if is_all:
             self.check()
         if not is_out.any():
@@ -236,11 +234,6 @@ class Candidates:
         is_left = np.ones(len(frame), bool)
         is_left[is_out.nonzero()[0] if rows is None else rows[is_out]] = False
         return frame.iloc[np.flatnonzero(is_left)]
-
-    def note(self, users: pd.Index[Any], items: Sequence[Sequence[Items]]) -> None:
-        """Take note of users, and of the items of parts for each side, that were met elsewhere."""
-        for overlap, of_parts in zip(self.overlaps, items, strict=True):
-            overlap.note(users, of_parts)
 
     @property
     def overlaps(self) -> list[Overlap]:

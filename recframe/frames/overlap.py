@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from itertools import islice, starmap
 from typing import Any, NamedTuple, NoReturn
@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, option, quote
-from recframe.frames.ids import as_users, read_text
+from recframe.frames.ids import as_users, list_levels, read_text
 from recframe.frames.kinds import (
     NUMBERS,
     TEXT,
@@ -254,26 +254,20 @@ def append(ids: pd.Index[Any], others: pd.Index[Any]) -> pd.Index[Any]:
     Where that does not hold them all, it is that of the categories, or what pandas finds for both.
     """
     if isinstance(ids, pd.MultiIndex):
-        levels = [
-            append(ids.get_level_values(number), others.get_level_values(number))
-            for number in range(ids.nlevels)
-        ]
-        return as_users(levels)
+        return as_users(list(map(append, list_levels(ids), list_levels(others))))
     codes, distinct = pd.factorize(others)
     dtype: Any = ids.dtype
     same = _cast(pd.Index(distinct, dtype=distinct.dtype), dtype)
-    both: pd.Index[Any]
     if same is not None:
-        both = ids.append(same.take(codes).rename(ids.name)).astype(dtype)
-    elif isinstance(dtype, pd.CategoricalDtype):
-        both = append(ids.astype(dtype.categories.dtype), others)
-    else:
-        values = [*ids.tolist(), *others.tolist()]
-        try:
-            both = pd.Index(values, name=ids.name, tupleize_cols=False)
-        except (OverflowError, UnicodeError):  # beside others, what a dtype does not hold
-            both = pd.Index(values, dtype=object, name=ids.name, tupleize_cols=False)
-    return both
+        both: pd.Index[Any] = ids.append(same.take(codes).rename(ids.name)).astype(dtype)
+        return both
+    if isinstance(dtype, pd.CategoricalDtype):
+        return append(ids.astype(dtype.categories.dtype), others)
+    values: list[Hashable] = [*ids.tolist(), *others.tolist()]
+    try:
+        return pd.Index(values, name=ids.name, tupleize_cols=False)
+    except (OverflowError, UnicodeError):  # beside others, what a dtype does not hold
+        return pd.Index(values, dtype=object, name=ids.name, tupleize_cols=False)
 
 
 def _cast(ids: pd.Index[Any], dtype: Any) -> pd.Index[Any] | None:

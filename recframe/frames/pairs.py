@@ -50,23 +50,16 @@ class Pairs(NamedTuple):
         place = match(self.item.ids, item.ids, "item", other)
         return Matches(user, place, *rows.match(user, place[self.item.codes]))
 
-
-def note_matches(
-    overlap: Overlap,
-    pairs: Pairs,
-    matches: Matches,
-    users: pd.Index[Any],
-    item: Ids,
-) -> None:
-    """Take note of what pairs and a part of a frame, of these users and items, have in common."""
-    position = np.full(len(pairs.users.ids), -1)
-    position[pairs.users.groups.codes] = matches.user
-    common, unknown = matches.item[matches.item >= 0], pd.Index([])
-    # As a rule some pair is found. Ids may be in no row.
-    are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
-    if not are_common or (is_noting() and not isinstance(item.ids, pd.RangeIndex)):
-        is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
-        is_unknown[common] = False
-        unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
-    items = Items(are_common, unknown, matches.item >= 0)
-    overlap.note(users, [items], position)
+    def note(self, overlap: Overlap, matches: Matches, users: pd.Index[Any], item: Ids) -> None:
+        """Take note of what these pairs and a part of a frame have in common, given its ids."""
+        position = np.full(len(self.users.ids), -1)
+        position[self.users.groups.codes] = matches.user
+        common, unknown = matches.item[matches.item >= 0], pd.Index([])
+        # As a rule some pair is found. Ids may be in no row.
+        are_common = len(matches.row) > 0 or bool(np.isin(common, item.codes).any())
+        if not are_common or (is_noting() and not isinstance(item.ids, pd.RangeIndex)):
+            is_unknown = np.bincount(item.codes, minlength=len(item.ids))[: len(item.ids)] > 0
+            is_unknown[common] = False
+            unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
+        items = Items(are_common, unknown, matches.item >= 0)
+        overlap.note(users, [items], position)

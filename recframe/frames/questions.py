@@ -80,7 +80,8 @@ def _spell_call(
     behind = {name: _find_others(name, answer) for name, answer in named.items()}
     lines = []
     made = {} if accessor is None else accessor._made
-    for name, spelled in zip(_in_order(options), spell_arguments(options), strict=True):
+    in_order = [name for name in DEFAULTS if name in options]
+    for name, spelled in zip(in_order, spell_arguments(options), strict=True):
         text = f"{name}={made[name]}" if name in made else spelled
         lines.append(f"    {text},{f'  # or {behind[name]}' if behind.get(name) else ''}")
     texts = [write(*one) for one in zip(own, args, strict=False)][accessor is not None :]
@@ -95,11 +96,6 @@ def _spell_call(
     others = [f"{as_flag(name)} {text}" for name, text in behind.items() if text]
     comment = f"\n# or {'; '.join(others)}".replace("'", "") if others else ""
     return spell("\n".join(lines), f"{COMMAND} {spell_flags(answers)}{comment}")
-
-
-def _in_order(options: Mapping[str, Any]) -> list[str]:
-    """Return the names of options in the order in which they are spelled."""
-    return [name for name in DEFAULTS if name in options]
 
 
 def _find_others(name: str, answer: Any) -> str:

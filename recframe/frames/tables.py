@@ -53,9 +53,7 @@ def measure_table(
     judged = interactions.judged() if plan.needs_judged else None
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
     for score, of_score in zip(interactions.scores, cells, strict=True):
-        in_threads(
-            *_plan_runs(interactions, score, plan, options, ideal, judged, of_score, position)
-        )
+        _measure_score(interactions, score, plan, options, ideal, judged, of_score, position)
     labels: pd.Index[Any]
     labels = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     if is_single:
@@ -64,7 +62,7 @@ def measure_table(
     return pd.DataFrame(table, index=users.ids.take(order), columns=labels, copy=False)
 
 
-def _plan_runs(
+def _measure_score(
     interactions: Interactions,
     score: Hashable,
     plan: Plan,
@@ -73,11 +71,8 @@ def _plan_runs(
     judged: Judged | None,
     cells: Array,
     position: Array,
-) -> tuple[Callable[[slice], None], list[tuple[slice]]]:
-    """Return a function that measures a run of users by a score, and the runs.
-
-    It writes into cells, a row for each metric, users at their positions.
-    """
+) -> None:
+    """Write the metrics of a score into cells: a row for each, with users at their positions."""
     rule, policy, n_unlisted = options.tie_rule, policy_of(options), interactions.n_unlisted
     rankings = interactions.rankings(score, options)
     if options.short == "raise":
@@ -115,7 +110,7 @@ def _plan_runs(
             of_metric = gained if DEFINITIONS[metric.name].needs_gains else statistics
             cells[index][position[run]] = measure_one(metric, of_metric, policy)
 
-    return measure_run, [(run,) for run in ranker.runs()]
+    in_threads(measure_run, ((run,) for run in ranker.runs()))
 
 
 def check_lengths(
@@ -260,12 +255,7 @@ def sort_table(table: pd.DataFrame) -> pd.DataFrame:
 Read = Callable[[list[Any] | None], pa.Table]
 
 
-def make_of_table(
-    read: Read,
-    make: Callable[[Interactions, Options], pd.DataFrame],
-    columns: Columns,
-    options: Options,
-) -> pd.DataFrame:
+def make_of_table(read: Read, make: Make, columns: Columns, options: Options) -> pd.DataFrame:
     """Return `make(interactions, options)` of the rows of a table."""
     try:
         frame = read_frame(read(columns.labels), columns.labels)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,8 +19,8 @@ from recframe.frames.judgments import (
     read_judgments,
 )
 from recframe.frames.names import is_same
-from recframe.frames.overlap import Items, Overlap, append, match
-from recframe.frames.pairs import Matches, Pairs, note_matches
+from recframe.frames.overlap import Overlap, append, match
+from recframe.frames.pairs import Matches, Pairs
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -30,16 +28,11 @@ from recframe.notes import LOST, RELEVANT, is_noting, note
 from recframe.options import Options
 
 
-@dataclass
 class Judge:
     """Judges a frame by truth, or one block of whole users after another."""
 
-    judgments: Judgments
-    options: Options
-
-    def __post_init__(self) -> None:
-        """Begin with nothing of truth listed."""
-        pairs = self.judgments.pairs
+    def __init__(self, judgments: Judgments, options: Options) -> None:
+        self.judgments, self.options, pairs = judgments, options, judgments.pairs
         self.overlap = Overlap(pairs.users.ids, pairs.item.ids)
         self.n_found = 0  # pairs of truth that were in a frame
 
@@ -67,7 +60,7 @@ class Judge:
         rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         matches = pairs.match(users, items, rows, "truth")
         self.n_found += int(np.count_nonzero(matches.are_listed()))
-        note_matches(self.overlap, pairs, matches, users.ids, items)
+        pairs.note(self.overlap, matches, users.ids, items)
         return matches
 
     def check(self) -> None:
@@ -87,10 +80,6 @@ class Judge:
         ids = item._replace(codes=item.codes[self.judgments.relevant]).distinct()
         listed = encode(interactions.get_column(interactions.columns.item).dropna(), "item")
         return np.asarray(match(ids, listed.distinct(), "item") >= 0)
-
-    def note(self, users: pd.Index[Any], items: Sequence[Items]) -> None:
-        """Take note of users that have been judged elsewhere, and of the items of these parts."""
-        self.overlap.note(users, items)
 
     def note_lost(self, excluded: Pairs | None) -> None:
         """Note how many relevant pairs are excluded, so that no row can find them."""

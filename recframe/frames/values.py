@@ -54,12 +54,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
             )
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
         flags, grades = read_relevance(relevance[~nulls], options)
-        relevant = np.zeros(len(relevance), bool)
-        relevant[~nulls] = flags
-        if grades is not None:
-            found, grades = grades, np.zeros(len(relevance), grades.dtype)
-            grades[~nulls] = found
-        return relevant, grades
+        return _spread(flags, ~nulls), None if grades is None else _spread(grades, ~nulls)
     values = _numbers(_as_bool(relevance), "relevant")
     if options.min_relevance is not None:
         return at_least(values, options.min_relevance), values
@@ -134,9 +129,7 @@ def read_scores(
                 f"score={quote(score.name)}:", nulls, remedy, what, {"missing": "unranked"}
             )
         is_ranked = ~missing
-        present = _numbers(score[is_ranked], "score")
-        values = np.zeros(len(score), present.dtype)
-        values[is_ranked] = present
+        values = _spread(_numbers(score[is_ranked], "score"), is_ranked)
     else:
         values = _numbers(score, "score")
     if options.min_score is not None:
@@ -173,11 +166,14 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
             f"{len(beyond)} beyond (such as {numbers[beyond[0]]:g}); clip them, for example with "
             f"df[{quote(column.name)}].clip(-1e9, 1e9)"
         )
-    if nulls is not None:
-        values = np.full(len(column), np.nan)
-        values[~nulls] = numbers
-        return values
-    return numbers
+    return numbers if nulls is None else _spread(numbers, ~nulls, np.nan)
+
+
+def _spread(values: Array, has_value: Array, other: float = 0) -> Array:
+    """Return values at the rows that have one, another value at all others."""
+    of_rows = np.full(len(has_value), other, values.dtype)
+    of_rows[has_value] = values
+    return of_rows
 
 
 def _as_bool(column: pd.Series) -> pd.Series:

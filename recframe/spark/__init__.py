@@ -16,7 +16,7 @@ from recframe.calls import public
 from recframe.errors import RecframeError
 from recframe.foreign import frame_error
 from recframe.frames.columns import Columns
-from recframe.frames.tables import Make, mean_table, sort_table
+from recframe.frames.tables import Make, mean_table
 from recframe.methods import Join, MakeTable, RankingMethods
 from recframe.metrics.names import Metric
 from recframe.options import OptionArguments, Options, spell_options
@@ -25,6 +25,7 @@ from recframe.spark import lazy, tasks
 from recframe.spark.columns import (
     BESIDE,
     as_frame,
+    as_per_user,
     check_kinds,
     check_whole,
     find_roles,
@@ -219,10 +220,8 @@ class SparkRecAccessor(RankingMethods[Any]):
         task = tasks.Task(source.layout, make, columns, options, source.ids, [], is_checked=True)
         read = partial(tasks.read_part, task=task, lists_users=keeps)
         of_all = partial(tasks.make_of_parts, task=task, make_table=make_table, empty=empty)
-        labels, own = (
-            lazy.list_labels(make_table(empty)),
-            lazy.find_kinds(self._by, source, columns),
-        )
+        labels = lazy.list_labels(make_table(empty))
+        own = lazy.find_kinds(self._by, source, columns)
         return lazy.make_of_partitions(source.rows, read, of_all, labels, own)
 
     def _by_segment(self, grouping: Grouping, *asked: Any) -> Any:
@@ -234,28 +233,24 @@ class SparkRecAccessor(RankingMethods[Any]):
         rows = lazy.select(self._frame, [label]).distinct().toArrow()
         return as_frame(rows, [label])[label]
 
-    def _whole(self, per_user: Any, make_table: MakeTable) -> Any:
+    def _whole(self, per_user: Any, make_table: MakeTable, *, as_sums: bool = False) -> Any:
         empty = lazy.make_empty(per_user, self._sample, self._options)
-        labels = lazy.list_labels(make_table(empty))  # which checks what is left to check
-        return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=False)
+        # To make it of no user checks what is left to check.
+        labels = lazy.list_labels(make_table(mean_table(empty) if as_sums else empty))
+        return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=as_sums)
 
     def _mean(self, per_user: Any, make_table: MakeTable) -> Any:
-        empty = lazy.make_empty(per_user, self._sample, self._options)
-        labels = lazy.list_labels(make_table(mean_table(empty)))
-        return lazy.make_of_users(per_user, empty, make_table, labels, as_sums=True)
+        return self._whole(per_user, make_table, as_sums=True)
 
     def _collect(self, table: Any) -> pd.DataFrame:
         if isinstance(table, pd.DataFrame):
             return table
-        rows, at = as_frame(table.toArrow(), table.columns), table.columns.index("score")
-        if at == 0 or "metric" in rows:
-            return rows
-        users, metrics = table.columns[:at], table.columns[at + 1 :]
+        rows = table.toArrow()
+        if table.columns[0] == "score" or "metric" in table.columns:
+            return as_frame(rows, table.columns)
         empty = lazy.make_empty(table, self._sample, self._options)
-        of_score = {score: own.set_index(users)[metrics] for score, own in rows.groupby("score")}
-        parts = [of_score.get(str(score), empty[score]) for score in empty.columns.unique("score")]
-        wide = pd.concat(parts, axis=1).set_axis(empty.columns, axis=1)
-        return sort_table(wide)
+        parts = [as_per_user(rows, empty.columns)] if len(rows) else []
+        return tasks.make_of_users(parts, empty, pd.DataFrame, as_sums=False)
 
     def _describe(self, columns: Columns, k: int, options: Options) -> Any:
         beside, options = self._open(columns, options)

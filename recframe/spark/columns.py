@@ -4,17 +4,17 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import types as kinds
 
 from recframe.errors import RecframeError, quote, shorten
 from recframe.foreign import NULLABLE
-from recframe.frames.columns import Columns, find_pair_columns, find_truth_columns, get_column
+from recframe.frames.columns import Columns, find_given_columns, get_column
 from recframe.frames.ids import as_users
 from recframe.frames.judgments import load_frame, naming, read_excluded, read_judgments
 from recframe.frames.names import find_role, is_infer, is_time
+from recframe.frames.tables import tidy_table
 from recframe.options import Options
 
 # What a cell of one value may be. Times have a zone that Spark tells, which no role asks for.
@@ -102,14 +102,9 @@ def as_arrays(columns: Sequence[Any], types: Sequence[pa.DataType]) -> list[pa.A
 
 def as_tidy(per_user: pd.DataFrame, ids: Sequence[pa.DataType]) -> list[pa.Array]:
     """Return a per-user table as columns, those of users, whose types are given, first."""
-    scores = list(per_user.columns.unique("score"))
-    shape = len(per_user) * len(scores), per_user.shape[1] // len(scores)
-    cells = per_user.to_numpy().reshape(shape)
-    users, texts = per_user.index.repeat(len(scores)), np.tile(scores, len(per_user))
-    types = [*ids, pa.string(), *[pa.float64()] * cells.shape[1]]
-    levels = [users.get_level_values(level) for level in range(users.nlevels)]
-    columns = [*levels, texts.astype(object), *cells.T]
-    return as_arrays(columns, types)
+    tidy = tidy_table(per_user)
+    types = [*ids, pa.string(), *[pa.float64()] * (tidy.shape[1] - len(ids) - 1)]
+    return as_arrays([column for _, column in tidy.items()], types)
 
 
 def as_per_user(table: pa.Table, labels: "pd.Index[Any]") -> pd.DataFrame:
@@ -127,11 +122,8 @@ def as_per_user(table: pa.Table, labels: "pd.Index[Any]") -> pd.DataFrame:
 
 def find_roles(other: str, columns: Columns, options: Options) -> Columns:
     """Return the label of each role in truth, or in exclude, where it is a frame."""
-    frame: Any = getattr(options, other)
     with naming(other):
-        if other == "truth":
-            return find_truth_columns(frame, columns, options)
-        return find_pair_columns(frame, columns)
+        return find_given_columns(other, getattr(options, other), columns, options)
 
 
 def open_beside(
