@@ -183,7 +183,7 @@ def test_command_line(recs, test, seen, tmp_path, capsys):
     assert 0 == main(["describe", path, "--exclude", pairs, "--format", "csv"])
     assert f"\nscore,{len(anti_join(run, seen))}," in capsys.readouterr().out
     assert 1 == main(["evaluate", path, *asked, "-q", "--output", str(tmp_path / "seen.parquet")])
-    assert "is read" in capsys.readouterr().err
+    assert "is an input" in capsys.readouterr().err
 
 
 def test_one_ranking(recs, seen):

@@ -185,7 +185,7 @@ def test_nested_columns_of_files_are_refused(name, role, tmp_path):
     table = table.set_column(table.schema.get_field_index(role), role, column)
     pa.parquet.write_table(table.replace_schema_metadata(None), tmp_path / "rows.parquet")
 
-    with pytest.raises(recframe.RecframeError, match=f"'{role}' has type {name}<"):
+    with pytest.raises(recframe.RecframeError, match=f"'{role}' must .* found type {name}<"):
         recframe.evaluate(tmp_path / "rows.parquet", "recall@1", score="a_score", memory=1)
 
 
