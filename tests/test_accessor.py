@@ -98,7 +98,9 @@ def test_one_ranking(frame):
     assert 3 == sum(frame["relevant"])
     # 0.9, 0.9, 0.8: one of the three relevant rows.
     assert [1 / 3] == table["score"].tolist()
-    with pytest.raises(recframe.RepeatedPairError, match=r"^.item. must not .* .user. tells them"):
+    with pytest.raises(
+        recframe.RepeatedPairError, match=r"1\. .item. must not .* .user. tells them"
+    ):
         frame.rec(user=None).recall(k=3)
 
 

@@ -18,7 +18,7 @@ from recframe.files.found import Found, find_files, naming_file, open_file
 from recframe.files.sources import stage
 from recframe.formats import GivenRows
 from recframe.frames.columns import Columns, find_given_columns, get_column
-from recframe.frames.judgments import check_no_grades, naming
+from recframe.frames.judgments import check_no_grades, check_no_times, naming
 from recframe.frames.names import is_infer
 from recframe.options import Options
 from recframe.stores import ENVIRONMENT, Placed
@@ -68,9 +68,11 @@ def _open(
             return None
         schema = read_schema(found[0], limits.memory)
         own = find_given_columns(name, make_sample(schema, found[0].path), columns, options)
-    if name == "truth" and own.relevant is None and is_infer(options.relevant):
+    if name == "truth":
         ends = [given] if is_frame else [_read_head(one) for one in (found[0], found[-1])]
-        check_no_grades(pd.concat(ends), own)
+        check_no_times(pd.concat(ends), own, columns.times, options)
+        if own.relevant is None and is_infer(options.relevant):
+            check_no_grades(pd.concat(ends), own)
     reading = replace(NAMED, relevant=options.relevant, missing=options.missing)
     return open_files(found, own, reading, limits.memory)
 

@@ -31,6 +31,8 @@ from recframe.frames.names import (
     is_infer,
     is_likelier,
     is_no_model,
+    is_of_row,
+    is_time,
     is_weak,
     leave_out,
     less_is_better,
@@ -56,8 +58,9 @@ class Columns(NamedTuple):
     `item` where items are not read. `ascending` says of each score whether the lowest is the best.
     `averaged` are the columns that metrics are of: their names there, and labels. `of_users` are
     those that say something of users, whose rows they do not vary in, and `doubtful` those without
-    a role that must not vary in them by their names. Where a column says which `model` a row is of,
-    `scores` are what it holds, and all have the values of the column `score`.
+    a role that must not vary in them by their names; `times` without a role are not read. Where a
+    column says which `model` a row is of, `scores` are what it holds, and all have the values of
+    the column `score`.
     """
 
     user: Hashable | list[Hashable] | None
@@ -70,6 +73,7 @@ class Columns(NamedTuple):
     doubtful: Sequence[Hashable] = ()
     model: Hashable = None
     score: Hashable = None
+    times: Sequence[Hashable] = ()
 
     @property
     def score_columns(self) -> list[Hashable]:
@@ -125,8 +129,9 @@ def find_columns(
     columns = _name_columns(roles, ascending, averaged)
     if isinstance(options.model, Models):
         columns = _of_models(columns, options.model)
+    others = leave_out(other_labels(frame, columns), [options.item])
+    columns = columns._replace(times=[one for one in others if is_time(one) and not is_of_row(one)])
     if options.model is not None:
-        others = leave_out(other_labels(frame, columns), [options.item])
         columns = columns._replace(doubtful=[one for one in others if find_role(one) == "model"])
     return columns
 
@@ -256,12 +261,12 @@ def _find_ids(
             other = "truth" if options else "exclude"
             also = f", or {option_with('truth_user', 'others')}" if options else ""
             merged = f"{other}.merge(df[{quote(missing)}].drop_duplicates(), how='cross')"
-            merged = f"if it holds for all of them, pass {other}={merged}{also}"
+            merged = f"if it holds for all of them, pass {other}={merged}"
             one = f"evaluate one at a time, by --filter '{as_text(missing[0])} == …' and one --user"
             error = MissingColumnError(
                 f"user={quote(labels)} needs each of these columns here too, found no "
                 f"{shown(missing)}; the frame has {shown(list_labels(frame))}; "
-                f"{spell(merged, f'{one}{also}')}"
+                f"{spell(merged, one)}{also}"
             )
             roles[role] = Role("refused", [], error=error)
     return roles
@@ -342,7 +347,7 @@ def find_label(frame: pd.DataFrame, role: str, given: Hashable, remedy: str = ""
 
 def other_labels(frame: pd.DataFrame, columns: Columns) -> list[Hashable]:
     """Return the labels that have no role, but may be models, and name one column each."""
-    taken = leave_out(columns.labels, columns.doubtful)
+    taken = leave_out(columns.labels, [*columns.doubtful, *columns.of_users])
     return [label for label, n in Counter(list_labels(frame, taken)).items() if n == 1]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from recframe.errors import (
     DAMAGE,
     RecframeError,
     RepeatedPairError,
+    count_of,
     option,
     option_with,
     quote,
@@ -151,7 +152,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     """
     truth = load_frame("truth", options.truth)
     with naming("truth"):
-        columns = find_given_columns("truth", truth, columns, options)
+        times, columns = columns.times, find_given_columns("truth", truth, columns, options)
+        check_no_times(truth, columns, times, options)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
@@ -244,6 +246,33 @@ class Candidates:
         """Raise if no user, or no item, of one of the sides was in any frame."""
         for overlap in self.overlaps:
             overlap.check()
+
+
+def check_no_times(
+    truth: pd.DataFrame, columns: Columns, times: Sequence[Hashable], options: Options
+) -> None:
+    """Raise where a time that rows have too parts a user's pairs, unless `truth_user` is given.
+
+    It parts none where each item has its own, such as a year of release.
+    """
+    labels = columns.users or [columns.item]
+    for label in list_labels(truth, columns.labels) if is_infer(options.truth_user) else ():
+        if label not in times:
+            continue
+        named = dict(enumerate([label, columns.item, *labels]))
+        cells = pd.DataFrame({at: get_column(truth, one).array for at, one in named.items()})
+        with suppress(TypeError):  # ids that no set holds are refused where they are read
+            n_of_item = cells.groupby(1, observed=True)[0].nunique()
+            n_of_user = cells.groupby([*named][2:], observed=True)[0].nunique()
+            if n_of_user.max() > 1 and n_of_item.max() > 1:
+                parted = n_of_user.index[n_of_user > 1]
+                raise RecframeError(
+                    f"the rows have {quote(label)} too, and it parts the pairs of "
+                    f"{count_of(len(parted), 'user')} (such as {quote(parted[:1].tolist()[0])}); "
+                    f"pass {option('user', [label, *columns.users])} if a pair belongs to the rows "
+                    f"of one {label}, or {option('truth_user', columns.user)} if it belongs to all",
+                    {"user": [label, *columns.users]},
+                )
 
 
 def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:

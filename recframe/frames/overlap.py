@@ -22,6 +22,7 @@ from recframe.frames.kinds import (
     find_kinds,
     show_sides,
 )
+from recframe.frames.names import is_time
 from recframe.kernel.grouping import combine
 from recframe.kernel.threads import Array
 from recframe.notes import NEAR, is_noting, note
@@ -59,6 +60,7 @@ class UserCounts(NamedTuple):
     n_users: tuple[int, ...]
     examples: tuple[list[Any], ...]
     difference: str
+    answer: str = "truth"
 
     def check(self) -> None:
         """Raise where a side has users that the other has not."""
@@ -76,16 +78,16 @@ class UserCounts(NamedTuple):
                 "(with an empty list where they have no row), "
                 f"{option('population', 'rows')} for those of the frame (with nothing relevant "
                 f"where truth has none), or {option('population', 'all')} for either",
-                {"population": "truth"},
+                {"population": self.answer},
             )
 
 
 def add_counts(parts: Sequence[UserCounts]) -> UserCounts:
     """Return the counts of all users, given those of parts that have different ones."""
-    n_users, examples, differences = zip(*parts, strict=True)
+    n_users, examples, differences, answers = zip(*parts, strict=True)
     longest = (max(some, key=len) for some in zip(*examples, strict=True))
     totals = map(sum, zip(*n_users, strict=True))
-    return UserCounts(tuple(totals), tuple(longest), max(differences, key=len))
+    return UserCounts(tuple(totals), tuple(longest), max(differences, key=len), min(answers))
 
 
 class Overlap:
@@ -132,7 +134,15 @@ class Overlap:
         n_users = n_both, self._n_users - n_both, len(self.is_listed) - n_both
         examples = list(self.unknown[:1]), list(self.other_users[first : first + 1])
         others = self.other_users[~self.is_listed]
-        return UserCounts(n_users, examples, _find_difference(self.unknown, others, self.other))
+        difference = _find_difference(self.unknown, others, self.other)
+        for at, name in enumerate(others.names):
+            times = others.get_level_values(at).unique()
+            listed = self.other_users[self.is_listed].get_level_values(at)
+            if is_time(name) and not (gone := times.difference(listed, sort=False)).empty:
+                # Days that rows were not read of: to count them as 0 is nobody's default.
+                difference += f"; truth alone has {len(gone):,} {name} (such as {quote(gone[0])})"
+                return UserCounts(n_users, examples, difference, "both")
+        return UserCounts(n_users, examples, difference)
 
     def note_near(self) -> None:
         """Note how many ids of truth match none of the frame, but would if written alike."""

@@ -1,0 +1,64 @@
+"""A day that rows and truth have both: which days a pair of truth belongs to is asked."""
+
+import pandas as pd
+import pytest
+
+from doors import DOORS
+from recframe import RecframeError
+
+DAYS = ["2026-11-01", "2026-11-02"]
+PAIRS = pd.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3, 1, 2, 3]})
+ROWS = pd.concat(
+    [
+        PAIRS.assign(day=day, score=scores)
+        for day, scores in zip(DAYS, ([3, 2, 1] * 2, [1, 2, 3] * 2), strict=True)
+    ]
+)
+TRUTH = pd.DataFrame({"user": [1, 1, 2, 2], "item": [1, 3, 2, 1], "day": DAYS * 2})
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_it_is_asked(door, tmp_path):
+    """One day's rows and truth of two days have two readings; each has its options."""
+    one = ROWS[ROWS["day"] == DAYS[0]]
+    with pytest.raises(
+        RecframeError, match=r"the rows have 'day' too, and it parts the pairs of 2"
+    ):
+        DOORS[door](one, "recall@1", {"truth": TRUTH}, tmp_path)
+
+    of_all = DOORS[door](one, "recall@1", {"truth": TRUTH, "truth_user": "user"}, tmp_path)
+    assert [0.5, 0.5] == of_all["score", "recall@1"].tolist()
+
+
+@pytest.mark.parametrize("relevance", [{}, {"relevant": [1, 0, 1, 1]}])
+def test_the_answer_keeps_days_apart(relevance):
+    """What is pasted counts no day that has no rows as 0."""
+    one, truth = ROWS[ROWS["day"] == DAYS[0]], TRUTH.assign(**relevance)
+    with pytest.raises(
+        RecframeError, match=r"truth alone has 1 day \(such as '2026-11-02'\)"
+    ) as no:
+        one.rec(truth=truth).mean("recall@1")
+    assert {"user": ["day", "user"], "population": "both"} == no.value.answers
+    assert [1.0, 0.0] == one.rec(truth=truth, **no.value.answers).recall(k=1)["score"].tolist()
+
+
+def test_what_is_not_asked():
+    """A day that rows do not have, that does not vary, or that each item has one of."""
+    one = ROWS[ROWS["day"] == DAYS[0]]
+    no_day, of_item = one.drop(columns="day"), {1: "a", 2: "b", 3: "c"}
+    alike = [
+        no_day.rec(truth=TRUTH),
+        one.rec(truth=TRUTH.drop(columns="day")),
+        one.rec(truth=TRUTH.assign(day=DAYS[0])),
+        one.assign(day=one["item"].map(of_item)).rec(
+            truth=TRUTH.assign(day=TRUTH["item"].map(of_item))
+        ),
+    ]
+    assert [[0.5, 0.5]] * 4 == [rec.recall(k=1)["score"].tolist() for rec in alike]
+
+
+def test_ids_in_lists_are_refused_as_such():
+    """Not as something else on the way."""
+    truth = TRUTH.assign(item=[[1], [2], [3], [4]])
+    with pytest.raises(RecframeError, match="ids must be hashable"):
+        ROWS[:6].rec(truth=truth).recall(k=1)
