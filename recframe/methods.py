@@ -891,10 +891,10 @@ class RankingMethods(ABC, Generic[Table]):
             As in `mean`; intervals assume that users are drawn with their weights.
         unit : label or None, default "infer"
             With several `user` columns: which of them holds independent users, such as "user" of
-            ["date", "user"]. The mean of a user's rankings, weighted by their number, is one
-            value; n_users counts such units, and n_undefined rankings. None: each ranking counts by
-            itself. It is required only if a unit has several rankings within a table or segment:
-            not if `by` is the date.
+            ["date", "user"]. Each is one value, the mean of its rankings, with their number as
+            weight: the mean is that of all rankings. n_users counts units, n_undefined rankings.
+            None: each ranking counts by itself. It is required only if a unit has several rankings
+            within a table or segment: not if `by` is the date.
 
         Returns
         -------

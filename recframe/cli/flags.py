@@ -228,8 +228,8 @@ def add_unit(group: argparse._ArgumentGroup) -> None:
         "--unit",
         default=INFER,
         metavar="COLUMN",
-        help="which of several --user columns holds independent users: the mean of a user's "
-        "rankings is one value; required if a user comes again in a table",
+        help="which of several --user columns holds independent users: intervals and tests take "
+        "all rankings of a user together; required if a user comes again in a table",
     )
     either.add_argument(
         "--no-unit", dest="unit", action="store_const", const=None, help="rankings are independent"

@@ -57,6 +57,8 @@ class Parser(argparse.ArgumentParser):
         flags = {one.lstrip("-"): one for one in self._option_string_actions}
         if flag and (near := find_near(flag.lstrip("-"), flags)):
             self.error(f"unrecognized arguments: {flag}; did you mean {flags[near[0]]}?")
+        if rest and not rest[0].startswith("-"):
+            self.error(f"unrecognized arguments: {' '.join(rest)}; repeat a flag for each value")
         return known, rest
 
     def error(self, message: str) -> NoReturn:
