@@ -264,9 +264,9 @@ def _define(labels: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
 
 def _measure_curves(rec: Any, metrics: Sequence[Metric]) -> dict[str, pd.DataFrame]:
     """Return the means by cut-off up to each metric's own, which `short` does not refuse."""
-    deepest = dict[str, int]()
+    deepest, families = dict[str, int](), dict[Hashable, str]()
     for metric in metrics:
-        family = metric.label.rpartition("@")[0]
+        family = families.setdefault(metric.meaning[:-1], metric.label.rpartition("@")[0])
         deepest[family] = max(metric.k or 0, deepest.get(family, 0))
     points = [
         (family, k)

@@ -12,7 +12,7 @@ import pandas as pd
 from recframe.analysis.display import TEXT_WIDTH, UNJUDGED, WORDS, WideTable, title_of
 from recframe.analysis.intervals import find_sign
 from recframe.analysis.pictures import Cell, Lines, draw, list_metrics
-from recframe.errors import RecframeError, as_text, count_of, quote
+from recframe.errors import RecframeError, as_text, count_of, is_number, quote
 
 READ = ["difference", "low", "high", "p_corrected", "n_users"]  # what one reads of a comparison
 MADE = ["n_users", "interval", "test"]  # what says of how many users they are, and how made
@@ -256,7 +256,7 @@ class ResultTable(WideTable):
         self, markup: Markup, digits: Any, spread: Any
     ) -> tuple[int, list[str], list[list[str]], str]:
         """Return how many columns have names, the header, the rows, and what a caption says."""
-        if not isinstance(digits, int) or not 0 <= digits <= MAX_DIGITS:
+        if not is_number(digits, int) or not 0 <= digits <= MAX_DIGITS:
             raise RecframeError(f"digits must be from 0 to {MAX_DIGITS}, found {quote(digits)}")
         if spread not in SPREADS:
             raise RecframeError(f"spread must be one of {SPREADS}, found {quote(spread)}")

@@ -339,6 +339,13 @@ def test_pairs_of_models(example):
     ]
 
 
+def test_names_of_one_metric(example):
+    """Its curve is one, whatever its names are at each cut-off."""
+    page = example.rec.report(["P@4", "precision@2", "recall@4"]).html
+
+    assert 2 == page.count('<polyline class="line c0"')
+
+
 def test_low_is_good():
     """Of a metric of which low values are better, segments where it rises are the worst."""
     frame = pd.DataFrame(

@@ -191,7 +191,7 @@ def test_digits_and_spread(per_user):
     farther = max(value - low, high - value)
     assert f"| **{value:.4f}** ± {farther:.4f} |" in table.to_markdown(4, "±")
     assert rf" & \textbf{{{value:.3f}}} $\pm$ {farther:.3f}" in table.to_latex(spread="±")
-    for wrong in ({"digits": -1}, {"digits": 1.5}, {"spread": "sd"}):
+    for wrong in ({"digits": -1}, {"digits": 1.5}, {"digits": True}, {"spread": "sd"}):
         with pytest.raises(recframe.RecframeError, match=f"{next(iter(wrong))} must be"):
             table.to_markdown(**wrong)
 

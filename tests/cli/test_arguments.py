@@ -281,7 +281,10 @@ def test_remedy_of_a_refusal(tmp_path, capsys):
             "unrecognized arguments: --shrt; did you mean --s",
         ),
         (["evaluate", "x", "--min_relevance=4"], "--min_relevance; did you mean --min-relevance?"),
-        (["evaluate", "x", "--score", "a", "b"], "unrecognized arguments: b; repeat a flag for each"),
+        (
+            ["evaluate", "x", "--score", "a", "b"],
+            "unrecognized arguments: b; repeat a flag for each",
+        ),
         (["describe", "x", "--qqqq"], "unrecognized arguments: --qqqq"),
         (["evaluate", "x", "--metric", "recall@4", "P_5"], "'P_5', did you mean 'precision@5'?"),
         (["evaluate", "x", "-k", "5"], "the cut-off is a part of the metric: --metric recall@5"),
