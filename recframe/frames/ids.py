@@ -195,8 +195,10 @@ def _encode_values(values: pa.Array) -> tuple[Array, pa.Array]:
 
 def join_codes(encoded: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     """Return the code of each row of encoded pieces, -1 for null, and the values of codes."""
-    alike = encoded.unify_dictionaries(pa.system_memory_pool())
-    pieces = alike.chunks or [pa.array([], encoded.type)]
+    pieces = encoded.chunks or [pa.array([], encoded.type)]
+    # Arrow would hash the values of every piece, also where all have the same, as of one encoding.
+    if not all(piece.dictionary.equals(pieces[0].dictionary) for piece in pieces[1:]):
+        pieces = encoded.unify_dictionaries(pa.system_memory_pool()).chunks
     return np.concatenate([piece.indices.fill_null(-1) for piece in pieces]), pieces[0].dictionary
 
 
