@@ -1115,7 +1115,7 @@ class RankingMethods(ABC, Generic[Table]):
                     near, takes_k = [meant.name], DEFINITIONS[meant.name].cut_off != "none"
                     k = f"k={meant.k}" if meant.k and takes_k else ""
             hint = f"; did you mean {near[0]}({k})?" if near else ""
-            hint = "; pass truth= to what it is to judge" if name == "judge" else hint
+            hint = "; pass truth= to the call that it should judge" if name == "judge" else hint
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
 

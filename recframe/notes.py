@@ -55,8 +55,8 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
         )
     if n_lost := notes.get(LOST, 0):
         sentences.append(
-            f"exclude holds {n_lost:,} of {notes[RELEVANT]:,} relevant pairs of truth, which count "
-            "in R and which no row can find"
+            f"exclude holds {n_lost:,} of {notes[RELEVANT]:,} relevant pairs of truth: they count "
+            "in R, and no row can find them"
         )
     if n_near := notes.get(NEAR, 0):
         sentences.append(
@@ -66,7 +66,7 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
         )
     if notes.get(RANKINGS, 0) and not notes[LONGER]:
         sentences.append(
-            "no ranking is longer than the cut-off of recall, so that recall is 1 for every user "
+            "no ranking is longer than the cut-off of recall, so recall is 1 for every user "
             "with a relevant row; if rankings were cut off there, pass all relevant items as truth"
         )
     for name, n_users in notes.items():
@@ -78,7 +78,7 @@ def say_notes(notes: Mapping[str, int]) -> list[str]:
         if name.startswith(NO_VALUE):
             sentences.append(
                 f"{name.removeprefix(NO_VALUE)} is undefined for {count_of(n_users, 'user')} with "
-                "relevant rows, so that its mean is of fewer users than those of others"
+                "relevant rows, so its mean covers fewer users than the others"
             )
     return sentences
 

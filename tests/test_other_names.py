@@ -119,7 +119,7 @@ def test_curves():
     )
     assert "P@k" == ONE.rec.curve("P", k=[1]).columns.name
     for name in ("map", "AUC", "Rprec"):
-        with pytest.raises(recframe.RecframeError, match=f"a curve is of .*, found '{name}'"):
+        with pytest.raises(recframe.RecframeError, match=f"a curve takes .*, found '{name}'"):
             ONE.rec.curve(name)
 
 

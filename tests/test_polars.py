@@ -321,7 +321,7 @@ def test_names_are_literal():
         (
             lambda rec: rec(**OPTIONS).summary("recall@1", by=SEGMENT.rename("low")),
             RecframeError,
-            "by='low' has the name of a result; rename it",
+            "by='low' has a name that results use; rename it",
         ),
     ],
 )

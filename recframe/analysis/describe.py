@@ -250,9 +250,9 @@ def _find_worries(figures: pd.Series, decided: Options) -> dict[str, str]:
     longest, judged = figures["longest ranking"], figures.get(f"{JUDGED}{k}", 1)
     found = dict.fromkeys(["rows", "longest ranking", f"{JUDGED}{k}"], "")
     if figures["rows"] == 0:
-        found["rows"] = "there are none"
+        found["rows"] = "none"
     if UNFOUND not in figures and 0 < longest <= int(k):
-        found["longest ranking"] = f"{longest:,}; the first {k} are all there is, in whatever order"
+        found["longest ranking"] = f"{longest:,}; the first {k} are the whole ranking, in any order"
     if judged < FEW_JUDGED:
         found[f"{JUDGED}{k}"] = (
             f"truth holds {judged:.0%} of the first {k} rows, by default the others count as not "

@@ -108,7 +108,7 @@ def list_missing(matched: Matched, names: list[str]) -> list[str]:
         for label in matched.only[0][f"{what}s"]
     ]
     return missing + [
-        f"score {quote(lost)} of {old} is not in {new}, of which {quote(found)} is compared with it"
+        f"score {quote(lost)} of {old} is not in {new}; its {quote(found)} is compared instead"
         for lost, found in matched.scores
         if lost != found
     ]

@@ -82,7 +82,9 @@ class Report:
         name = os.fspath(path)
         inputs = (one for one in self._inputs if not is_uri(one))
         if not is_uri(name) and Path(name).is_file() and identify(name) in map(identify, inputs):
-            raise RecframeError(f"cannot write {show_path(name)}: it is read; name another")
+            raise RecframeError(
+                f"cannot write {show_path(name)}: it is an input; write to another file"
+            )
         with whole_file(path) as file:
             file.write(self.html.encode())
 

@@ -39,7 +39,7 @@ def curve_metrics(name: object, k: object) -> list[Metric]:
         meant = find_meant(name) if isinstance(name, str) else None
         hint = f"; did you mean {shown[meant.name]}?" if meant and meant.name in shown else ""
         listed = f"{', '.join(others)} or {last}"
-        raise RecframeError(f"metric: a curve is of {listed}, found {quote(name)}{hint}")
+        raise RecframeError(f"metric: a curve takes {listed}, found {quote(name)}{hint}")
     if k is None or isinstance(k, Integral):
         k = range(1, (LAST_K if k is None else check_k(k)) + 1)
     given = list_given("k", "a number or several cut-offs, such as range(1, 51)", k)

@@ -130,7 +130,7 @@ def check_gate(arguments: argparse.Namespace) -> None:
     given = [name.replace("_", "-") for name in of_gate if getattr(arguments, name)]
     if given and not (arguments.gate or arguments.at_least):
         raise RecframeError(
-            f"--{given[0]} is of a gate; add --max-drop, --non-inferior or --at-least"
+            f"--{given[0]} belongs to a gate; add --max-drop, --non-inferior or --at-least"
         )
 
 

@@ -84,7 +84,7 @@ def run_report(arguments: Namespace) -> tuple[int, str]:
         of_rows = [name for name in ("filter", "union_by_name") if getattr(arguments, name)]
         if of_rows := [*of_rows, *list_changed(options)]:
             raise RecframeError(
-                f"{as_flag(of_rows[0])} is of rows of users and items; "
+                f"{as_flag(of_rows[0])} is for rows of users and items; "
                 f"{show_path(first.paths[0])} has values of users, which recframe evaluate "
                 "--per-user wrote"
             )

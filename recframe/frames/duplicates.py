@@ -144,7 +144,7 @@ def fold_values(values: Array, repeats: Repeats, label: Hashable) -> Array:
     if len(differs):
         found = f"{lowest[differs[0]]:g} and {highest[differs[0]]:g}"
         raise RecframeError(
-            f"mean column={quote(label)}: a user and item of which duplicates='max' makes one row "
+            f"mean column={quote(label)}: a user and item that duplicates='max' makes one row "
             f"must have one value, found {len(differs)} that have several (such as {found}); "
             f"pass {option('duplicates', 'first')}, or give each pair one value"
         )

@@ -270,9 +270,8 @@ def check_no_times(
                     f"the rows have {quote(label)} too, and it parts the pairs of "
                     f"{count_of(len(parted), 'user')} (such as {quote(parted[:1].tolist()[0])}); "
                     f"pass {option('user', [label, *columns.users])} if a pair belongs to the rows "
-                    f"of one {label}, or {option('truth_user', columns.user)} if it belongs to all",
-                    {"user": [label, *columns.users]},
-                )
+                    f"of one {label}, or {option('truth_user', columns.user)} if it belongs to all"
+                )  # neither of which is an answer to paste
 
 
 def check_no_grades(truth: pd.DataFrame, columns: Columns) -> None:

@@ -143,8 +143,8 @@ def from_matrix(
     k = None if k is None else check_k(k)
     if is_sparse(scores):
         raise RecframeError(
-            f"scores must be dense, found {quote(scores)}; pass scores.toarray() where what is not "
-            "stored is a score of 0; else coo = scores.tocoo() has the rows of a frame: "
+            f"scores must be dense, found {quote(scores)}; pass scores.toarray() if a cell that is "
+            "not stored is a score of 0; else coo = scores.tocoo() has the rows of a frame: "
             "pd.DataFrame({'user': coo.row, 'item': coo.col, 'score': coo.data})"
         )
     required = "a matrix with a row for each user and a column for each item"

@@ -38,8 +38,7 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
         )
     if len(present) == 0:
         raise RecframeError(
-            f"model={quote(label)}: must hold one model or more, found none: there is no row that "
-            "has one"
+            f"model={quote(label)}: must hold one model or more, found none in any row"
         )
     if len(present) > MAX_MODELS:
         raise RecframeError(

@@ -167,9 +167,9 @@ def from_groups(
         _check_names("score", columns)
     if (sizes is None) == (ids is None):
         raise RecframeError(
-            "one of sizes and ids must say which rows are of a query, found "
-            f"{'neither' if ids is None else 'both'}; pass sizes= how many rows each query has, or "
-            "ids= the query of each row"
+            "one of sizes and ids must say which rows belong to a query, found "
+            f"{'neither' if ids is None else 'both'}; pass sizes= with the number of rows of each "
+            "query, or ids= with the query of each row"
         )
     if ids is not None:
         user: Any = read_ids("ids", ids, (len(relevance), "rows of relevant"), distinct=False)

@@ -167,7 +167,7 @@ def tidy_columns(per_user: pd.DataFrame) -> dict[Hashable, Any]:
     taken = [name for name in names if name in ("score", *metrics)]
     if taken:
         raise RecframeError(
-            f"the user column {quote(taken[0])} has the name of a result; rename it"
+            f"the user column {quote(taken[0])} has a name that results use; rename it"
         )
     users = per_user.index if len(scores) == 1 else per_user.index.repeat(len(scores))
     columns = {name: users.get_level_values(level) for level, name in enumerate(names)}
@@ -181,7 +181,7 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     levels = list(plain.index.names)
     taken = [level for level in levels if level in plain.columns]
     if taken:
-        raise RecframeError(f"by={quote(taken[0])} has the name of a result; rename it")
+        raise RecframeError(f"by={quote(taken[0])} has a name that results use; rename it")
     if "score" not in levels:  # that of a curve, whose columns are the scores
         rows, scores = np.arange(len(plain)), list(plain.columns)
         keys = plain.index.to_frame(index=False).iloc[np.repeat(rows, len(scores))]

@@ -181,8 +181,8 @@ def _check_unmasked(name: str, values: ArrayLike) -> None:
     """Raise where an array masks values: what is masked is not known, and NumPy drops the mask."""
     if n_masked := np.count_nonzero(np.ma.getmask(values)):
         raise RecframeError(
-            f"{name} must not be masked, found {n_masked} masked of {np.size(values)}; leave out "
-            "what is masked, in every array"
+            f"{name} must not be masked, found {n_masked} masked of {np.size(values)}; leave the "
+            "masked values out of every array"
         )
 
 

@@ -138,7 +138,7 @@ def name_results(
         added = ["score", *made.columns.unique("metric")]
     for label in own:
         if label.casefold() in {one.casefold() for one in added}:  # as Spark compares names
-            raise RecframeError(f"the column {quote(label)} has the name of a result; rename it")
+            raise RecframeError(f"the column {quote(label)} has a name that results use; rename it")
     types = [source.rows.schema[name].dataType for name in names] or [kinds.StringType()]
     for label in added:
         is_text = label in ("score", "ranked_by")
@@ -200,7 +200,7 @@ def list_labels(table: pd.DataFrame) -> list[str]:
     names = [label.casefold() for label in labels]  # as Spark compares them
     for label in map(str, table.index.names):
         if names.count(label.casefold()) > 1:
-            raise RecframeError(f"by={quote(label)} has the name of a result; rename it")
+            raise RecframeError(f"by={quote(label)} has a name that results use; rename it")
     return labels
 
 

@@ -74,9 +74,9 @@ def test_precision_curve(frame):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"metric": "r_precision"}, "a curve is of 'precision', .* or '.*', found 'r_precision'"),
-        ({"metric": "recall@5"}, "a curve is of 'precision', .* or '.*', found 'recall@5'"),
-        ({"metric": "recall@"}, "a curve is of 'precision', .* or '.*', found 'recall@'"),
+        ({"metric": "r_precision"}, "a curve takes 'precision', .* or '.*', found 'r_precision'"),
+        ({"metric": "recall@5"}, "a curve takes 'precision', .* or '.*', found 'recall@5'"),
+        ({"metric": "recall@"}, "a curve takes 'precision', .* or '.*', found 'recall@'"),
         ({"k": 5}, "k=5 is more than the ranked rows by 'score' of 3 of 3 users"),
         ({"k": "12"}, r"k must be a number or several cut-offs, such as .*, found '12'"),
         ({"k": 2.5}, r"k must be a number or several cut-offs, such as .*, found 2.5"),

@@ -281,8 +281,8 @@ def test_nothing_worries():
 @pytest.mark.parametrize(
     ("frame", "warnings"),
     [
-        (WELL.iloc[:0], ["rows: there are none"]),
-        (WELL.iloc[[0, 3]], ["longest ranking: 1; the first 1 are all there is, in whatever"]),
+        (WELL.iloc[:0], ["rows: none"]),
+        (WELL.iloc[[0, 3]], ["longest ranking: 1; the first 1 are the whole ranking"]),
         (
             WELL.assign(user=[1, 1, 1, None, 2]),
             ["null users: 1 of 5 rows; refused unless option missing says otherwise"],

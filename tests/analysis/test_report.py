@@ -385,7 +385,7 @@ def test_save(report, example, tmp_path):
     report.save(page)
     assert report.html == page.read_text("utf-8")
     of_file = recframe.scan(path).report("recall@4")
-    with pytest.raises(recframe.RecframeError, match=r"cannot write .*: it is read"):
+    with pytest.raises(recframe.RecframeError, match=r"cannot write .*: it is an input"):
         of_file.save(path)
     with pytest.raises(recframe.RecframeError, match="cannot write"):
         report.save(tmp_path / "none" / "page.html")

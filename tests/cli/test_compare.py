@@ -293,9 +293,18 @@ def test_what_has_nothing_in_common_is_refused(save, nights, capsys):
         (["--max-drop", "-1"], "argument --max-drop: must be a number of 0 or more, found -1"),
         (["--non-inferior", "nan"], "must be a number of 0 or more, found nan"),
         (["--max-drop", "1", "--non-inferior", "1"], "not allowed with argument --max-drop"),
-        (["--lower-is-better", "x"], "--lower-is-better is of a gate; add --max-drop, --non-inf"),
-        (["--allow-missing"], "--allow-missing is of a gate; add --max-drop, --non-inferior or --"),
-        (["--min-users", "0.9"], "--min-users is of a gate; add --max-drop, --non-inferior or --"),
+        (
+            ["--lower-is-better", "x"],
+            "--lower-is-better belongs to a gate; add --max-drop, --non-inf",
+        ),
+        (
+            ["--allow-missing"],
+            "--allow-missing belongs to a gate; add --max-drop, --non-inferior or --",
+        ),
+        (
+            ["--min-users", "0.9"],
+            "--min-users belongs to a gate; add --max-drop, --non-inferior or --",
+        ),
         (
             ["--at-least", "0.2"],
             "--at-least: must be METRIC=MEAN, such as ndcg@10=0.2, found",
@@ -408,7 +417,7 @@ LOST = {
     "only model": (
         make_night(20),
         make_night(20, ["als"]),
-        "score 'knn' of old.parquet is not in new.parquet, of which 'als' is compared with it",
+        "score 'knn' of old.parquet is not in new.parquet; its 'als' is compared instead",
     ),
     "metric": (
         make_night(20, metrics=["recall@4", "ndcg@4"]),

@@ -124,7 +124,7 @@ def test_a_result_never_hides_the_users(tmp_path, capsys):
     output = ["--metric", "recall@1", "--per-user", str(tmp_path / "users.csv")]
 
     assert 1 == main([*arguments, *output])
-    assert "the user column 'recall@1' has the name of a result" in capsys.readouterr().err
+    assert "the user column 'recall@1' has a name that results use" in capsys.readouterr().err
 
 
 def test_a_result_is_in_place_once_it_is_shown(tmp_path, monkeypatch, capsys):

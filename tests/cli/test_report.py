@@ -83,8 +83,8 @@ def test_one_night_of_some_metrics(nights, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["{night}", "--ties", "worst"], "--ties is of rows of users and items; .* has values of"),
-        (["{night}", "--filter", "object = 1"], "--filter is of rows of users and items"),
+        (["{night}", "--ties", "worst"], "--ties is for rows of users and items; .* has values of"),
+        (["{night}", "--filter", "object = 1"], "--filter is for rows of users and items"),
         (["{night}", "--metric", "auc"], "'auc' must be in the files, which have"),
         (["{night}", "--baseline", "none"], "--baseline must be one of the scores evaluated"),
         (["{run}", "--baseline", "none"], "--baseline must be one of the scores"),

@@ -79,7 +79,7 @@ def test_no_table_reads_data(make, truth):
         (lambda rec: rec.inspect(1, k=0), "k must be"),
         (lambda rec: rec.inspect([1]), "user must be one id"),
         (lambda rec: rec(user=None).inspect(1), "there is one ranking"),
-        (lambda rec: rec.curve("r_precision"), "a curve is of"),
+        (lambda rec: rec.curve("r_precision"), "a curve takes"),
         (lambda rec: rec.curve(k=[1, 1]), "each cut-off once"),
         (lambda rec: rec.summary("recal@1"), "recal@1"),
         (lambda rec: rec.summary(confidence=2), "confidence must be"),

@@ -160,7 +160,7 @@ def test_no_cell_at_all(shape):
         ),
         (
             {"scores": csr_array([[0, 1]])},
-            r"scores must be dense, found .*; pass scores.toarray\(\) where .* coo.data}\)",
+            r"scores must be dense, found .*; pass scores.toarray\(\) if .* coo.data}\)",
         ),
         ({"scores": Gradient()}, r"scores must be a matrix .*requires grad. Use detach\(\)"),
         ({"scores": [[1]], "users": [1, 2]}, "as many as the rows of scores, found 2 for 1 rows"),

@@ -151,7 +151,7 @@ def test_several_models_of_groups():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "^one of sizes and ids must say .*, found neither; pass sizes= how many"),
+        ({}, "^one of sizes and ids must say .*, found neither; pass sizes= with the"),
         ({"sizes": [5], "ids": [1] * 5}, "^one of sizes and ids must say .*, found both"),
         ({"sizes": [2, 2]}, "^sizes must add up to the rows of relevant, found 4 for 5"),
         ({"sizes": [0, 3, 5]}, r"found 8 for 5; pass np.diff\(sizes\) where these are offsets"),

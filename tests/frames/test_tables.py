@@ -33,7 +33,7 @@ def test_plain_columns(table):
     unnamed = tidy_table(table.rename_axis(index=None))
     assert list(expected) == unnamed.columns.tolist()
     for name in ("score", "recall@1"):
-        with pytest.raises(recframe.RecframeError, match=f"user column '{name}' has the name of a"):
+        with pytest.raises(recframe.RecframeError, match=f"user column '{name}' has a name that"):
             tidy_table(table.rename_axis(index=name))
 
 

@@ -381,10 +381,10 @@ def test_what_is_refused_at_once(spark):
         "truth_user='nobody': no such column": lambda: rec(
             sdf, **{**OF_TRUTH, "truth": truth, "truth_user": "nobody"}
         ).evaluate(),
-        "'Rank' has the name of a result": lambda: rec(
+        "'Rank' has a name that results use": lambda: rec(
             sdf.withColumn("Rank", F.lit(1)), **ROLES
         ).rank(),
-        "'Score' has the name of a result": lambda: rec(
+        "'Score' has a name that results use": lambda: rec(
             sdf.withColumnRenamed("User.Id", "Score"), **{**ROLES, "user": "Score"}
         ).evaluate(),
         "found a stream; pass each of its batches": lambda: rec(stream),

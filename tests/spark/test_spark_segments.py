@@ -188,7 +188,7 @@ def test_what_is_refused(spark):
         "by='score' has the name of an index level": lambda: recframe.spark.rec(
             sdf.withColumn("score", F.lit(1)), **ROLES
         ).compare(by="score"),
-        "by='N_Users' has the name of a result; rename it": lambda: others.summary(by="N_Users"),
+        "by='N_Users' has a name that results use; rename it": lambda: others.summary(by="N_Users"),
         "'level' must have one value in a cell": lambda: others.mean(by="level"),
         "weights='Home.Country' must hold numbers": lambda: rec.mean(weights="Home.Country"),
     }
