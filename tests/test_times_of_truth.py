@@ -34,12 +34,14 @@ def test_it_is_asked(door, tmp_path):
 def test_the_answer_keeps_days_apart(relevance):
     """What is pasted counts no day that has no rows as 0."""
     one, truth = ROWS[ROWS["day"] == DAYS[0]], TRUTH.assign(**relevance)
-    with pytest.raises(
-        RecframeError, match=r"truth alone has 1 day \(such as '2026-11-02'\)"
-    ) as no:
+    with pytest.raises(RecframeError, match="the rows have 'day' too") as asked:
         one.rec(truth=truth).mean("recall@1")
-    assert {"user": ["day", "user"], "population": "both"} == no.value.answers
-    assert [1.0, 0.0] == one.rec(truth=truth, **no.value.answers).recall(k=1)["score"].tolist()
+    assert {} == asked.value.answers
+    of_days = {"truth": truth, "user": ["day", "user"]}
+    with pytest.raises(RecframeError, match=r"truth alone has 1 day .such as '2026-11-02'") as no:
+        one.rec(**of_days).mean("recall@1")
+    assert {"population": "both"} == no.value.answers
+    assert [1.0, 0.0] == one.rec(**of_days, **no.value.answers).recall(k=1)["score"].tolist()
 
 
 def test_what_is_not_asked():
