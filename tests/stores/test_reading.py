@@ -16,9 +16,12 @@ from .conftest import SECRET
 METRICS = ["recall@3", "ndcg@3", "r_precision"]
 
 
+OF_TRUTH = ("truth", "truth_user", "exclude")
+
+
 def measure(source, **options):
     """Return a table of files; all of `options` but the truth are those of scan."""
-    given = {name: options.pop(name) for name in ("truth", "exclude") if name in options}
+    given = {name: options.pop(name) for name in OF_TRUTH if name in options}
     return recframe.scan(source, memory="64MiB", **options)(**given).evaluate(METRICS)
 
 
