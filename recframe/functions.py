@@ -170,7 +170,8 @@ def evaluate(
     truth_user, truth_item : label, default "infer"
         The columns of ids in truth. "infer" takes the frame's labels where truth has them, and
         else looks for the names above; of several user columns truth must have each, or be given
-        as many by a list. Ids are compared by value, whatever their dtypes.
+        as many by a list. Ids are compared by value, whatever their dtypes. A day that rows have
+        too is refused where a user of truth has several, unless `truth_user` is given.
     population : {"raise", "both", "truth", "rows", "all"}, default "raise"
         With `truth`: which users the table has if the users of frame and truth differ. "raise":
         refuse, with the counts of both sides. "truth": the users of truth; one without a row has
