@@ -121,7 +121,7 @@ def test_array_r_precision():
             np.ma.masked_array([0.1, 0.2], [1, 1]),
             "score must not be masked, found 2 .*of 2",
         ),
-        ([1, 0], pd.array([0.1, None]), "score must not be masked, found 1 masked of 2; leave out"),
+        ([1, 0], pd.array([0.1, None]), "score must not be masked, found 1 masked of 2; leave the"),
         (pd.Series([1, 0]), pd.Series([0.1, 0.2], [1, 0]), "Series with different indexes; align"),
     ],
 )
