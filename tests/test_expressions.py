@@ -14,17 +14,8 @@ import pytest
 
 import recframe
 from recframe import RecframeError
+from test_advice import FRAME, ROWS, TRUTH
 
-FRAME = pd.DataFrame(
-    {
-        "user": [1, 1, 1, 2, 2, 2],
-        "item": [1, 2, 3, 1, 2, 3],
-        "score": [0.9, 0.5, 0.4, 0.7, 0.6, 0.1],
-        "relevant": [1, 0, 1, 0, 1, 0],
-    }
-)
-ROWS = FRAME.drop(columns="relevant")
-TRUTH = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
 LISTS = {1: [3, 1, 2], 2: [2, 1, 3]}
 PER_USER = FRAME.rec.evaluate("recall@2")
 

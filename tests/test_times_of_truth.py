@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+import recframe
 from doors import DOORS
 from recframe import RecframeError
 
@@ -42,6 +43,34 @@ def test_the_answer_keeps_days_apart(relevance):
         one.rec(**of_days).mean("recall@1")
     assert {"population": "both"} == no.value.answers
     assert [1.0, 0.0] == one.rec(**of_days, **no.value.answers).recall(k=1)["score"].tolist()
+
+
+@pytest.mark.parametrize("memory", ["1GiB", 1 << 14])
+def test_days_far_apart_in_a_file(memory, tmp_path):
+    """Truth that is parted by user is looked at whole, not at its first rows."""
+    pairs = pd.DataFrame({"user": range(6_000), "item": 1})
+    pairs.assign(day=DAYS[0], score=1.0).to_parquet(tmp_path / "rows.parquet")
+    days = [pairs.assign(item=n + 1, day=day) for n, day in enumerate([*DAYS, DAYS[0]])]
+    pd.concat([*days, TRUTH]).to_parquet(tmp_path / "truth.parquet")
+    with pytest.raises(RecframeError, match="the rows have 'day' too"):
+        recframe.evaluate(
+            tmp_path / "rows.parquet",
+            "recall@1",
+            truth=tmp_path / "truth.parquet",
+            population="rows",
+            memory=memory,
+        )
+
+
+def test_other_names_of_users():
+    """Both sides' columns are named."""
+    truth = TRUTH.rename(columns={"user": "customer_id"})
+    with pytest.raises(RecframeError, match="the rows have 'day' too") as asked:
+        ROWS[:6].rec(truth=truth).recall(k=1)
+    said = "pass user=['day', 'user'], truth_user=['day', 'customer_id'] if a pair belongs to the "
+    assert said in str(asked.value)
+    days = {"user": ["day", "user"], "truth_user": ["day", "customer_id"], "population": "both"}
+    assert [1.0, 0.0] == ROWS[:6].rec(truth=truth, **days).recall(k=1)["score"].tolist()
 
 
 def test_what_is_not_asked():

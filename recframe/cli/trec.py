@@ -47,11 +47,6 @@ CONVENTIONS: dict[str, Any] = {
     "unjudged": "nonrelevant",
 }
 OPTIONS = (*CONVENTIONS, "gain", "exclude")
-NAMES = {  # of trec_eval: the metric here
-    theirs.name: metric
-    for metric, names in read_table().items()
-    for theirs in names.get("trec_eval", ())
-}
 COLUMNS = Columns("query", ["score"], None, "doc", [False])
 
 
@@ -66,7 +61,7 @@ the last first. Queries count if both run and qrels have them. A run has lines
 of query, Q0, document, rank, score and tag; qrels, and the pairs of --exclude,
 of query, iteration, document and relevance. All may be compressed by gzip."""
     command.epilog = f"""\
-The flags -c, -l, -q, -J and -m of trec_eval work, and so do its names of metrics:
+The flags -c, -l, -q, -J and -m of trec_eval work, as do its names of metrics:
 P.5,10 is precision@5 and precision@10, ndcg_cut_10 is ndcg@10, map is
 average_precision. nDCG reads grades whatever -l says.
 
@@ -104,11 +99,11 @@ examples:
 def read_names(text: str) -> list[str]:
     """Return the labels of the metrics that a text names, by the names here or trec_eval's."""
     found = re.fullmatch(r"(\w+?)(?:[._](\d+(?:,\d+)*))?", text)
-    metric = NAMES.get(f"{found[1]}{'_k' if found[2] else ''}") if found else None
-    if found is None or metric is None:
-        return read_metrics(text)
-    cut_offs = found[2].split(",") if found[2] else []
-    return read_metrics(",".join(f"{metric}@{k}" for k in cut_offs) or metric)
+    name, ks = found.groups() if found else (text, None)
+    for metric, names in read_table().items():
+        if any(one.name == f"{name}{'_k' if ks else ''}" for one in names.get("trec_eval", ())):
+            return read_metrics(",".join(f"{metric}@{k}" for k in ks.split(",")) if ks else metric)
+    return read_metrics(text)
 
 
 class Run(NamedTuple):

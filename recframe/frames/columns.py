@@ -130,7 +130,9 @@ def find_columns(
     if isinstance(options.model, Models):
         columns = _of_models(columns, options.model)
     others = leave_out(other_labels(frame, columns), [options.item])
-    columns = columns._replace(times=[one for one in others if is_time(one) and not is_of_row(one)])
+    if options.has_truth:
+        times = [one for one in others if is_time(one) and not is_of_row(one)]
+        columns = columns._replace(times=times)
     if options.model is not None:
         columns = columns._replace(doubtful=[one for one in others if find_role(one) == "model"])
     return columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -152,8 +152,8 @@ def read_judgments(columns: Columns, options: Options, *, is_all: bool = True) -
     """
     truth = load_frame("truth", options.truth)
     with naming("truth"):
-        times, columns = columns.times, find_given_columns("truth", truth, columns, options)
-        check_no_times(truth, columns, times, options)
+        of_rows, columns = columns, find_given_columns("truth", truth, columns, options)
+        check_no_times(truth, columns, of_rows, options)
         if columns.relevant is None and options.min_relevance is not None:
             raise RecframeError(
                 "min_relevance needs a column of relevance, found none; pass "
@@ -248,29 +248,36 @@ class Candidates:
             overlap.check()
 
 
-def check_no_times(
-    truth: pd.DataFrame, columns: Columns, times: Sequence[Hashable], options: Options
-) -> None:
-    """Raise where a time that rows have too parts a user's pairs, unless `truth_user` is given.
+def find_shared_times(
+    truth: pd.DataFrame, own: Columns, columns: Columns, options: Options
+) -> list[Hashable]:
+    """Return the times without a role that truth and rows have, unless `truth_user` is given."""
+    if not own.users or not is_infer(options.truth_user):
+        return []
+    return [one for one in list_labels(truth, own.labels) if one in columns.times]
+
+
+def check_no_times(truth: pd.DataFrame, own: Columns, columns: Columns, options: Options) -> None:
+    """Raise where a time that rows have too parts a user's pairs, as it may part the rows.
 
     It parts none where each item has its own, such as a year of release.
     """
-    labels = columns.users or [columns.item]
-    for label in list_labels(truth, columns.labels) if is_infer(options.truth_user) else ():
-        if label not in times:
-            continue
-        named = dict(enumerate([label, columns.item, *labels]))
-        cells = pd.DataFrame({at: get_column(truth, one).array for at, one in named.items()})
+    for label in find_shared_times(truth, own, columns, options):
+        users = [f"user {number}" for number in range(len(own.users))]
+        labels = zip(["time", "item", *users], [label, own.item, *own.users], strict=True)
+        cells = pd.DataFrame({name: get_column(truth, one).array for name, one in labels})
         with suppress(TypeError):  # ids that no set holds are refused where they are read
-            n_of_item = cells.groupby(1, observed=True)[0].nunique()
-            n_of_user = cells.groupby([*named][2:], observed=True)[0].nunique()
+            n_of_item = cells.groupby("item", observed=True)["time"].nunique()
+            n_of_user = cells.groupby(users, observed=True)["time"].nunique()
             if n_of_user.max() > 1 and n_of_item.max() > 1:
                 parted = n_of_user.index[n_of_user > 1]
+                others = {"truth_user": [label, *own.users]} if own.users != columns.users else {}
+                by_time = option("user", [label, *columns.users], **others)
                 raise RecframeError(
                     f"the rows have {quote(label)} too, and it parts the pairs of "
                     f"{count_of(len(parted), 'user')} (such as {quote(parted[:1].tolist()[0])}); "
-                    f"pass {option('user', [label, *columns.users])} if a pair belongs to the rows "
-                    f"of one {label}, or {option('truth_user', columns.user)} if it belongs to all"
+                    f"pass {by_time} if a pair belongs to the rows of one {label}, or "
+                    f"{option('truth_user', own.user)} if it belongs to all"
                 )  # neither of which is an answer to paste
 
 

@@ -85,9 +85,10 @@ class UserCounts(NamedTuple):
 def add_counts(parts: Sequence[UserCounts]) -> UserCounts:
     """Return the counts of all users, given those of parts that have different ones."""
     n_users, examples, differences, answers = zip(*parts, strict=True)
+    answer = "both" if "both" in answers else "truth"
     longest = (max(some, key=len) for some in zip(*examples, strict=True))
     totals = map(sum, zip(*n_users, strict=True))
-    return UserCounts(tuple(totals), tuple(longest), max(differences, key=len), min(answers))
+    return UserCounts(tuple(totals), tuple(longest), max(differences, key=len), answer)
 
 
 class Overlap:
@@ -135,10 +136,10 @@ class Overlap:
         examples = list(self.unknown[:1]), list(self.other_users[first : first + 1])
         others = self.other_users[~self.is_listed]
         difference = _find_difference(self.unknown, others, self.other)
-        for at, name in enumerate(others.names):
-            times = others.get_level_values(at).unique()
+        for at in [at for at, name in enumerate(others.names) if is_time(name)]:
+            name, times = others.names[at], others.get_level_values(at).unique()
             listed = self.other_users[self.is_listed].get_level_values(at)
-            if is_time(name) and not (gone := times.difference(listed, sort=False)).empty:
+            if not (gone := times.difference(listed, sort=False)).empty:
                 # Days that rows were not read of: to count them as 0 is nobody's default.
                 difference += f"; truth alone has {len(gone):,} {name} (such as {quote(gone[0])})"
                 return UserCounts(n_users, examples, difference, "both")
