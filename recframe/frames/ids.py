@@ -50,11 +50,12 @@ class Ids(NamedTuple):
             return self
         is_used = np.zeros(len(self.ids), bool)
         in_slices(lambda start, stop: is_used.put(self.codes[start:stop], True), len(self.codes))
-        ids = self.restore(np.flatnonzero(is_used))
-        if is_used.all():
+        used = np.flatnonzero(is_used)
+        ids = self.restore(used)
+        if len(used) == len(self.ids):
             return self._replace(ids=ids)
-        position = np.cumsum(is_used, dtype=np.int32)
-        position -= 1
+        position = np.empty(len(self.ids), np.int32)
+        position[used] = np.arange(len(used), dtype=np.int32)
         return self._replace(codes=take(position, self.codes), ids=ids)
 
     def distinct(self) -> pd.Index[Any]:
