@@ -47,8 +47,6 @@ from recframe.metrics.definitions import DEFINITIONS
 from recframe.metrics.names import Metric
 from recframe.options import INFER, Models, Options
 
-APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
-
 
 class Columns(NamedTuple):
     """The labels of the columns in their roles.
@@ -114,10 +112,11 @@ def find_columns(
     "df.rec".
     Where all `metrics` are of columns, relevance is not needed unless the tie rule reads it.
     """
-    check_like(metrics, vars(options))
+    if options.like is not None:
+        check_like(metrics, vars(options))
     of_column = [metric for metric in metrics if DEFINITIONS[metric.name].of_column]
-    if metrics and not options.tie_rule.reads_relevance:
-        with_relevant = with_relevant and len(of_column) < len(metrics)
+    if of_column and len(of_column) == len(metrics) and not options.tie_rule.reads_relevance:
+        with_relevant = False
     roles = find_roles(frame, options, with_relevant=with_relevant, with_item=with_item)
     if any(role.how != "inferred" for role in roles.values()):  # else there is nothing to refuse
         check_roles(frame, roles, options, call)
@@ -150,14 +149,6 @@ def _of_models(columns: Columns, models: Models) -> Columns:
     return columns._replace(
         scores=models.names, ascending=ascending, model=models.label, score=score
     )
-
-
-def rank_apart(label: Hashable, columns: Columns) -> str:
-    """Return what to pass where each value of a column has rankings of its own."""
-    if find_role(label) == "model" and columns.item is not None:
-        return f"pass {option('model', label)} to evaluate each of its values as a model"
-    both = [label, *leave_out(columns.users, [label])] if columns.users else label
-    return f"pass {option('user', both)} to {APART}"
 
 
 def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:

@@ -10,13 +10,14 @@ import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from recframe.errors import RecframeError, RepeatedPairError, option, quote, spell
-from recframe.frames.columns import APART, Columns, get_column, other_labels, rank_apart
-from recframe.frames.names import find_role, is_of_row, shown
+from recframe.frames.columns import Columns, get_column, other_labels
+from recframe.frames.names import find_role, is_of_row, leave_out, shown
 from recframe.frames.values import Gains, Scores
 from recframe.kernel.grouping import Repeats
 from recframe.kernel.threads import Array
 
 N_COMPARED = 1_000  # repeated rows in which a column that tells them apart is looked for
+APART = "evaluate each of its values by itself, or make score columns of models by a pivot"
 KEEP = spell("'keep'", "--duplicates keep")
 REMEDY = (
     f"pass {option('duplicates', 'max')} for the best of each pair, or {KEEP} to count every row"
@@ -95,6 +96,14 @@ def advise(told: tuple[Hashable, list[Any]] | None, columns: Columns) -> tuple[s
     remedy = OF_MODELS if label in columns.doubtful else REMEDY
     said = f"the column {quote(label)} tells them apart ({shown_values}): {apart}; else {remedy}"
     return said, answers
+
+
+def rank_apart(label: Hashable, columns: Columns) -> str:
+    """Return what to pass where each value of a column has rankings of its own."""
+    if find_role(label) == "model" and columns.item is not None:
+        return f"pass {option('model', label)} to evaluate each of its values as a model"
+    both = [label, *leave_out(columns.users, [label])] if columns.users else label
+    return f"pass {option('user', both)} to {APART}"
 
 
 def advise_blindly(labels: list[Hashable]) -> str:

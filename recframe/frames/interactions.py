@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import RecframeError, option, quote
-from recframe.frames.columns import Columns, get_column, rank_apart
+from recframe.frames.columns import Columns, get_column
 from recframe.frames.duplicates import (
     Folded,
     fold_flags,
     fold_gains,
     fold_scores,
     fold_values,
+    rank_apart,
     repeated_error,
 )
 from recframe.frames.ids import Ids, Users, encode, find_users
@@ -186,7 +187,7 @@ def read_interactions(
 ) -> Interactions:
     """Return the arrays of a frame's columns, nulls treated as `missing` says.
 
-    With truth no row is relevant yet: `truth.read_judged` looks them up. Where reading is lenient,
+    With truth no row is relevant yet: `tables.read_judged` looks them up. Where reading is lenient,
     rows with a null user or relevance are left out, those with a null score not ranked, and a
     relevance column that cannot be read says nothing.
     """

@@ -14,8 +14,8 @@ from recframe.errors import RecframeError, RepeatedPairError, option, quote
 from recframe.foreign import read_frame
 from recframe.frames.columns import Columns
 from recframe.frames.ids import sort_ids
-from recframe.frames.interactions import Interactions, Judged
-from recframe.frames.truth import read_judged
+from recframe.frames.interactions import Interactions, Judged, read_interactions
+from recframe.frames.truth import open_candidates, open_judge
 from recframe.kernel.counting import count
 from recframe.kernel.grouping import invert
 from recframe.kernel.ranking import Ranker
@@ -28,6 +28,20 @@ from recframe.metrics.supplements import Ideal, JudgedRows, rank_ideal, rank_jud
 from recframe.options import Options
 
 Make = Callable[[Interactions, Options], pd.DataFrame]
+
+
+def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
+    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
+    if not options.has_truth and options.exclude is None:
+        return read_interactions(frame, columns, options)
+    judge = open_judge(columns, options)
+    candidates = open_candidates(columns, options, judge)
+    interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
+    if judge is None:
+        return interactions
+    judged = judge.judge(interactions, is_all=True)
+    judge.note_lost(candidates.excluded)
+    return judged
 
 
 def policy_of(options: Options) -> Policy:

@@ -19,8 +19,7 @@ from recframe.frames.judgments import (
     read_judgments,
 )
 from recframe.frames.names import is_same
-from recframe.frames.overlap import Overlap, append, match
-from recframe.frames.pairs import Matches, Pairs
+from recframe.frames.overlap import Matches, Overlap, Pairs, append, match
 from recframe.frames.values import Gains
 from recframe.kernel.grouping import SortedPairs
 from recframe.kernel.threads import Array
@@ -135,20 +134,6 @@ def open_candidates(columns: Columns, options: Options, judge: Judge | None) -> 
     """Return the `Candidates` that leave rows out of a frame before it is judged."""
     judged = judge.judgments.pairs if judge is not None and options.is_condensed else None
     return Candidates(columns, read_excluded(columns, options), judged)
-
-
-def read_judged(frame: pd.DataFrame, columns: Columns, options: Options) -> Interactions:
-    """Return the arrays of a frame, with the relevance that truth gives where there is one."""
-    if not options.has_truth and options.exclude is None:
-        return read_interactions(frame, columns, options)
-    judge = open_judge(columns, options)
-    candidates = open_candidates(columns, options, judge)
-    interactions = read_interactions(candidates.among(frame, is_all=True), columns, options)
-    if judge is None:
-        return interactions
-    judged = judge.judge(interactions, is_all=True)
-    judge.note_lost(candidates.excluded)
-    return judged
 
 
 def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matches) -> Interactions:
