@@ -126,8 +126,18 @@ def find_columns(
     named = dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column)
     averaged = tuple((name, _find_by_name(frame, name)) for name in named)
     columns = _name_columns(roles, ascending, averaged)
-    if isinstance(options.model, Models):
-        columns = _of_models(columns, options.model)
+    if isinstance(models := options.model, Models):  # each becomes a score column
+        if len(columns.scores) > 1 or models.label in columns.labels:
+            choice = option("model", None, duplicates="max", missing="unranked")
+            raise RecframeError(
+                f"model={quote(models.label)} needs a column without another role, and one score "
+                f"column, found score {shown(columns.scores)}; pass "
+                f"{option_with('score', 'it')}, or, where each has its own, {choice}"
+            )
+        ascending, score = [columns.ascending[0]] * len(models.names), columns.scores[0]
+        columns = columns._replace(
+            scores=models.names, ascending=ascending, model=models.label, score=score
+        )
     others = leave_out(other_labels(frame, columns), [options.item])
     if options.has_truth:
         times = [one for one in others if is_time(one) and not is_of_row(one)]
@@ -135,20 +145,6 @@ def find_columns(
     if options.model is not None:
         columns = columns._replace(doubtful=[one for one in others if find_role(one) == "model"])
     return columns
-
-
-def _of_models(columns: Columns, models: Models) -> Columns:
-    """Return the labels where each model becomes a score column."""
-    if len(columns.scores) > 1 or models.label in columns.labels:
-        raise RecframeError(
-            f"model={quote(models.label)} needs a column without another role, and one score "
-            f"column, found score {shown(columns.scores)}; pass {option_with('score', 'it')}, or, "
-            f"where each has its own, {option('model', None, duplicates='max', missing='unranked')}"
-        )
-    ascending, score = [columns.ascending[0]] * len(models.names), columns.scores[0]
-    return columns._replace(
-        scores=models.names, ascending=ascending, model=models.label, score=score
-    )
 
 
 def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:

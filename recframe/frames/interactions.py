@@ -23,7 +23,7 @@ from recframe.frames.duplicates import (
 )
 from recframe.frames.ids import Ids, Users, encode, find_users
 from recframe.frames.kinds import rank_as_text
-from recframe.frames.models import check_same_relevance, find_model_codes, part_scores
+from recframe.frames.models import check_same_relevance, part_scores
 from recframe.frames.values import (
     Gains,
     Scores,
@@ -215,8 +215,7 @@ def read_interactions(
         scores[label] = read_scores(get_column(frame, label, rows), options, lenient, is_low_best)
     models = None
     if columns.model is not None:
-        models = find_model_codes(get_column(frame, columns.model, rows), columns)
-        scores = part_scores(scores, models, columns)
+        scores, models = part_scores(scores, get_column(frame, columns.model, rows), columns)
     averaged = [read_values(get_column(frame, label, rows), scores, options) for label in averages]
     items = None
     if columns.item is not None and (reads_items or lenient):

@@ -118,7 +118,7 @@ def find_kinds(ids: pd.Index[Any]) -> dict[str, Any]:
     """Return the ids of each kind that there is."""
     if len(ids) == 0:
         return {}
-    if not is_object_dtype(_dtype(ids)):
+    if not is_object_dtype(getattr(ids.dtype, "categories", ids).dtype):
         return {_kind(ids[0]): ids}
     if kind := OF_ALL.get(infer_dtype(ids.to_numpy())):
         return {kind: ids}
@@ -126,11 +126,6 @@ def find_kinds(ids: pd.Index[Any]) -> dict[str, Any]:
     for id_ in ids:
         kinds.setdefault(_kind(id_), []).append(id_)
     return kinds
-
-
-def _dtype(ids: pd.Index[Any]) -> Any:
-    """Return the dtype of ids, of categories that of what they are of."""
-    return getattr(ids.dtype, "categories", ids).dtype
 
 
 def _kind(id_: Any) -> str:
@@ -152,7 +147,7 @@ def _unify(kinds: dict[str, Any], ids: str) -> str:
 
 def _floats(ids: pd.Index[Any]) -> Array:
     """Return those of the ids that are floats."""
-    dtype = _dtype(ids)
+    dtype: Any = getattr(ids.dtype, "categories", ids).dtype
     if dtype.kind == "f":
         return ids.to_numpy(getattr(dtype, "numpy_dtype", None))
     are_some = is_object_dtype(dtype) and infer_dtype(ids.to_numpy()) in FLOATS

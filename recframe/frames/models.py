@@ -48,22 +48,20 @@ def find_models(label: Hashable, column: pd.Series, options: Options) -> Models:
     return Models(label, present.take(sort_ids(present)).tolist())
 
 
-def find_model_codes(column: pd.Series, columns: Columns) -> Array:
-    """Return the position of each row's model among the scores; -1 for none of them."""
+def part_scores(scores: Scores, column: pd.Series, columns: Columns) -> tuple[Scores, Array]:
+    """Return the scores of each model, which ranks its own rows, and the number of each row's.
+
+    It is the model's position among the scores, -1 for none of them.
+    """
     codes, found = pd.factorize(column)
     names = pd.Index(columns.scores, tupleize_cols=False)
     place = names.get_indexer(plain(pd.Index(found, tupleize_cols=False)))
-    return np.append(place, -1)[codes]
-
-
-def part_scores(scores: Scores, codes: Array, columns: Columns) -> Scores:
-    """Return the scores of each model, which ranks its own rows."""
+    models, of_models = np.append(place, -1)[codes], {}
     ((values, is_ranked),) = scores.values()
-    of_models: Scores = {}
     for number, name in enumerate(columns.scores):
-        is_own = codes == number
+        is_own = models == number
         of_models[name] = values, is_own if is_ranked is None else is_own & is_ranked
-    return of_models
+    return of_models, models
 
 
 def check_same_relevance(relevance: pd.Series, repeats: Repeats) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from itertools import islice, starmap
+from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 from unicodedata import normalize
 
@@ -146,12 +146,23 @@ class Overlap:
         return UserCounts(n_users, examples, difference)
 
     def note_near(self) -> None:
-        """Note how many ids of truth match none of the frame, but would if written alike."""
-        if is_noting():
-            _, known, listed = self.items
-            items = self.other_items[~np.asarray(listed)], known
-            users = self.other_users[~self.is_listed], self.unknown
-            note(**{NEAR: sum(starmap(count_near, (users, items)))})
+        """Note how many ids of truth match none of the frame, but for case, blanks or zeros."""
+        if not is_noting():
+            return
+        _, known, listed = self.items
+        items = self.other_items[~np.asarray(listed)], known
+        n_near = 0
+        for sides in (items, (self.other_users[~self.is_listed], self.unknown)):
+            ids, others = (
+                None if isinstance(one, pd.MultiIndex) else read_text(plain(one)) for one in sides
+            )
+            if ids is not None and others is not None:
+                simple, among = (
+                    pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0")
+                    for text in (ids, others)
+                )
+                n_near += pc.is_in(simple, value_set=among).sum().as_py() or 0
+        note(**{NEAR: n_near})
 
     def check(self) -> None:
         """Raise where no user of the other side was in any part, or no item and it looks odd."""
@@ -229,19 +240,6 @@ class Pairs(NamedTuple):
             unknown = item.restore(np.flatnonzero(is_unknown)[:N_EXAMPLES])
         items = Items(are_common, unknown, matches.item >= 0)
         overlap.note(users, [items], position)
-
-
-def count_near(ids: pd.Index[Any], others: pd.Index[Any]) -> int:
-    """Return how many texts among ids are others but for case, blanks or zeros."""
-    texts = [
-        None if isinstance(one, pd.MultiIndex) else read_text(plain(one)) for one in (ids, others)
-    ]
-    if any(text is None for text in texts):
-        return 0
-    simple, among = (
-        pc.utf8_ltrim(pc.utf8_lower(pc.utf8_trim_whitespace(text)), "0") for text in texts
-    )
-    return int(pc.is_in(simple, value_set=among).sum().as_py() or 0)
 
 
 def _find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:

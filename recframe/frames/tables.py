@@ -67,7 +67,10 @@ def measure_table(
     judged = interactions.judged() if plan.needs_judged else None
     cells = np.empty((len(interactions.scores), len(metrics), len(order)))
     for score, of_score in zip(interactions.scores, cells, strict=True):
-        _measure_score(interactions, score, plan, options, ideal, judged, of_score, position)
+        measure_run, runs = _plan_runs(
+            interactions, score, plan, options, ideal, judged, of_score, position
+        )
+        in_threads(measure_run, ((run,) for run in runs))
     labels: pd.Index[Any]
     labels = make_columns(list(interactions.scores), [metric.label for metric in metrics])
     if is_single:
@@ -76,7 +79,7 @@ def measure_table(
     return pd.DataFrame(table, index=users.ids.take(order), columns=labels, copy=False)
 
 
-def _measure_score(
+def _plan_runs(
     interactions: Interactions,
     score: Hashable,
     plan: Plan,
@@ -85,8 +88,11 @@ def _measure_score(
     judged: Judged | None,
     cells: Array,
     position: Array,
-) -> None:
-    """Write the metrics of a score into cells: a row for each, with users at their positions."""
+) -> tuple[Callable[[slice], None], list[slice]]:
+    """Return what measures runs of users by a score, and these runs.
+
+    It writes metrics into cells: a row for each, with users at their positions.
+    """
     rule, policy, n_unlisted = options.tie_rule, policy_of(options), interactions.n_unlisted
     rankings = interactions.rankings(score, options)
     if options.short == "raise":
@@ -101,7 +107,6 @@ def _measure_score(
             rankings = graded  # which are counted once for all metrics
         else:
             of_gains = Ranker(graded, rule)
-            of_gains.runs()  # before threads ask for slices
     ranker = Ranker(rankings, rule)
     if judged is not None:
         of_judged = rank_judged(rankings, rule, judged.rows, n_unlisted, judged.n_others)
@@ -124,7 +129,7 @@ def _measure_score(
             of_metric = gained if DEFINITIONS[metric.name].needs_gains else statistics
             cells[index][position[run]] = measure_one(metric, of_metric, policy)
 
-    in_threads(measure_run, ((run,) for run in ranker.runs()))
+    return measure_run, ranker.runs()
 
 
 def check_lengths(
@@ -207,15 +212,6 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     return plain
 
 
-def weighted_means(per_user: pd.DataFrame, weights: pd.Series | None) -> pd.Series:
-    """Return the mean of every column over the users who have a value, each with its weight."""
-    if weights is None:
-        return pd.Series(map(_mean, per_user.to_numpy().T), per_user.columns, float)
-    has_value = per_user.notna()
-    total = has_value.mul(weights, axis=0).sum()
-    return per_user.mul(weights, axis=0).sum() / total.where(total > 0)
-
-
 def _mean(values: Array) -> float:
     """Return the mean of the values that are not NaN."""
     # Column by column, and none twice if none is NaN: as pandas adds up, in a fifth of its time.
@@ -231,8 +227,13 @@ def _mean(values: Array) -> float:
 def mean_table(per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
     """Return the means of a per-user table: a row for each score, a column for each metric."""
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
-    means = weighted_means(per_user, weights).to_numpy().reshape(len(scores), len(metrics))
-    return pd.DataFrame(means, index=scores, columns=metrics)
+    if weights is None:
+        means = np.array(list(map(_mean, per_user.to_numpy().T)), float)
+    else:  # over the users who have a value, each with its weight
+        total = per_user.notna().mul(weights, axis=0).sum()
+        means = (per_user.mul(weights, axis=0).sum() / total.where(total > 0)).to_numpy()
+    cells = means.reshape(len(scores), len(metrics))
+    return pd.DataFrame(cells, index=scores, columns=metrics)
 
 
 def sum_and_count(per_user: pd.DataFrame) -> pd.DataFrame:

@@ -47,7 +47,13 @@ class Judge:
         if is_all:
             self.check()
         if self.options.population in ("truth", "both"):
-            interactions, matches = _keep_known(interactions, matches)
+            is_known = matches.are_known(len(interactions.users.ids))
+            if not is_known.all():
+                rows = np.flatnonzero(is_known[interactions.users.groups.codes])
+                # Neither a user nor a row that matches is left out; -1 stays what it is.
+                user = np.append(np.cumsum(is_known) - 1, -1)[matches.user]
+                matches = matches._replace(user=user, row=np.searchsorted(rows, matches.row))
+                interactions = interactions.keep_users(is_known)
         if is_all or adds_absent:
             return self._add_absent(interactions, matches)
         return judge_rows(interactions, self.judgments, matches)
@@ -111,18 +117,6 @@ class Judge:
             position = (len(index) + np.cumsum(is_absent) - 1)[own]
             matches = matches._replace(user=np.where(is_absent[own], position, matches.user))
         return judge_rows(interactions, self.judgments, matches)
-
-
-def _keep_known(interactions: Interactions, matches: Matches) -> tuple[Interactions, Matches]:
-    """Return interactions without the users that truth has not, and the matches in these."""
-    is_known = matches.are_known(len(interactions.users.ids))
-    if is_known.all():
-        return interactions, matches
-    rows = np.flatnonzero(is_known[interactions.users.groups.codes])
-    # Neither a user nor a row that matches is left out; -1 stays what it is.
-    user = np.append(np.cumsum(is_known) - 1, -1)[matches.user]
-    kept = matches._replace(user=user, row=np.searchsorted(rows, matches.row))
-    return interactions.keep_users(is_known), kept
 
 
 def open_judge(columns: Columns, options: Options) -> Judge | None:

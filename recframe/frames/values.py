@@ -55,7 +55,7 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
             raise null_error(f"relevant={quote(label)}:", nulls, remedy, answers=answer)
         flags, grades = read_relevance(relevance[~nulls], options)
         return _spread(flags, ~nulls), None if grades is None else _spread(grades, ~nulls)
-    values = _numbers(_as_bool(relevance), "relevant")
+    values = _numbers(relevance, "relevant")
     if options.min_relevance is not None:
         return at_least(values, options.min_relevance), values
     if values.dtype.kind == "b":
@@ -158,7 +158,7 @@ def read_values(column: pd.Series, scores: Scores, options: Options) -> Array:
         )
         raise null_error(f"{OF_MEAN}={quote(column.name)}:", nulls, remedy)
     present = column if nulls is None else column[~nulls]
-    numbers = _numbers(_as_bool(present), OF_MEAN).astype(np.float64)
+    numbers = _numbers(present, OF_MEAN).astype(np.float64)
     beyond = np.flatnonzero(~(np.abs(numbers) <= MAX_GAIN))
     if len(beyond):
         raise RecframeError(
@@ -176,23 +176,21 @@ def _spread(values: Array, has_value: Array, other: float = 0) -> Array:
     return of_rows
 
 
-def _as_bool(column: pd.Series) -> pd.Series:
-    """Return booleans held as objects in their dtype, any other column as it is."""
-    is_bool = is_object_dtype(column.dtype) and infer_dtype(column) == "boolean"
-    return column.astype(bool) if is_bool else column
-
-
 def _numbers(column: pd.Series, role: str) -> Array:
     """Return the values of a column without nulls in their own dtype, or raise."""
     if _is_numbered(column.dtype):
         column = column.astype(column.cat.categories.dtype)
     if pa.types.is_decimal(getattr(column.dtype, "pyarrow_dtype", pa.null())):
         column = column.astype(object)
-    if is_object_dtype(column.dtype) and infer_dtype(column) in NUMBER_OBJECTS:
-        column = read_objects(column, role)
-    dtype = column.dtype
     is_relevance = role == "relevant"
-    is_bool, may_be_bool = is_bool_dtype(dtype), is_relevance or role == OF_MEAN
+    may_be_bool = is_relevance or role == OF_MEAN
+    kind = infer_dtype(column) if is_object_dtype(column.dtype) else ""
+    if kind in NUMBER_OBJECTS:
+        column = read_objects(column, role)
+    elif kind == "boolean" and may_be_bool:
+        column = column.astype(bool)
+    dtype = column.dtype
+    is_bool = is_bool_dtype(dtype)
     is_number = is_numeric_dtype(dtype) and dtype.kind != "c"
     if not (may_be_bool if is_bool else is_number):
         required = "boolean, 0/1 or numbers" if is_relevance else "numbers"

@@ -151,8 +151,6 @@ def rank_judged(
         n_others = n_others + np.bincount(rankings.groups.codes[lost], minlength=len(n_others))
     hits = Ranker(rankings._replace(grades=rows.view(np.uint8)), rule)
     alone = Ranker(rankings.take(np.flatnonzero(rows)), rule)
-    for ranker in (hits, alone):
-        ranker.runs()  # before threads ask for slices
     return JudgedRankings(hits, alone, n_unlisted, n_others)
 
 

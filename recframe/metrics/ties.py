@@ -137,39 +137,6 @@ class Spread:
         return added[self._number]
 
 
-def chances_of_first(spread: Spread, ties: Ties) -> Array:
-    """Return how probably each position of ties holds the first of their relevant rows.
-
-    Of t rows with m relevant, the first j are not with a probability of the product of
-    (t - m - i) / (t - i) over i < j; then the next one is with m / (t - j).
-    """
-    n_left = ties.size[spread.tie] - spread.nth
-    n_relevant = ties.n_relevant[spread.tie]
-    none_yet = products_before((n_left - n_relevant) / n_left, spread.nth)
-    chances: Array = none_yet * n_relevant / n_left
-    return chances
-
-
-def chances_of_all(ties: Ties, k: int, n_relevant: Array) -> Array:
-    """Return the probability that the relevant items of each user are all among the first k.
-
-    It is 1 or 0, but where a tie across the cut holds the last m of them. Of the orders of its t
-    rows C(t - m, r - m) of C(t, r) have all m among the r above the cut: the product of
-    (r - i) / (t - i) over i < m.
-    """
-    n_users, room = len(n_relevant), k - ties.above
-    above = np.flatnonzero(ties.size <= room)
-    n_left = n_relevant - sum_by(ties.user[above], ties.n_relevant[above], n_users)
-    chances = np.where(n_left == 0, 1.0, 0.0)
-    last = (ties.size > room) & (ties.n_relevant <= room) & (ties.n_relevant == n_left[ties.user])
-    across = np.flatnonzero(last)
-    tie, nth = number_members(ties.n_relevant[across])
-    tie = across[tie]
-    factors = (room[tie] - nth) / (ties.size[tie] - nth)
-    chances[ties.user[across]] = np.multiply.reduceat(factors, np.flatnonzero(nth == 0))
-    return chances
-
-
 def products_before(factors: Array, nth: Array) -> Array:
     """Return the product of the factors before each one in its group, whose nth it is from 0."""
     products = np.where(nth > 0, np.roll(factors, 1), 1.0)
