@@ -124,7 +124,15 @@ def from_lists(
         frame = pd.DataFrame(lists)
         with naming("lists"):
             if model is None:
-                _check_models(frame, user)
+                label = find_label(frame, "user", user)
+                models = [one for one in list_labels(frame, [label]) if find_role(one) == "model"]
+                if models and (n_repeated := int(get_column(frame, label).duplicated().sum())):
+                    raise RecframeError(
+                        f"user={quote(label)} must differ from row to row, found {n_repeated} "
+                        f"repeated; pass model={quote(models[0])} for a column of scores for each "
+                        "of its values",
+                        {"model": models[0]},
+                    )
                 return make_frame(*_read_frame(frame, user, items, item), duplicates=duplicates)
             check_label(frame, "model", model)
             if (n_null := int(get_column(frame, model).isna().sum())) > 0:
@@ -302,18 +310,6 @@ def _read_frame(
         return name, users, sizes, ids, None
     scores = as_numbers(f"{name}: {scored[0]}", np.asarray(fields[scored[0]]))
     return name, users, sizes, ids, -scores if less_is_better(scored[0]) else scores
-
-
-def _check_models(frame: pd.DataFrame, user: Hashable) -> None:
-    """Raise where a column tells several lists of a user apart as those of models."""
-    label = find_label(frame, "user", user)
-    models = [one for one in list_labels(frame, [label]) if find_role(one) == "model"]
-    if models and (n_repeated := int(get_column(frame, label).duplicated().sum())):
-        raise RecframeError(
-            f"user={quote(label)} must differ from row to row, found {n_repeated} repeated; pass "
-            f"model={quote(models[0])} for a column of scores for each of its values",
-            {"model": models[0]},
-        )
 
 
 def _find_lists(frame: pd.DataFrame, given: Hashable, user: Hashable) -> Hashable:

@@ -299,7 +299,19 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
     if len(types) == 1 and issubclass(dtype := next(iter(types)), np.floating):
         return column.astype(dtype)
     if types <= {Decimal}:
-        return _read_decimals(column, role)
+        with suppress(ArithmeticError, ValueError):  # of what integers of 64 bits do not hold
+            whole = pd.Series(list(map(int, column)), column.index, np.int64, column.name)
+            if (whole == column).all():
+                return whole
+        floats = column.astype(np.float64)
+        pairs = zip(column, floats.tolist(), strict=True)
+        if rounded := [value for value, number in pairs if value != Decimal(f"{number:.15g}")]:
+            raise RecframeError(
+                f"{role}={quote(column.name)}: decimals must have at most 15 digits, or be whole "
+                f"and of 64 bits, found {len(rounded)} beyond (such as {quote(rounded[0])}); round "
+                f"them, for example with df[{quote(column.name)}].astype('float64')"
+            )
+        return floats
     try:
         numbers = pd.to_numeric(column)
     except OverflowError:  # some are beyond all floats
@@ -314,23 +326,6 @@ def read_objects(column: pd.Series, role: str) -> pd.Series:
                 "whole with astype('int64'), round them with astype('float64'), or divide them"
             )
     return numbers
-
-
-def _read_decimals(column: pd.Series, role: str) -> pd.Series:
-    """Return decimals as integers where all are, else as floats, or raise where these round."""
-    with suppress(ArithmeticError, ValueError):  # of what integers of 64 bits do not hold
-        whole = pd.Series(list(map(int, column)), column.index, np.int64, column.name)
-        if (whole == column).all():
-            return whole
-    floats = column.astype(np.float64)
-    pairs = zip(column, floats.tolist(), strict=True)
-    if rounded := [value for value, number in pairs if value != Decimal(f"{number:.15g}")]:
-        raise RecframeError(
-            f"{role}={quote(column.name)}: decimals must have at most 15 digits, or be whole and "
-            f"of 64 bits, found {len(rounded)} beyond (such as {quote(rounded[0])}); round them, "
-            f"for example with df[{quote(column.name)}].astype('float64')"
-        )
-    return floats
 
 
 def check_digits(floats: Array, what: str) -> None:
