@@ -22,6 +22,7 @@ from recframe.frames.kinds import list_lists
 from recframe.frames.names import (
     LOOKED_FOR,
     NAMES,
+    WEAK,
     Role,
     Roles,
     as_labels,
@@ -33,7 +34,6 @@ from recframe.frames.names import (
     is_no_model,
     is_of_row,
     is_time,
-    is_weak,
     leave_out,
     less_is_better,
     list_fields,
@@ -299,7 +299,7 @@ def _list_named(
     named["score"] = leave_out(named["score"], list_lists(frame) if named["score"] else [])
     for role, labels in named.items():
         free = leave_out(labels, taken)
-        if free and all(map(is_weak, free)):
+        if free and all(plain_name(label) in WEAK for label in free):
             labels += [label for label, dtype in fields if is_likelier(label, dtype, role)]
     return named
 

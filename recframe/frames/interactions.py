@@ -12,12 +12,7 @@ import pandas as pd
 
 from recframe.errors import RecframeError, option, quote
 from recframe.frames.columns import Columns, get_column
-from recframe.frames.duplicates import (
-    Folded,
-    check_same_relevance,
-    rank_apart,
-    repeated_error,
-)
+from recframe.frames.duplicates import Folded, check_same_relevance, rank_apart, repeated_error
 from recframe.frames.ids import Ids, Users, encode, find_users
 from recframe.frames.kinds import rank_as_text
 from recframe.frames.overlap import plain

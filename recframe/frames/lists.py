@@ -251,9 +251,15 @@ def _read_cells(name: str, cells: Iterable[tuple[Any, Any]]) -> tuple[list[Any],
         # Tables have two dimensions.
         if not is_list_like(items) or isinstance(items, refused) or getattr(items, "ndim", 1) != 1:
             required = "a set or list" if as_sets else "a sequence, best first"
+            remedy = "" if is_list_like(items) else "; pass [item] where a user has one"
+            if isinstance(items, Set):
+                remedy = "; where these are the relevant items, recframe.truth_from takes a dict"
+                remedy += " of them"
+            elif isinstance(items, Mapping):
+                remedy = "; where these are scores, recframe.from_runs(lists) keeps them, and ties"
             raise RecframeError(
                 f"{name}: the items of a user must be {required}, found {type(items)} "
-                f"(user {quote(user)}){_find_remedy(items)}"
+                f"(user {quote(user)}){remedy}"
             )
         if np.ma.isMaskedArray(items):
             check_unmasked(f"{name}: items of user {quote(user)}", items)
@@ -266,15 +272,6 @@ def _read_cells(name: str, cells: Iterable[tuple[Any, Any]]) -> tuple[list[Any],
                 )
         lists.append(np.asarray(items) if hasattr(items, "__array__") else list(items))
     return lists, np.array(list(map(len, lists)), np.int64)
-
-
-def _find_remedy(items: object) -> str:
-    """Return what makes a list of what is none, where that is known."""
-    if isinstance(items, Set):
-        return "; where these are the relevant items, recframe.truth_from takes a dict of them"
-    if isinstance(items, Mapping):
-        return "; where these are scores, recframe.from_runs(lists) keeps them, and ties"
-    return "" if is_list_like(items) else "; pass [item] where a user has one"
 
 
 def _read_frame(

@@ -212,24 +212,11 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     return plain
 
 
-def _mean(values: Array) -> float:
-    """Return the mean of the values that are not NaN."""
-    # Column by column, and none twice if none is NaN: as pandas adds up, in a fifth of its time.
-    total, n_values = values.sum(), len(values)
-    if np.isnan(total):
-        nothing = np.flatnonzero(np.isnan(values))
-        values = values.copy()
-        values[nothing] = 0.0
-        total, n_values = values.sum(), n_values - len(nothing)
-    return float(total / n_values) if n_values else np.nan
-
-
 def mean_table(per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
     """Return the means of a per-user table: a row for each score, a column for each metric."""
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
-    if weights is None:
-        means = np.array(list(map(_mean, per_user.to_numpy().T)), float)
-    else:  # over the users who have a value, each with its weight
+    means = per_user.mean().to_numpy()
+    if weights is not None:  # over the users who have a value, each with its weight
         total = per_user.notna().mul(weights, axis=0).sum()
         means = (per_user.mul(weights, axis=0).sum() / total.where(total > 0)).to_numpy()
     cells = means.reshape(len(scores), len(metrics))

@@ -11,13 +11,7 @@ from recframe.errors import RecframeError
 from recframe.frames.columns import Columns, find_columns
 from recframe.frames.ids import encode
 from recframe.frames.interactions import Interactions, Judged, read_interactions
-from recframe.frames.judgments import (
-    Candidates,
-    Judgments,
-    naming,
-    read_excluded,
-    read_judgments,
-)
+from recframe.frames.judgments import Candidates, Judgments, naming, read_excluded, read_judgments
 from recframe.frames.names import is_same
 from recframe.frames.overlap import Matches, Overlap, Pairs, append, match
 from recframe.frames.values import Gains

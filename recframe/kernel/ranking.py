@@ -98,11 +98,6 @@ class Rankings(NamedTuple):
             return np.diff(self.groups.offsets)
         return np.bincount(self.groups.codes[self.is_ranked], minlength=self.groups.n_groups)
 
-    def take(self, rows: Array) -> Rankings:
-        """Return rankings of these rows, which ascend."""
-        others = (None if each is None else each[rows] for each in self[1:])
-        return Rankings(self.groups.take(rows), *others)  # type: ignore[arg-type]  # none of a kind that was there
-
 
 class Layout(NamedTuple):
     """Where the parts of a key are.

@@ -105,8 +105,6 @@ def expected_hits(counts: Counts, cut_off: int | Array) -> Hits:
     is_whole = counts.tied <= room
     hits = np.bincount(counts.user[is_whole], minlength=n_users)
     across = np.flatnonzero((room > 0) & ~is_whole)
-    if len(across) == 0:
-        return hits, np.broadcast_to(np.int64(1), n_users)
     # Of each user there is but one such tie, and each of its relevant rows adds the room.
     user = counts.user[across]
     sizes, added = np.ones(n_users, np.int64), np.bincount(user, minlength=n_users)
