@@ -123,9 +123,15 @@ def find_columns(
     if not (with_item or options.needs_item or options.duplicates != "keep"):
         roles.pop("item", None)
     ascending = _find_directions(roles["score"].labels, options.ascending)
-    named = dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column)
-    averaged = tuple((name, _find_by_name(frame, name)) for name in named)
-    columns = _name_columns(roles, ascending, averaged)
+    averaged = []
+    for name in dict.fromkeys(dict(metric.parameters)["column"] for metric in of_column):
+        labels = list_labels(frame)
+        alike = [label for label in labels if as_text(label) == name]  # a number is named by digits
+        if len(alike) != 1 or name in set(labels):
+            check_label(frame, "mean column", name)
+            alike = [name]
+        averaged.append((name, alike[0]))
+    columns = _name_columns(roles, ascending, tuple(averaged))
     if isinstance(models := options.model, Models):  # each becomes a score column
         if len(columns.scores) > 1 or models.label in columns.labels:
             choice = option("model", None, duplicates="max", missing="unranked")
@@ -139,12 +145,9 @@ def find_columns(
             scores=models.names, ascending=ascending, model=models.label, score=score
         )
     others = leave_out(other_labels(frame, columns), [options.item])
-    if options.has_truth:
-        times = [one for one in others if is_time(one) and not is_of_row(one)]
-        columns = columns._replace(times=times)
-    if options.model is not None:
-        columns = columns._replace(doubtful=[one for one in others if find_role(one) == "model"])
-    return columns
+    times = [one for one in others if options.has_truth and is_time(one) and not is_of_row(one)]
+    doubtful = [one for one in others if options.model is not None and find_role(one) == "model"]
+    return columns._replace(times=times, doubtful=doubtful)
 
 
 def find_given_columns(name: str, given: Any, columns: Columns, options: Options) -> Columns:
@@ -353,16 +356,6 @@ def get_column(frame: pd.DataFrame, label: Hashable, rows: Array | None = None) 
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
         column = column.astype(column.dtype.newbyteorder("="))  # pandas takes and hashes no other
     return column if rows is None else column.iloc[rows]
-
-
-def _find_by_name(frame: pd.DataFrame, name: str) -> Hashable:
-    """Return the label of the column that a metric names; a number is named by its digits."""
-    labels = list_labels(frame)
-    alike = [label for label in labels if as_text(label) == name]
-    if len(alike) == 1 and leave_out([name], labels):
-        return alike[0]
-    check_label(frame, "mean column", name)
-    return name
 
 
 def _find_directions(scores: list[Hashable], ascending: bool | list[bool] | None) -> list[bool]:

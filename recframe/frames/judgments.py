@@ -209,6 +209,7 @@ class Candidates:
             for name, pairs in (("exclude", excluded), ("truth", judged))
             if pairs is not None
         ]
+        self.overlaps = [overlap for _, overlap in self._sides]  # with the frames, of each side
 
     def among(self, frame: pd.DataFrame, *, is_all: bool = False) -> pd.DataFrame:
         """Return the rows of a frame that are candidates; those with a null id are left to others.
@@ -235,11 +236,6 @@ class Candidates:
         is_left = np.ones(len(frame), bool)
         is_left[is_out.nonzero()[0] if rows is None else rows[is_out]] = False
         return frame.iloc[np.flatnonzero(is_left)]
-
-    @property
-    def overlaps(self) -> list[Overlap]:
-        """What the frames had in common with each side."""
-        return [overlap for _, overlap in self._sides]
 
     def check(self) -> None:
         """Raise if no user, or no item, of one of the sides was in any frame."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -152,22 +151,11 @@ def check_lengths(
 
 def make_columns(scores: Sequence[Hashable], metrics: Sequence[str]) -> pd.MultiIndex:
     """Return the columns of a per-user table."""
-    levels: list[Any] = [
-        _make_text_level(*labels)
-        if all(type(label) is str for label in labels)
-        else pd.Index(labels, tupleize_cols=False)
-        for labels in (scores, metrics)
-    ]
+    levels: list[Any] = [pd.Index(labels, tupleize_cols=False) for labels in (scores, metrics)]
     codes: Any = np.divmod(np.arange(len(scores) * len(metrics)), len(metrics))
     # from_product gives the same, but sorts its levels by way of categoricals.
     names = ["score", "metric"]
     return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
-
-
-@lru_cache(64)
-def _make_text_level(*labels: Hashable) -> pd.Index[Any]:
-    """Return labels as a level, which is kept: to make it takes as long as to read a column."""
-    return pd.Index(labels)
 
 
 def tidy_table(per_user: pd.DataFrame) -> pd.DataFrame:
@@ -215,8 +203,9 @@ def plain_table(table: pd.DataFrame) -> pd.DataFrame:
 def mean_table(per_user: pd.DataFrame, weights: pd.Series | None = None) -> pd.DataFrame:
     """Return the means of a per-user table: a row for each score, a column for each metric."""
     scores, metrics = (per_user.columns.unique(level) for level in ("score", "metric"))
-    means = per_user.mean().to_numpy()
-    if weights is not None:  # over the users who have a value, each with its weight
+    if weights is None:
+        means = per_user.mean().to_numpy()
+    else:  # over the users who have a value, each with its weight
         total = per_user.notna().mul(weights, axis=0).sum()
         means = (per_user.mul(weights, axis=0).sum() / total.where(total > 0)).to_numpy()
     cells = means.reshape(len(scores), len(metrics))

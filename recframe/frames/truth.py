@@ -176,7 +176,16 @@ def judge_frame(
     judgments, matches = judge.judgments, judge.find(interactions)
     if is_all:
         judge.check()
-    added = _find_added(judgments, matches, options)
+    is_unlisted, is_absent = ~matches.are_listed(), matches.user < 0
+    user = judgments.pairs.users.groups.codes
+    if options.population in ("both", "rows"):
+        is_added = is_unlisted & judgments.relevant & ~is_absent
+    else:
+        # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.
+        has_none = ~np.isin(user, user[judgments.relevant])
+        is_added = is_unlisted & (judgments.relevant | (is_absent & has_none))
+    added = np.flatnonzero(is_added)
+    added = added[np.argsort(user[added], kind="stable")]  # those of a user stand together
 
     rows, place = interactions.find_rows()
     if options.population in ("truth", "both"):
@@ -208,22 +217,6 @@ def _take(column: pd.Series, rows: Array) -> pd.Series:
         # These hold no null, and as floats large integers would lose digits.
         column = column.astype(pd.array(np.empty(0, column.dtype)).dtype)
     return column.reset_index(drop=True).reindex(rows).reset_index(drop=True)
-
-
-def _find_added(judgments: Judgments, matches: Matches, options: Options) -> Array:
-    """Return the pairs that judging adds as rows: relevant items not listed, and absent users.
-
-    Those of a user stand together.
-    """
-    is_unlisted, is_absent = ~matches.are_listed(), matches.user < 0
-    user = judgments.pairs.users.groups.codes
-    if options.population in ("both", "rows"):
-        added = np.flatnonzero(is_unlisted & judgments.relevant & ~is_absent)
-    else:
-        # No user of truth is lost: who has neither a row nor a relevant item keeps what truth says.
-        has_none = ~np.isin(user, user[judgments.relevant])
-        added = np.flatnonzero(is_unlisted & (judgments.relevant | (is_absent & has_none)))
-    return added[np.argsort(user[added], kind="stable")]
 
 
 def _extend(column: pd.Series, columns: Columns, judgments: Judgments, added: Array) -> pd.Series:

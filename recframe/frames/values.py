@@ -63,25 +63,18 @@ def read_relevance(relevance: pd.Series, options: Options) -> tuple[Array, Array
     is_whole = values.dtype.kind in "iu"
     is_flag = values.min(initial=0) >= 0 and values.max(initial=0) <= 1
     if not is_flag or not (is_whole or np.isin(values, (0, 1)).all()):
+        # Proposed is the first grade above 0, of a scale from 1 the first above its middle. Where
+        # all are higher they are what is left of such a scale, and all are relevant.
+        low, high = values.min().item(), values.max().item()
+        above = values[values > (0 if low <= 0 else (low + high) / 2)]
+        proposed = low if low > 1 else above.min(initial=values.max()).item()
         raise RecframeError(
             f"relevant={quote(label)}: must be boolean or 0/1, found values from {values.min()} to "
             f"{values.max()}; pass "
             f"{option_with('min_relevance', 'the lowest value that is relevant')}",
-            {"min_relevance": _find_threshold(values)},
+            {"min_relevance": proposed},
         )
     return values.view(bool) if values.itemsize == 1 else values.astype(bool), None
-
-
-def _find_threshold(grades: Array) -> Any:
-    """Return a grade to propose: the first above 0, of a scale from 1 the first above its middle.
-
-    Where all are higher they are what is left of such a scale, and all are relevant.
-    """
-    low, high = grades.min().item(), grades.max().item()
-    if low > 1:
-        return low
-    above = grades > (0 if low <= 0 else (low + high) / 2)
-    return grades[above].min().item() if above.any() else high
 
 
 def read_gains(grades: Array, label: Hashable, gain: str) -> Gains:

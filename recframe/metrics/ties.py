@@ -195,12 +195,8 @@ def find_stops(counts: Counts, stop: Array, k: int | None) -> Stops:
     is_equal = np.minimum.reduceat(stop, rows) == np.maximum.reduceat(stop, rows)
     _, _, user, above, tied, *_ = part_ties(counts, rows, is_equal)
     rows = run_starts(user, above)
-    user, above, size, n_relevant = (
-        user[rows],
-        above[rows],
-        tied[rows],
-        np.diff(rows, append=len(stop)),
-    )
+    user, above, size = user[rows], above[rows], tied[rows]
+    n_relevant = np.diff(rows, append=len(stop))
     _, nth = number_members(np.diff(run_starts(user), append=len(user)))
     reached = products_before(np.multiply.reduceat(1 - stop, rows), nth)
     # A row that is tied with none is where it is: all of these share a chance of 1.
